@@ -1,0 +1,50 @@
+"""Slices of rows, and a thread for each core to work through them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any, TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+T = TypeVar("T")
+
+
+def n_threads(n_jobs: int | None) -> int:
+    """Number of threads: None is one for each core this process may use; -1 too, -2 one less, and so on."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if n_jobs is None:
+        return cores
+    if n_jobs == 0:
+        raise ValueError("n_jobs=0 has no meaning; use None for every core or a positive number of threads")
+    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+
+
+def even_slices(n: int, parts: int) -> list[slice]:
+    """Cut range(n) into at most ``parts`` slices of nearly equal length, none of them empty."""
+    parts = max(1, min(parts, n))
+    edges = [n * i // parts for i in range(parts + 1)]
+    return [slice(a, b) for a, b in zip(edges, edges[1:], strict=False)]
+
+
+def slices_of(n: int, length: int) -> list[slice]:
+    """Cut range(n) into slices of at most ``length``."""
+    return even_slices(n, -(-n // max(1, length)))
+
+
+def run(task: Callable[[Any], T], items: Iterable[Any], n_jobs: int | None = None) -> list[T]:
+    """Apply a task to every item, in order, on threads; BLAS keeps to one thread within each."""
+    items = list(items)
+    threads = min(n_threads(n_jobs), len(items))
+    if threads < 2:
+        return [task(item) for item in items]
+    with _blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(task, items))
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()

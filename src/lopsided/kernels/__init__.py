@@ -1,0 +1,29 @@
+"""Similarities k(x, z) that need not equal k(z, x), their arithmetic and their structure on sparse data."""
+
+from .base import Function, Kernel, Precomputed, Product, Scaled, Sum, Swapped
+from .distance import TL1, Laplacian
+from .exponential import RBF, SNE, Exponential
+from .inner import Linear, LinearPolynomial, Polynomial, Tanh
+from .names import as_kernel
+from .student import StudentT
+
+__all__ = [
+    "RBF",
+    "SNE",
+    "TL1",
+    "Exponential",
+    "Function",
+    "Kernel",
+    "Laplacian",
+    "Linear",
+    "LinearPolynomial",
+    "Polynomial",
+    "Precomputed",
+    "Product",
+    "Scaled",
+    "StudentT",
+    "Sum",
+    "Swapped",
+    "Tanh",
+    "as_kernel",
+]

@@ -1,0 +1,231 @@
+"""What a kernel is, and the arithmetic by which kernels make kernels."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_array
+
+Array = Any  # numpy array or scipy sparse; float32 or float64, shape (n, width)
+FLOATS = (np.float64, np.float32)
+
+
+class Kernel(BaseEstimator, ABC):
+    """A similarity k(x, z) that need not equal k(z, x).
+
+    ``kernel(X, Z)`` is the dense (n, m) array of all pairs of rows. What depends on data (a bandwidth left
+    to the kernel, the set over which it is normalised) is learned by ``fit(X, Z)`` and kept from then on; a
+    kernel that was never fitted learns it from the two arrays it is called with, and forgets it.
+
+    To write one, give ``pairs``. Work that belongs to one side only (norms, scaling) goes to ``left`` and
+    ``right``, so that an operator does it once and not for every block.
+    """
+
+    same_width = True
+    _parameter_constraints: dict[str, Any] = {}
+
+    def fit(self, X: Array, Z: Array) -> Self:
+        """Learn what the kernel takes from data: X is (n, width), Z is (m, width)."""
+        self._validate_params()
+        if self.same_width and X.shape[1] != Z.shape[1]:
+            raise ValueError(
+                f"{self!r} compares vectors of one width, but X has {X.shape[1]} columns and Z has "
+                f"{Z.shape[1]}; bring them together with a compatibility (KernelSVD(compatibility='pca'))"
+            )
+        self.widths_ = (X.shape[1], Z.shape[1])
+        return self
+
+    def __call__(self, X: Array, Z: Array) -> np.ndarray:
+        """Return the (n, m) array of k(x_i, z_j)."""
+        X, Z = check_sides(X, Z)
+        kernel = self if hasattr(self, "widths_") else clone(self).fit(X, Z)
+        kernel.check_widths(X, Z)
+        return kernel.pairs(kernel.left(X), kernel.right(Z))
+
+    def check_widths(self, X: Array, Z: Array) -> None:
+        """Refuse points that are not as wide as those the kernel was fitted on."""
+        if (X.shape[1], Z.shape[1]) != self.widths_:
+            raise ValueError(
+                f"X and Z have {X.shape[1]} and {Z.shape[1]} columns, but {self!r} was fitted on "
+                f"{self.widths_[0]} and {self.widths_[1]}"
+            )
+
+    def left(self, X: Array) -> Array:
+        """What ``pairs`` needs to know of the left points, row by row."""
+        return X
+
+    def right(self, Z: Array) -> Array:
+        """What ``pairs`` needs to know of the right points, row by row."""
+        return Z
+
+    @abstractmethod
+    def pairs(self, L: Array, R: Array) -> np.ndarray:
+        """Return all k(x_i, z_j) from rows of ``left(X)`` and of ``right(Z)``, as a new array."""
+
+    @property
+    def T(self) -> Kernel:
+        """The same kernel with its arguments exchanged, fitted if this one is."""
+        swapped = Swapped(self)
+        if hasattr(self, "widths_"):
+            swapped.kernel_, swapped.widths_ = self, self.widths_[::-1]
+        return swapped
+
+    def __add__(self, other: Kernel) -> Kernel:
+        return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
+
+    def __mul__(self, other: Kernel | float) -> Kernel:
+        if isinstance(other, Kernel):
+            return Product(self, other)
+        return Scaled(self, float(other)) if isinstance(other, Real) else NotImplemented
+
+    __rmul__ = __mul__
+
+
+class Swapped(Kernel):
+    """The kernel k'(z, x) = k(x, z)."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+
+    def fit(self, X: Array, Z: Array) -> Self:
+        """Fit the inner kernel with the two sides exchanged."""
+        self.kernel_ = clone(self.kernel).fit(Z, X)
+        self.widths_ = (X.shape[1], Z.shape[1])
+        return self
+
+    def left(self, X: Array) -> Array:
+        """The inner kernel's view of these points as right points."""
+        return self.kernel_.right(X)
+
+    def right(self, Z: Array) -> Array:
+        """The inner kernel's view of these points as left points."""
+        return self.kernel_.left(Z)
+
+    def pairs(self, L: Array, R: Array) -> np.ndarray:
+        """Return the transpose of the inner kernel's block."""
+        return self.kernel_.pairs(R, L).T
+
+    @property
+    def T(self) -> Kernel:
+        """The kernel this one exchanged, fitted if this one is."""
+        return getattr(self, "kernel_", self.kernel)
+
+
+class Pair(Kernel):
+    """Two kernels evaluated on the same points; the subclass says how their values combine."""
+
+    same_width = False
+
+    def __init__(self, first: Kernel, second: Kernel) -> None:
+        self.first = first
+        self.second = second
+
+    def fit(self, X: Array, Z: Array) -> Self:
+        """Fit both kernels on the same data."""
+        self.first_ = clone(self.first).fit(X, Z)
+        self.second_ = clone(self.second).fit(X, Z)
+        return super().fit(X, Z)
+
+    def pairs(self, L: Array, R: Array) -> np.ndarray:
+        """Evaluate both kernels and combine their blocks."""
+        return self.combine(*(k.pairs(k.left(L), k.right(R)) for k in (self.first_, self.second_)))
+
+    @staticmethod
+    @abstractmethod
+    def combine(K: np.ndarray, other: np.ndarray) -> np.ndarray:
+        """Combine the two blocks, entry by entry."""
+
+
+class Sum(Pair):
+    """k(x, z) = first(x, z) + second(x, z)."""
+
+    @staticmethod
+    def combine(K: np.ndarray, other: np.ndarray) -> np.ndarray:
+        """Add the blocks."""
+        return K + other
+
+
+class Product(Pair):
+    """k(x, z) = first(x, z) second(x, z)."""
+
+    @staticmethod
+    def combine(K: np.ndarray, other: np.ndarray) -> np.ndarray:
+        """Multiply the blocks."""
+        return K * other
+
+
+class Scaled(Kernel):
+    """k(x, z) = factor kernel(x, z)."""
+
+    same_width = False
+
+    def __init__(self, kernel: Kernel, factor: float) -> None:
+        self.kernel = kernel
+        self.factor = factor
+
+    def fit(self, X: Array, Z: Array) -> Self:
+        """Fit the inner kernel."""
+        self.kernel_ = clone(self.kernel).fit(X, Z)
+        return super().fit(X, Z)
+
+    def left(self, X: Array) -> Array:
+        """As the inner kernel."""
+        return self.kernel_.left(X)
+
+    def right(self, Z: Array) -> Array:
+        """As the inner kernel."""
+        return self.kernel_.right(Z)
+
+    def pairs(self, L: Array, R: Array) -> np.ndarray:
+        """Return factor kernel(x, z)."""
+        return self.factor * self.kernel_.pairs(L, R)
+
+
+class Function(Kernel):
+    """Any vectorised callable: function(X, Z) returns the (n, m) array of all pairs."""
+
+    same_width = False
+
+    def __init__(self, function: Callable[[Array, Array], Array]) -> None:
+        self.function = function
+
+    def pairs(self, L: Array, R: Array) -> np.ndarray:
+        """Call the function and hold it to its shape."""
+        K = np.asarray(self.function(L, R))
+        if K.shape != (L.shape[0], R.shape[0]):
+            raise ValueError(
+                f"the kernel function returned shape {K.shape} for {L.shape[0]} left and {R.shape[0]} right "
+                f"points; it must return all pairs, shape {(L.shape[0], R.shape[0])}"
+            )
+        return K.astype(np.result_type(L.dtype, R.dtype), copy=False)
+
+
+class Precomputed(Kernel):
+    """Kernel values that were computed elsewhere.
+
+    A left point is its row of values against every right point; a right point is its column number, so
+    ``Precomputed()(K, [[0], [2]])`` is ``K[:, [0, 2]]``.
+    """
+
+    same_width = False
+
+    def pairs(self, L: Array, R: Array) -> np.ndarray:
+        """Select the columns that the right points name."""
+        K = L[:, np.asarray(R, dtype=np.intp).ravel()]
+        return K.toarray() if sparse.issparse(K) else K
+
+
+def check_sides(X: Array, Z: Array) -> tuple[Array, Array]:
+    """Validate two sets of points and bring them to one floating type; neither is modified."""
+    X, Z = (
+        check_array(side, accept_sparse="csr", dtype=FLOATS, input_name=name)
+        for side, name in ((X, "X"), (Z, "Z"))
+    )
+    dtype = np.result_type(X.dtype, Z.dtype)
+    return X.astype(dtype, copy=False), Z.astype(dtype, copy=False)

@@ -1,0 +1,231 @@
+"""Kernels that are the exponential of something bilinear: Exponential, RBF and SNE."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from scipy.special import logsumexp
+from sklearn.utils._param_validation import Interval
+
+from .bandwidth import euclidean_bandwidth
+from .base import Array
+from .structure import (
+    SparseKernel,
+    Structure,
+    over_rows,
+    product,
+    row_numbers,
+    row_sums,
+    squared_norms,
+    with_columns,
+)
+
+STEEPEST = 30.0  # exp(30) times the smallest normal float32 is still nothing beside a kernel's largest value
+
+
+class ExponentialKernel(SparseKernel):
+    """k(x, z) = exp(rate x.z + alpha(x) + beta(z)).
+
+    Dense: one matrix product [rate x, alpha, 1] . [z, 1, beta] and one exponential in place. Sparse: outside
+    the pattern of X Z^T the matrix is exp(alpha) exp(beta)^T, of rank one.
+    """
+
+    @property
+    @abstractmethod
+    def rate(self) -> float:
+        """The factor of x.z."""
+
+    @abstractmethod
+    def left_exponents(self, X: Array) -> np.ndarray:
+        """alpha of every left point."""
+
+    @abstractmethod
+    def right_exponents(self, Z: Array) -> np.ndarray:
+        """beta of every right point."""
+
+    def moved(self, X: Array) -> Array:
+        """The points in coordinates that lose the least to rounding."""
+        return X
+
+    def left(self, X: Array) -> Array:
+        """The rows [rate x, alpha, 1]."""
+        alpha = self.left_exponents(X)
+        return with_columns(self.rate * self.moved(X), alpha, np.ones_like(alpha))
+
+    def right(self, Z: Array) -> Array:
+        """The rows [z, 1, beta]."""
+        beta = self.right_exponents(Z)
+        return with_columns(self.moved(Z), np.ones_like(beta), beta)
+
+    def pairs(self, L: Array, R: Array) -> np.ndarray:
+        """Return exp(l.r) for all pairs."""
+        E = product(L, R)
+        return np.exp(E, out=E)
+
+    def structure(self, Z: sparse.csr_array) -> Structure:
+        """On sparse data K = exp(alpha) exp(beta)^T + sparse."""
+        return _ExponentialStructure(self, Z)
+
+
+class _ExponentialStructure:
+    level = 1.0
+
+    def __init__(self, kernel: ExponentialKernel, Z: sparse.csr_array) -> None:
+        self.kernel = kernel
+        self.beta = kernel.right_exponents(Z)
+        self.right = np.exp(self.beta)[:, None]
+
+    def left_exponents(self, X: Array, P: sparse.csr_array) -> np.ndarray:
+        return self.kernel.left_exponents(X)
+
+    def expand(self, X: Array, P: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
+        alpha = self.left_exponents(X, P)
+        E = self.kernel.rate * P.data
+        E += self.beta[P.indices]
+        E += alpha[row_numbers(P)]
+        return np.exp(alpha)[:, None], np.exp(E, out=E)
+
+    def slope(self, unit: float) -> float | None:
+        step = self.kernel.rate * unit
+        return float(np.expm1(step)) / unit if step < STEEPEST else None
+
+
+class Exponential(ExponentialKernel):
+    """The exponential kernel, k(x, z) = exp(eta x.z) (the 2016 paper; attention before its softmax).
+
+    Parameters
+    ----------
+    eta : float, default=1.0
+        Of either sign.
+    """
+
+    _parameter_constraints: dict[str, Any] = {"eta": [Interval(Real, None, None, closed="neither")]}
+
+    def __init__(self, eta: float = 1.0) -> None:
+        self.eta = eta
+
+    @property
+    def rate(self) -> float:
+        """Eta."""
+        return float(self.eta)
+
+    def left_exponents(self, X: Array) -> np.ndarray:
+        """Zero."""
+        return np.zeros(X.shape[0], dtype=X.dtype)
+
+    def right_exponents(self, Z: Array) -> np.ndarray:
+        """Zero."""
+        return np.zeros(Z.shape[0], dtype=Z.dtype)
+
+
+class RBF(ExponentialKernel):
+    """The Gaussian kernel, k(x, z) = exp(-|x - z|^2 / bandwidth^2).
+
+    Symmetric as a function, and yet its matrix between the rows and the columns of a table is not.
+
+    Parameters
+    ----------
+    bandwidth : float or None, default=None
+        The papers' gamma or sigma; scikit-learn's gamma is 1 / bandwidth^2. None is sqrt(width x variance of
+        the data), learned at fit and kept in ``bandwidth_``.
+
+    Examples
+    --------
+    >>> from lopsided.kernels import RBF
+    >>> RBF(bandwidth=2.0)([[0.0]], [[0.0], [2.0]]).round(3)
+    array([[1.   , 0.368]])
+    """
+
+    _parameter_constraints: dict[str, Any] = {"bandwidth": [Interval(Real, 0, None, closed="neither"), None]}
+
+    def __init__(self, bandwidth: float | None = None) -> None:
+        self.bandwidth = bandwidth
+
+    def fit(self, X: Array, Z: Array) -> Self:
+        """Learn the bandwidth if it was left open, and where the data are."""
+        super().fit(X, Z)
+        self.bandwidth_ = euclidean_bandwidth(X, Z) if self.bandwidth is None else float(self.bandwidth)
+        dense = not (sparse.issparse(X) or sparse.issparse(Z))
+        self.origin_ = Z.mean(axis=0) if dense else None
+        return self
+
+    @property
+    def rate(self) -> float:
+        """2 / bandwidth^2."""
+        return 2.0 / self.bandwidth_**2
+
+    def left_exponents(self, X: Array) -> np.ndarray:
+        """-|x|^2 / bandwidth^2."""
+        return -self.rate / 2 * squared_norms(self.moved(X))
+
+    def right_exponents(self, Z: Array) -> np.ndarray:
+        """-|z|^2 / bandwidth^2."""
+        return -self.rate / 2 * squared_norms(self.moved(Z))
+
+    def moved(self, X: Array) -> Array:
+        """Distances do not see a translation; far from the origin |x|^2 + |z|^2 - 2 x.z cancels."""
+        return X if self.origin_ is None else X - self.origin_.astype(X.dtype)
+
+
+class SNE(RBF):
+    """The stochastic-neighbour kernel, an RBF kernel whose rows are normalised over a fixed right set.
+
+    k(x, z) = exp(-|x - z|^2 / bandwidth^2) / sum over z' of exp(-|x - z'|^2 / bandwidth^2), where z' runs over
+    the right set the kernel was fitted on: a new left point sums over the same set, and a new right point is
+    divided by the sums of the points it meets. Sums are taken in logarithms, so that no row underflows.
+
+    Parameters
+    ----------
+    bandwidth : float or None, default=None
+        As in :class:`RBF`.
+
+    Examples
+    --------
+    >>> from lopsided.kernels import SNE
+    >>> SNE(bandwidth=1.0)([[0.0], [3.0]], [[0.0], [1.0], [2.0]]).sum(axis=1)
+    array([1., 1.])
+    """
+
+    def fit(self, X: Array, Z: Array) -> Self:
+        """Learn the bandwidth, and fix the set over which rows are normalised."""
+        super().fit(X, Z)
+        self.right_set_ = Z
+        self.shift_ = 0.0
+        self.shift_ = float(self.right_exponents(Z).max())
+        return self
+
+    def right_exponents(self, Z: Array) -> np.ndarray:
+        """-|z|^2 / bandwidth^2, shifted so that the largest of the right set is zero."""
+        return super().right_exponents(Z) - self.shift_
+
+    def left_exponents(self, X: Array) -> np.ndarray:
+        """Minus the logarithm of the row's sum. Cost O(n m width), or that of X Z^T when both are sparse."""
+        beta = self.right_exponents(self.right_set_)
+        return over_rows(
+            self.moved(X), self.moved(self.right_set_), lambda _, P: -_log_sums(self.rate * P, beta)
+        )
+
+    def structure(self, Z: sparse.csr_array) -> Structure:
+        """As for RBF; beside the right set itself the sums come from products that are at hand."""
+        return _SNEStructure(self, Z) if Z is self.right_set_ else _ExponentialStructure(self, Z)
+
+
+class _SNEStructure(_ExponentialStructure):
+    def left_exponents(self, X: Array, P: sparse.csr_array) -> np.ndarray:
+        return -_log_sums(self.kernel.rate * P, self.beta)
+
+
+def _log_sums(E: Array, beta: np.ndarray) -> np.ndarray:
+    """log of the sum over j of exp(E_ij + beta_j), for dense E, or sparse E whose absent entries are zero."""
+    if not sparse.issparse(E):
+        return logsumexp(E + beta, axis=1)
+    background = beta[E.indices]
+    total = sparse.csr_array((E.data + background, E.indices, E.indptr), shape=E.shape)
+    peak = np.maximum(total.max(axis=1).toarray().ravel(), beta.max())
+    shift = peak[row_numbers(E)]
+    excess = np.exp(total.data - shift) - np.exp(background - shift)
+    return peak + np.log(np.exp(logsumexp(beta) - peak) + row_sums(excess, E))

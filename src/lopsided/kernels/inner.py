@@ -1,0 +1,146 @@
+"""Kernels of the inner product alone: k(x, z) = h(x.z)."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils._param_validation import Interval
+
+from .base import Array
+from .structure import SparseKernel, Structure, product
+
+
+class InnerProductKernel(SparseKernel):
+    """k(x, z) = h(x.z): one matrix product, then h in place."""
+
+    @abstractmethod
+    def profile(self, P: np.ndarray) -> np.ndarray:
+        """Return h of every entry; may overwrite P."""
+
+    def pairs(self, L: Array, R: Array) -> np.ndarray:
+        """Return h(x.z) for all pairs."""
+        return self.profile(product(L, R))
+
+    def structure(self, Z: sparse.csr_array) -> Structure:
+        """On sparse data K = h(0) + sparse."""
+        return _InnerStructure(self, Z)
+
+
+class _InnerStructure:
+    def __init__(self, kernel: InnerProductKernel, Z: sparse.csr_array) -> None:
+        self.kernel = kernel
+        self.right = np.ones((Z.shape[0], 1), dtype=Z.dtype)
+        self.level = float(self._profile(0.0))
+
+    def _profile(self, p: float) -> float:
+        return float(self.kernel.profile(np.array([p]))[0])
+
+    def expand(self, X: Array, P: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
+        return np.ones((X.shape[0], 1), dtype=P.dtype), self.kernel.profile(P.data.copy())
+
+    def slope(self, unit: float) -> float | None:
+        slope = (self._profile(unit) - self.level) / unit
+        return slope if np.isfinite(slope) else None
+
+
+class Linear(InnerProductKernel):
+    """The inner product, k(x, z) = x.z.
+
+    Examples
+    --------
+    >>> from lopsided.kernels import Linear
+    >>> Linear()([[1.0, 2.0]], [[3.0, 4.0], [0.0, 1.0]])
+    array([[11.,  2.]])
+    """
+
+    def profile(self, P: np.ndarray) -> np.ndarray:
+        """Return u itself."""
+        return P
+
+
+class Polynomial(InnerProductKernel):
+    """The polynomial kernel, k(x, z) = (x.z + offset)^degree.
+
+    Parameters
+    ----------
+    degree : int, default=2
+        Power, at least one.
+    offset : float, default=1.0
+        The papers' c0.
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        "degree": [Interval(Integral, 1, None, closed="left")],
+        "offset": [Interval(Real, None, None, closed="neither")],
+    }
+
+    def __init__(self, degree: int = 2, offset: float = 1.0) -> None:
+        self.degree = degree
+        self.offset = offset
+
+    def profile(self, P: np.ndarray) -> np.ndarray:
+        """Return (u + offset)^degree."""
+        P += self.offset
+        return np.power(P, self.degree, out=P)
+
+
+class LinearPolynomial(InnerProductKernel):
+    """Linear minus polynomial, k(x, z) = u - weight u^degree with u = x.z (the 2016 paper, section 5).
+
+    Parameters
+    ----------
+    weight : float, default=0.5
+        The paper's c, positive.
+    degree : int, default=2
+        The paper's d.
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        "weight": [Interval(Real, 0, None, closed="neither")],
+        "degree": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(self, weight: float = 0.5, degree: int = 2) -> None:
+        self.weight = weight
+        self.degree = degree
+
+    def profile(self, P: np.ndarray) -> np.ndarray:
+        """Return u - weight u^degree."""
+        return P - self.weight * P**self.degree
+
+
+class Tanh(InnerProductKernel):
+    """The sigmoid kernel, k(x, z) = tanh(slope x.z + offset); indefinite.
+
+    Parameters
+    ----------
+    slope : float or None, default=None
+        The papers' c, of any sign; None is 1 / width, learned at fit and kept in ``slope_``.
+    offset : float, default=0.0
+        The papers' t.
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        "slope": [Interval(Real, None, None, closed="neither"), None],
+        "offset": [Interval(Real, None, None, closed="neither")],
+    }
+
+    def __init__(self, slope: float | None = None, offset: float = 0.0) -> None:
+        self.slope = slope
+        self.offset = offset
+
+    def fit(self, X: Array, Z: Array) -> Self:
+        """Learn the slope if it was left open."""
+        super().fit(X, Z)
+        self.slope_ = 1.0 / X.shape[1] if self.slope is None else float(self.slope)
+        return self
+
+    def profile(self, P: np.ndarray) -> np.ndarray:
+        """Return tanh(slope u + offset)."""
+        P *= self.slope_
+        P += self.offset
+        return np.tanh(P, out=P)

@@ -1,0 +1,44 @@
+"""Kernels by name: the shorthand that estimators accept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sklearn.base import clone
+
+from .base import Function, Kernel, Precomputed
+from .distance import TL1, Laplacian
+from .exponential import RBF, SNE, Exponential
+from .inner import Linear, LinearPolynomial, Polynomial, Tanh
+from .student import StudentT
+
+BY_NAME: dict[str, type[Kernel]] = {
+    "linear": Linear,
+    "polynomial": Polynomial,
+    "linear_polynomial": LinearPolynomial,
+    "exponential": Exponential,
+    "rbf": RBF,
+    "laplacian": Laplacian,
+    "sne": SNE,
+    "student_t": StudentT,
+    "tl1": TL1,
+    "tanh": Tanh,
+    "precomputed": Precomputed,
+}
+
+
+def as_kernel(kernel: str | Kernel | Callable[..., object]) -> Kernel:
+    """Return an unfitted kernel from a name, a kernel or a vectorised callable f(X, Z)."""
+    if isinstance(kernel, Kernel):
+        return clone(kernel)
+    if isinstance(kernel, str):
+        if kernel not in BY_NAME:
+            raise ValueError(f"unknown kernel {kernel!r}; the names are {', '.join(sorted(BY_NAME))}")
+        return BY_NAME[kernel]()
+    if isinstance(kernel, type) and issubclass(kernel, Kernel):
+        raise TypeError(f"kernel={kernel.__name__} is a class; give an instance, {kernel.__name__}()")
+    if callable(kernel):
+        return Function(kernel)
+    raise TypeError(
+        f"kernel must be a name, a lopsided.kernels.Kernel or a callable f(X, Z); got {type(kernel).__name__}"
+    )

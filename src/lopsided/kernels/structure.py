@@ -1,0 +1,106 @@
+"""What a kernel of x.z knows about its matrix on sparse data: sparse plus low rank.
+
+If k(x, z) = f(|x|^2, |z|^2, x.z) and P = X Z^T is sparse, then k differs from the *background* f(|x|^2, |z|^2, 0)
+only on the pattern of P, and for every kernel here the background has (numerically) low rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+from scipy import sparse
+
+from .._parallel import run, slices_of
+from .base import Array, Kernel
+
+BLOCK_ENTRIES = 1 << 21
+
+
+class Structure(Protocol):
+    """A kernel bound to a right set: K = level U0 V0^T off the pattern of P, ``values`` on it."""
+
+    right: np.ndarray
+    """V0, shape (m, q)."""
+    level: float
+    """Weight of the background; zero when k vanishes with x.z."""
+
+    def expand(self, X: Array, P: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
+        """Return U0 (n, q) for the rows X, and the kernel's values on the stored entries of P = X Z^T."""
+
+    def slope(self, unit: float) -> float | None:
+        """The number c for which k = u0 v0 (level + c x.z) holds at x.z = unit too, or None if there is none.
+
+        On unweighted graphs almost every entry of P is one, and there the sparse part of K is c u0 v0 P,
+        which is cheaper as a product of two sparse factors than as the far fuller matrix P.
+        """
+
+
+class SparseKernel(Kernel):
+    """A kernel of |x|^2, |z|^2 and x.z, exact on sparse data without forming its matrix."""
+
+    def structure(self, Z: sparse.csr_array) -> Structure:
+        """Bind the fitted kernel to a sparse right set."""
+        raise NotImplementedError
+
+
+def product(L: Array, R: Array) -> np.ndarray:
+    """L R^T as a dense array, whether the factors are dense or sparse."""
+    P = L @ R.T
+    return P.toarray() if sparse.issparse(P) else P
+
+
+def squared_norms(X: Array) -> np.ndarray:
+    """|x_i|^2 for every row."""
+    if sparse.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", X, X)
+
+
+def with_columns(X: Array, *columns: np.ndarray) -> Array:
+    """X with further columns on its right."""
+    if sparse.issparse(X):
+        extra = sparse.csr_array(np.stack(columns, axis=1))
+        return sparse.csr_array(sparse.hstack([X, extra], format="csr"))
+    wide = np.empty((X.shape[0], X.shape[1] + len(columns)), dtype=X.dtype)
+    wide[:, : X.shape[1]] = X
+    for i, column in enumerate(columns):
+        wide[:, X.shape[1] + i] = column
+    return wide
+
+
+def row_numbers(P: sparse.csr_array) -> np.ndarray:
+    """The row of every stored entry."""
+    return np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))
+
+
+def row_sums(values: np.ndarray, P: sparse.csr_array) -> np.ndarray:
+    """Sum values laid out as the entries of P over each row."""
+    return sparse.csr_array((values, P.indices, P.indptr), shape=P.shape) @ np.ones(P.shape[1], values.dtype)
+
+
+def product_counts(X: sparse.csr_array, Z: sparse.csr_array) -> np.ndarray:
+    """For each row of X Z^T a bound on its entries: the multiplications it takes. Cost O(nnz)."""
+    per_column = np.bincount(Z.indices, minlength=Z.shape[1])
+    counts = sparse.csr_array((per_column[X.indices], X.indices, X.indptr), shape=X.shape)
+    return np.asarray(counts.sum(axis=1)).ravel()
+
+
+def product_slices(counts: np.ndarray, limit: int, parts: int = 1) -> list[slice]:
+    """Cut rows into at least ``parts`` slices of equal work, none above ``limit`` entries unless it is one row."""
+    work = np.cumsum(np.maximum(counts, 1), dtype=np.int64)
+    limit = min(limit, -(-int(work[-1]) // parts))
+    edges = np.searchsorted(work, np.arange(limit, work[-1], limit))
+    edges = np.unique(np.concatenate([[0], edges, [len(counts)]]))
+    return [slice(int(a), int(b)) for a, b in zip(edges, edges[1:], strict=False)]
+
+
+def over_rows(X: Array, Z: Array, task: Callable[[Array, Array], np.ndarray]) -> np.ndarray:
+    """Concatenate task(X[rows], X[rows] Z^T) over slices whose product is small; it is sparse if both sides are."""
+    if sparse.issparse(X) and sparse.issparse(Z):
+        Zt = sparse.csr_array(Z.T)
+        slices = product_slices(product_counts(X, Z), BLOCK_ENTRIES)
+        return np.concatenate(run(lambda rows: task(X[rows], X[rows] @ Zt), slices))
+    slices = slices_of(X.shape[0], BLOCK_ENTRIES // Z.shape[0])
+    return np.concatenate(run(lambda rows: task(X[rows], product(X[rows], Z)), slices))

@@ -1,0 +1,149 @@
+"""The heavy-tailed kernel of t-SNE, normalised over a fixed right set."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from scipy.interpolate import BarycentricInterpolator
+from sklearn.utils._param_validation import Interval
+
+from .base import Array
+from .structure import (
+    SparseKernel,
+    Structure,
+    over_rows,
+    product,
+    row_numbers,
+    row_sums,
+    squared_norms,
+    with_columns,
+)
+
+FEW = 32  # so many distinct norms are cheaper as themselves than as interpolation nodes
+
+
+class StudentT(SparseKernel):
+    """The T kernel, k(x, z) = g(x, z) / sum over z' of g(x, z') with g = 1 / (1 + |x - z|^2 / bandwidth^2).
+
+    The sum runs over the right set the kernel was fitted on; see :class:`SNE`.
+
+    Parameters
+    ----------
+    bandwidth : float, default=1.0
+        Length at which the similarity has halved. The papers use one.
+
+    Examples
+    --------
+    >>> from lopsided.kernels import StudentT
+    >>> StudentT()([[0.0]], [[0.0], [1.0]]).round(3)
+    array([[0.667, 0.333]])
+    """
+
+    _parameter_constraints: dict[str, Any] = {"bandwidth": [Interval(Real, 0, None, closed="neither")]}
+
+    def __init__(self, bandwidth: float = 1.0) -> None:
+        self.bandwidth = bandwidth
+
+    def fit(self, X: Array, Z: Array) -> Self:
+        """Fix the set over which rows are normalised."""
+        super().fit(X, Z)
+        self.right_set_ = Z
+        dense = not (sparse.issparse(X) or sparse.issparse(Z))
+        self.origin_ = Z.mean(axis=0) if dense else None
+        return self
+
+    def scaled(self, X: Array) -> Array:
+        """The points in units of the bandwidth, moved to the data's mean where that keeps them dense."""
+        moved = X if self.origin_ is None else X - self.origin_.astype(X.dtype)
+        return moved * (1 / self.bandwidth)
+
+    def left(self, X: Array) -> Array:
+        """The rows [-2 x, 1 + |x|^2, 1] times the row's sum, so that one reciprocal gives k."""
+        sums = self.row_sums(X)
+        X = self.scaled(X)
+        norms = squared_norms(X)
+        rows = with_columns(-2 * X, 1 + norms, np.ones_like(norms))
+        return sparse.diags_array(sums) @ rows if sparse.issparse(rows) else rows * sums[:, None]
+
+    def right(self, Z: Array) -> Array:
+        """The rows [z, 1, |z|^2]."""
+        Z = self.scaled(Z)
+        norms = squared_norms(Z)
+        return with_columns(Z, np.ones_like(norms), norms)
+
+    def pairs(self, L: Array, R: Array) -> np.ndarray:
+        """Return 1 / (l.r) for all pairs."""
+        D = product(L, R)
+        return np.reciprocal(D, out=D)
+
+    def row_sums(self, X: Array) -> np.ndarray:
+        """Sum of g over the right set. Cost O(n m width), or that of X Z^T when both are sparse."""
+        Z = self.scaled(self.right_set_)
+        background = _Background(1 + squared_norms(Z))
+        return over_rows(self.scaled(X), Z, lambda X, P: background.expand(squared_norms(X), P)[2])
+
+    def structure(self, Z: sparse.csr_array) -> Structure:
+        """On sparse data K = a function of the two norms, numerically of low rank, + sparse."""
+        return _StudentStructure(self, Z)
+
+
+class _StudentStructure:
+    level = 1.0
+
+    def __init__(self, kernel: StudentT, Z: sparse.csr_array) -> None:
+        self.kernel = kernel
+        self.is_right_set = Z is kernel.right_set_
+        self.background = _Background(1 + squared_norms(kernel.scaled(Z)))
+        self.right = self.background.weights
+
+    def expand(self, X: Array, P: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
+        norms = squared_norms(self.kernel.scaled(X))
+        left, values, sums = self.background.expand(norms, P * (1 / self.kernel.bandwidth**2))
+        if not self.is_right_set:
+            sums = self.kernel.row_sums(X)
+        return left / sums[:, None], values / sums[row_numbers(P)]
+
+    def slope(self, unit: float) -> float | None:
+        return None
+
+
+class _Background:
+    """The part 1 / (r + c) of g = 1 / (r + c - 2 x.z), where r = |x|^2 and c = 1 + |z|^2.
+
+    For few distinct c it is a table of them. Otherwise it is interpolated in log c at Chebyshev nodes: 1 / (r + c)
+    is analytic in log c within a strip of half-width pi for every r >= 0, so the error falls geometrically at a
+    rate that depends only on the range of log c.
+    """
+
+    def __init__(self, c: np.ndarray) -> None:
+        self.c = c
+        self.nodes, self.weights = _nodes(c)
+        self.total = self.weights.sum(axis=0)
+
+    def expand(self, r: np.ndarray, P: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return left factors (n, q), g on the entries of P, and the sums of g over each row."""
+        left = 1 / (r[:, None] + self.nodes)
+        if not sparse.issparse(P):
+            values = 1 / (r[:, None] + self.c - 2 * P)
+            return left, values, values.sum(axis=1)
+        distances = r[row_numbers(P)] + self.c[P.indices]
+        values = 1 / (distances - 2 * P.data)
+        return left, values, left @ self.total + row_sums(values - 1 / distances, P)
+
+
+def _nodes(c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes t (q,) and weights W (m, q) with 1 / (r + c_j) = sum over q of W[j, q] / (r + t_q) for all r >= 0."""
+    distinct, which = np.unique(c, return_inverse=True)
+    if len(distinct) <= FEW:
+        return distinct, np.eye(len(distinct), dtype=c.dtype)[which]
+    half = np.log(distinct[-1] / distinct[0]) / 2
+    height = np.pi / half
+    rate = np.log(height + np.hypot(1, height))  # of the largest ellipse inside the strip
+    q = int(np.ceil(-np.log(np.finfo(c.dtype).eps) / rate)) + 1
+    angles = np.cos((2 * np.arange(q) + 1) * np.pi / (2 * q))
+    nodes = np.log(distinct[0]) + half * (1 + angles)
+    weights = BarycentricInterpolator(nodes, np.eye(q))(np.log(c))
+    return np.exp(nodes).astype(c.dtype), weights.astype(c.dtype)

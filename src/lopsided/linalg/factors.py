@@ -1,0 +1,47 @@
+"""The result of every factorisation: leading singular triplets, in one order and with one choice of signs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Factors:
+    """A ~ U diag(s) V^T.
+
+    Attributes
+    ----------
+    U : array of shape (n, k)
+        Left vectors in columns.
+    s : array of shape (k,)
+        Singular values, descending.
+    V : array of shape (m, k)
+        Right vectors in columns; V, never V^T.
+    """
+
+    U: np.ndarray
+    s: np.ndarray
+    V: np.ndarray
+
+    @property
+    def T(self) -> Factors:
+        """The factors of the transposed matrix, with its own signs."""
+        return Factors(self.V, self.s, self.U).canonical()
+
+    def truncate(self, k: int) -> Factors:
+        """Keep the k largest."""
+        return Factors(self.U[:, :k], self.s[:k], self.V[:, :k])
+
+    def canonical(self) -> Factors:
+        """Order descending and turn every pair so that the left entry of largest magnitude is positive."""
+        order = np.argsort(-self.s, kind="stable")
+        U, V = self.U[:, order], self.V[:, order]
+        signs = np.sign(U[np.abs(U).argmax(axis=0), np.arange(len(order))])
+        signs[signs == 0] = 1
+        return Factors(U * signs, self.s[order], V * signs)
+
+    def matrix(self) -> np.ndarray:
+        """Multiply the factors: the dense (n, m) matrix U diag(s) V^T."""
+        return (self.U * self.s) @ self.V.T

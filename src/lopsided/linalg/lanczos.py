@@ -1,0 +1,35 @@
+"""Single-vector Lanczos bidiagonalisation, by PROPACK or by ARPACK on the normal equations."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from scipy.sparse.linalg import ArpackError, svds
+
+from ..exceptions import FallbackWarning
+from ..operators.base import KernelOperator
+from .factors import Factors
+
+
+def propack(A: KernelOperator, k: int, *, rng: np.random.Generator, tol: float = 0.0) -> Factors:
+    """PROPACK: accurate small singular values, one column at a time; ARPACK takes over if it stalls."""
+    try:
+        return _svds(A, k, "propack", rng, tol)
+    except (np.linalg.LinAlgError, RuntimeError) as error:
+        warnings.warn(f"PROPACK failed ({error}); ARPACK gave the answer", FallbackWarning, stacklevel=2)
+        return _svds(A, k, "arpack", rng, tol)
+
+
+def arpack(A: KernelOperator, k: int, *, rng: np.random.Generator, tol: float = 0.0) -> Factors:
+    """ARPACK on A^T A: singular values below sqrt(eps) of the largest lose digits; PROPACK takes over if it stalls."""
+    try:
+        return _svds(A, k, "arpack", rng, tol)
+    except ArpackError as error:
+        warnings.warn(f"ARPACK failed ({error}); PROPACK gave the answer", FallbackWarning, stacklevel=2)
+        return _svds(A, k, "propack", rng, tol)
+
+
+def _svds(A: KernelOperator, k: int, solver: str, rng: np.random.Generator, tol: float) -> Factors:
+    U, s, Vt = svds(A, k, solver=solver, rng=rng, tol=tol)
+    return Factors(U, s, Vt.T).canonical()

@@ -1,0 +1,23 @@
+"""Kernel matrices that are multiplied and sampled: stored, blocked, sparse plus low rank, centred."""
+
+from .base import KernelOperator
+from .blocked import Blocked
+from .budget import budget_bytes
+from .build import as_operator
+from .compound import Centered, LowRank, Sum
+from .sparse import Streamed, forecast, sparse_plus_low_rank
+from .stored import Stored
+
+__all__ = [
+    "Blocked",
+    "Centered",
+    "KernelOperator",
+    "LowRank",
+    "Stored",
+    "Streamed",
+    "Sum",
+    "as_operator",
+    "budget_bytes",
+    "forecast",
+    "sparse_plus_low_rank",
+]

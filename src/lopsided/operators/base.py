@@ -1,0 +1,60 @@
+"""The matrix k(X, Z) as something one multiplies by and samples from."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from .._parallel import slices_of
+
+Index = Any  # a slice or an array of row or column numbers
+EVERY = slice(None)
+BATCH_ENTRIES = 1 << 22
+
+
+class KernelOperator(LinearOperator):
+    """A real (n, m) matrix known by its products and its entries.
+
+    A subclass gives ``take``, ``_matmat`` and ``_adjoint``; it never changes after ``__init__``. The law they
+    share: ``A @ V`` is ``A.take() @ V``, ``A.T @ U`` is ``A.take().T @ U``, ``A.take(r, c)`` is ``A.take()[r][:, c]``.
+    """
+
+    def __init__(self, shape: tuple[int, int], dtype: Any) -> None:
+        super().__init__(np.dtype(dtype), shape)
+
+    @abstractmethod
+    def take(self, rows: Index = EVERY, cols: Index = EVERY) -> np.ndarray:
+        """Return the entries of some rows and some columns as a dense array."""
+
+    @abstractmethod
+    def _matmat(self, V: np.ndarray) -> np.ndarray: ...
+
+    @abstractmethod
+    def _adjoint(self) -> KernelOperator: ...
+
+    def _rmatmat(self, U: np.ndarray) -> np.ndarray:
+        return self._adjoint()._matmat(U)
+
+    def _transpose(self) -> KernelOperator:
+        return self._adjoint()
+
+    def batches(self) -> Iterator[np.ndarray]:
+        """Yield the dense matrix a few rows at a time, from the top."""
+        for rows in slices_of(self.shape[0], BATCH_ENTRIES // max(1, self.shape[1])):
+            yield self.take(rows)
+
+    def squared_norm(self) -> float:
+        """The energy: the sum of all squared entries and of all squared singular values. Cost O(n m)."""
+        return float(sum(np.vdot(K, K) for K in self.batches()))
+
+    def column_means(self) -> np.ndarray:
+        """The mean of each column, shape (m,), by one product."""
+        return self.rmatvec(np.full(self.shape[0], 1 / self.shape[0], dtype=self.dtype))
+
+    def row_means(self) -> np.ndarray:
+        """The mean of each row, shape (n,), by one product."""
+        return self.matvec(np.full(self.shape[1], 1 / self.shape[1], dtype=self.dtype))

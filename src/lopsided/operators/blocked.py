@@ -1,0 +1,59 @@
+"""Dense kernel matrices that are evaluated block by block, used at once, and never stored."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._parallel import n_threads, run, slices_of
+from ..kernels.base import Array, Kernel
+from .base import EVERY, Index, KernelOperator
+
+TILE_BYTES = 1 << 20  # a block that stays in a core's cache between the product, the exponential and its use
+TILE_COLUMNS = 1024
+FILL_BYTES = 1 << 23
+
+
+class Blocked(KernelOperator):
+    """The matrix k(X, Z) in blocks that fit the cache, a thread to each.
+
+    Built from a fitted kernel and the two prepared sides, L = ``kernel.left(X)`` and R = ``kernel.right(Z)``; it
+    holds nothing else. The adjoint is the blocked operator of the exchanged kernel. Cost of a product: one
+    evaluation of the n m kernel values, and a block of memory for each thread.
+    """
+
+    def __init__(self, kernel: Kernel, L: Array, R: Array, n_jobs: int | None = None) -> None:
+        super().__init__((L.shape[0], R.shape[0]), np.result_type(L.dtype, R.dtype))
+        self.kernel = kernel
+        self.L = L
+        self.R = R
+        self.n_jobs = n_jobs
+
+    def take(self, rows: Index = EVERY, cols: Index = EVERY) -> np.ndarray:
+        """Evaluate the kernel on some rows and columns."""
+        return self.kernel.pairs(self.L[rows], self.R[cols])
+
+    def stored(self) -> np.ndarray:
+        """Evaluate the whole matrix, rows shared among threads."""
+        K = np.empty(self.shape, dtype=self.dtype)
+
+        def fill(rows: slice) -> None:
+            K[rows] = self.take(rows)
+
+        run(fill, slices_of(self.shape[0], max(1, FILL_BYTES // (self.dtype.itemsize * self.shape[1]))), self.n_jobs)
+        return K
+
+    def _matmat(self, V: np.ndarray) -> np.ndarray:
+        out = np.empty((self.shape[0], V.shape[1]), dtype=np.result_type(self.dtype, V.dtype))
+        columns = slices_of(self.shape[1], TILE_COLUMNS)
+        height = TILE_BYTES // (self.dtype.itemsize * min(self.shape[1], TILE_COLUMNS))
+        height = min(height, -(-self.shape[0] // n_threads(self.n_jobs)))
+
+        def multiply(rows: slice) -> None:
+            L = self.L[rows]
+            out[rows] = sum(self.kernel.pairs(L, self.R[cols]) @ V[cols] for cols in columns)
+
+        run(multiply, slices_of(self.shape[0], height), self.n_jobs)
+        return out
+
+    def _adjoint(self) -> Blocked:
+        return Blocked(self.kernel.T, self.R, self.L, self.n_jobs)

@@ -1,0 +1,47 @@
+"""The operator that suits a kernel and its data."""
+
+from __future__ import annotations
+
+from scipy import sparse
+
+from ..kernels.base import Array, Kernel, Precomputed, Scaled, Swapped
+from ..kernels.base import Sum as SumKernel
+from ..kernels.structure import SparseKernel
+from .base import KernelOperator
+from .blocked import Blocked
+from .compound import Sum
+from .sparse import sparse_plus_low_rank
+from .stored import Stored
+
+
+def as_operator(
+    kernel: Kernel, X: Array, Z: Array, *, budget: int, n_jobs: int | None = None
+) -> KernelOperator:
+    """The matrix k(X, Z) of a fitted kernel: structured if the data are sparse, stored if it fits, else blocked.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Fitted.
+    X, Z : arrays or sparse matrices of shape (n, width) and (m, width)
+        The left and the right points.
+    budget : int
+        Bytes the operator may keep.
+    n_jobs : int or None
+        Threads; None is one for each core.
+    """
+    if isinstance(kernel, Precomputed):
+        return Stored(X, n_jobs)
+    if isinstance(kernel, Swapped):
+        return as_operator(kernel.T, Z, X, budget=budget, n_jobs=n_jobs).T
+    if sparse.issparse(X) and sparse.issparse(Z):
+        if isinstance(kernel, SparseKernel):
+            return sparse_plus_low_rank(kernel, X, Z, budget, n_jobs)
+        if isinstance(kernel, Scaled):
+            return Sum([as_operator(kernel.kernel_, X, Z, budget=budget, n_jobs=n_jobs)], [kernel.factor])
+        if isinstance(kernel, SumKernel):
+            terms = (kernel.first_, kernel.second_)
+            return Sum([as_operator(term, X, Z, budget=budget // 2, n_jobs=n_jobs) for term in terms])
+    blocked = Blocked(kernel, kernel.left(X), kernel.right(Z), n_jobs)
+    size = X.shape[0] * Z.shape[0] * blocked.dtype.itemsize
+    return Stored(blocked.stored(), n_jobs) if size <= budget else blocked

@@ -1,0 +1,83 @@
+"""Operators made of operators: products of thin factors, sums, and two-sided centring."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .base import EVERY, Index, KernelOperator
+from .stored import dense, matmul
+
+
+class LowRank(KernelOperator):
+    """L R^T for L (n, q) and R (m, q), each dense or sparse. Cost of a product: O(nnz(L) + nnz(R)) a column."""
+
+    def __init__(self, L: Any, R: Any, n_jobs: int | None = None) -> None:
+        super().__init__((L.shape[0], R.shape[0]), np.result_type(L.dtype, R.dtype))
+        self.L = L
+        self.R = R
+        self.n_jobs = n_jobs
+
+    def take(self, rows: Index = EVERY, cols: Index = EVERY) -> np.ndarray:
+        """Multiply the factors' rows."""
+        return dense(self.L[rows] @ self.R[cols].T)
+
+    def _matmat(self, V: np.ndarray) -> np.ndarray:
+        return matmul(self.L, matmul(self.R.T, V, self.n_jobs), self.n_jobs)
+
+    def _adjoint(self) -> LowRank:
+        return LowRank(self.R, self.L, self.n_jobs)
+
+
+class Sum(KernelOperator):
+    """The sum of operators of one shape, each with a factor."""
+
+    def __init__(self, terms: Sequence[KernelOperator], factors: Sequence[float] | None = None) -> None:
+        super().__init__(terms[0].shape, np.result_type(*(term.dtype for term in terms)))
+        self.terms = tuple(terms)
+        self.factors = tuple(factors) if factors is not None else (1.0,) * len(terms)
+
+    def take(self, rows: Index = EVERY, cols: Index = EVERY) -> np.ndarray:
+        """Add the terms' entries."""
+        return self._add(term.take(rows, cols) for term in self.terms)
+
+    def _matmat(self, V: np.ndarray) -> np.ndarray:
+        return self._add(term @ V for term in self.terms)
+
+    def _adjoint(self) -> Sum:
+        return Sum([term.T for term in self.terms], self.factors)
+
+    def _add(self, blocks: Any) -> np.ndarray:
+        return sum(block if f == 1 else f * block for f, block in zip(self.factors, blocks, strict=True))
+
+
+class Centered(KernelOperator):
+    """H_n A H_m with H = I - 11^T / n: every row and every column has mean zero.
+
+    A product costs one product of A: centre what goes in and what comes out.
+    """
+
+    def __init__(self, A: KernelOperator) -> None:
+        super().__init__(A.shape, A.dtype)
+        self.A = A
+
+    @cached_property
+    def means(self) -> tuple[np.ndarray, np.ndarray, np.floating[Any]]:
+        """Row means (n,), column means (m,) and grand mean of A."""
+        rows = self.A.row_means()
+        return rows, self.A.column_means(), rows.mean()
+
+    def take(self, rows: Index = EVERY, cols: Index = EVERY) -> np.ndarray:
+        """Sample A and subtract its means."""
+        of_rows, of_columns, grand = self.means
+        return self.A.take(rows, cols) - of_rows[rows][:, None] - of_columns[cols] + grand
+
+    def _matmat(self, V: np.ndarray) -> np.ndarray:
+        Y = self.A @ (V - V.mean(axis=0))
+        return Y - Y.mean(axis=0)
+
+    def _adjoint(self) -> Centered:
+        return Centered(self.A.T)

@@ -1,0 +1,157 @@
+"""Kernel matrices of sparse data, exact and never dense: sparse plus low rank."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from .._parallel import even_slices, n_threads, run
+from ..kernels.inner import Linear
+from ..kernels.structure import SparseKernel, product_counts, product_slices, row_numbers
+from .base import EVERY, Index, KernelOperator
+from .compound import LowRank, Sum
+from .stored import Stored
+
+SAMPLE_ENTRIES = 1 << 18
+SLICE_ENTRIES = 1 << 21
+COMMON = 0.5  # share of entries with one value above which the sparse part is kept as a product
+
+
+class Forecast(NamedTuple):
+    """What the product P = X Z^T will be like, judged from a sample of its rows."""
+
+    entries: int
+    """Stored entries of P."""
+    unit: float
+    """The most frequent value of an entry."""
+    share: float
+    """How many of the entries have it, from 0 to 1."""
+
+
+def forecast(X: sparse.csr_array, Z: sparse.csr_array) -> Forecast:
+    """Estimate the product's size before it is formed.
+
+    The multiplications of every row are known exactly (counts of the columns of X and Z); a sample of rows tells how
+    many of them fall on one entry. Cost O(nnz(X) + nnz(Z)) and a sample of at most a few hundred thousand products.
+    """
+    counts = product_counts(X, Z)
+    order = np.random.default_rng(0).permutation(X.shape[0])
+    rows = order[: max(1, np.searchsorted(np.cumsum(counts[order]), SAMPLE_ENTRIES))]
+    sample = (X[rows] @ Z.T).data
+    if not len(sample):
+        return Forecast(int(counts.sum()), 1.0, 0.0)
+    values, frequency = np.unique(sample, return_counts=True)
+    collapsed = len(sample) / counts[rows].sum()
+    commonest = frequency.argmax()
+    return Forecast(
+        entries=int(np.ceil(counts.sum() * collapsed)),
+        unit=float(values[commonest]),
+        share=float(frequency[commonest] / len(sample)),
+    )
+
+
+def sparse_plus_low_rank(
+    kernel: SparseKernel, X: sparse.csr_array, Z: sparse.csr_array, budget: int, n_jobs: int | None = None
+) -> KernelOperator:
+    """The matrix k(X, Z) of a fitted kernel on sparse data, products in O(nnz(X Z^T) + n + m) or less.
+
+    K = S + (slope) diag(u0) X Z^T diag(v0) + (level) u0 v0^T, where the middle term is used only if most entries of
+    X Z^T have one value (unweighted graphs), because S then keeps none of them. What would not fit the budget is
+    recomputed for every product.
+    """
+    if isinstance(kernel, Linear):
+        return LowRank(X, Z, n_jobs)
+    expected = forecast(X, Z)
+    slices = Slices(kernel, X, Z, expected, n_jobs)
+    kept = expected.entries * (1 - expected.share if slices.slope else 1)
+    bytes_kept = kept * (X.dtype.itemsize + np.dtype(np.int32).itemsize)
+    return slices.stored() if bytes_kept <= budget else Streamed(slices)
+
+
+class Slices:
+    """The terms of a sparse kernel matrix, a few rows at a time."""
+
+    def __init__(
+        self, kernel: SparseKernel, X: Any, Z: Any, expected: Forecast, n_jobs: int | None = None
+    ) -> None:
+        self.kernel, self.X, self.Z, self.n_jobs = kernel, X, Z, n_jobs
+        self.Zt = sparse.csr_array(Z.T)
+        self.structure = kernel.structure(Z)
+        self.unit = expected.unit
+        self.slope = self.structure.slope(self.unit) if expected.share > COMMON else None
+        self.rows = product_slices(product_counts(X, Z), SLICE_ENTRIES, parts=n_threads(n_jobs))
+
+    def terms(self, rows: slice) -> tuple[np.ndarray, sparse.csr_array]:
+        """Return u0 (rows, q) and the rows of S."""
+        X = self.X[rows]
+        P = X @ self.Zt
+        left, values = self.structure.expand(X, P)
+        lines = row_numbers(P)
+        if self.slope is not None:
+            kept = P.data != self.unit
+            lines, values = lines[kept], values[kept]
+            indptr = np.concatenate([[0], np.cumsum(np.bincount(lines, minlength=P.shape[0]))])
+            P = sparse.csr_array((P.data[kept], P.indices[kept], indptr), shape=P.shape)
+        weight = np.einsum("ij,ij->i", left[lines], self.structure.right[P.indices])
+        weight *= self.structure.level if self.slope is None else self.structure.level + self.slope * P.data
+        return left, sparse.csr_array((values - weight, P.indices, P.indptr), shape=P.shape)
+
+    def compose(self, rows: slice, left: np.ndarray, S: sparse.csr_array, n_jobs: int | None) -> KernelOperator:
+        """Add up the sparse part, the product of the data and the background."""
+        right, level = self.structure.right, self.structure.level
+        terms: list[KernelOperator] = [Stored(S, n_jobs)]
+        if self.slope is not None:
+            L = sparse.diags_array(self.slope * left[:, 0]) @ self.X[rows]
+            terms.append(LowRank(sparse.csr_array(L), self.weighted_Z, n_jobs))
+        if level:
+            terms.append(LowRank(level * left, right, n_jobs))
+        return Sum(terms)
+
+    @cached_property
+    def weighted_Z(self) -> sparse.csr_array:
+        """diag(v0) Z."""
+        return sparse.csr_array(sparse.diags_array(self.structure.right[:, 0]) @ self.Z)
+
+    def operator(self, rows: slice) -> KernelOperator:
+        """A few rows of the matrix, for one thread."""
+        return self.compose(rows, *self.terms(rows), n_jobs=1)
+
+    def stored(self) -> KernelOperator:
+        """All rows at once."""
+        parts = run(self.terms, self.rows, self.n_jobs)
+        left = np.concatenate([left for left, _ in parts])
+        S = sparse.csr_array(sparse.vstack([S for _, S in parts], format="csr"))
+        return self.compose(EVERY, left, S, self.n_jobs)
+
+
+class Streamed(KernelOperator):
+    """The same matrix when it is too large to keep: each product forms its slices anew and drops them."""
+
+    def __init__(self, slices: Slices, transposed: bool = False) -> None:
+        shape = (slices.X.shape[0], slices.Z.shape[0])
+        super().__init__(shape[::-1] if transposed else shape, slices.X.dtype)
+        self.slices = slices
+        self.transposed = transposed
+
+    def take(self, rows: Index = EVERY, cols: Index = EVERY) -> np.ndarray:
+        """Evaluate the kernel on some rows and columns."""
+        if self.transposed:
+            return self.T.take(cols, rows).T
+        kernel = self.slices.kernel
+        return kernel.pairs(kernel.left(self.slices.X[rows]), kernel.right(self.slices.Z[cols]))
+
+    def _matmat(self, V: np.ndarray) -> np.ndarray:
+        slices = self.slices
+        if not self.transposed:
+            return np.concatenate(run(lambda rows: slices.operator(rows) @ V, slices.rows, slices.n_jobs))
+        shares = even_slices(len(slices.rows), n_threads(slices.n_jobs))
+        return sum(run(lambda share: self._adjoint_sum(slices.rows[share], V), shares, slices.n_jobs))
+
+    def _adjoint_sum(self, share: list[slice], U: np.ndarray) -> np.ndarray:
+        return sum(self.slices.operator(rows).T @ U[rows] for rows in share)
+
+    def _adjoint(self) -> Streamed:
+        return Streamed(self.slices, not self.transposed)
