@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from itertools import pairwise
 from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -27,7 +28,7 @@ def even_slices(n: int, parts: int) -> list[slice]:
     """Cut range(n) into at most ``parts`` slices of nearly equal length, none of them empty."""
     parts = max(1, min(parts, n))
     edges = [n * i // parts for i in range(parts + 1)]
-    return [slice(a, b) for a, b in zip(edges, edges[1:], strict=False)]
+    return [slice(a, b) for a, b in pairwise(edges)]
 
 
 def slices_of(n: int, length: int) -> list[slice]:

@@ -19,6 +19,7 @@ from .structure import (
     over_rows,
     product,
     row_numbers,
+    row_peaks,
     row_sums,
     squared_norms,
     with_columns,
@@ -41,11 +42,11 @@ class ExponentialKernel(SparseKernel):
 
     @abstractmethod
     def left_exponents(self, X: Array) -> np.ndarray:
-        """alpha of every left point."""
+        """Alpha of every left point."""
 
     @abstractmethod
     def right_exponents(self, Z: Array) -> np.ndarray:
-        """beta of every right point."""
+        """Beta of every right point."""
 
     def moved(self, X: Array) -> Array:
         """The points in coordinates that lose the least to rounding."""
@@ -79,19 +80,19 @@ class _ExponentialStructure:
         self.beta = kernel.right_exponents(Z)
         self.right = np.exp(self.beta)[:, None]
 
-    def left_exponents(self, X: Array, P: sparse.csr_array) -> np.ndarray:
+    def slope(self, unit: float) -> float | None:
+        step = self.kernel.rate * unit
+        return float(np.expm1(step)) / unit if step < STEEPEST else None
+
+    def left_exponents(self, X: Array, P: sparse.csr_array, slope: float) -> np.ndarray:
         return self.kernel.left_exponents(X)
 
-    def expand(self, X: Array, P: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
-        alpha = self.left_exponents(X, P)
+    def expand(self, X: Array, P: sparse.csr_array, slope: float) -> tuple[np.ndarray, np.ndarray]:
+        alpha = self.left_exponents(X, P, slope)
         E = self.kernel.rate * P.data
         E += self.beta[P.indices]
         E += alpha[row_numbers(P)]
         return np.exp(alpha)[:, None], np.exp(E, out=E)
-
-    def slope(self, unit: float) -> float | None:
-        step = self.kernel.rate * unit
-        return float(np.expm1(step)) / unit if step < STEEPEST else None
 
 
 class Exponential(ExponentialKernel):
@@ -204,9 +205,12 @@ class SNE(RBF):
 
     def left_exponents(self, X: Array) -> np.ndarray:
         """Minus the logarithm of the row's sum. Cost O(n m width), or that of X Z^T when both are sparse."""
+        if sparse.issparse(X) and sparse.issparse(self.right_set_):
+            structure = _SNEStructure(self, self.right_set_)
+            return over_rows(X, self.right_set_, structure.left_exponents)
         beta = self.right_exponents(self.right_set_)
         return over_rows(
-            self.moved(X), self.moved(self.right_set_), lambda _, P: -_log_sums(self.rate * P, beta)
+            self.moved(X), self.moved(self.right_set_), lambda _, P: -logsumexp(self.rate * P + beta, axis=1)
         )
 
     def structure(self, Z: sparse.csr_array) -> Structure:
@@ -215,17 +219,21 @@ class SNE(RBF):
 
 
 class _SNEStructure(_ExponentialStructure):
-    def left_exponents(self, X: Array, P: sparse.csr_array) -> np.ndarray:
-        return -_log_sums(self.kernel.rate * P, self.beta)
+    def __init__(self, kernel: ExponentialKernel, Z: sparse.csr_array) -> None:
+        super().__init__(kernel, Z)
+        self.total = logsumexp(self.beta)
+        self.pull = Z.T @ self.right[:, 0]
 
-
-def _log_sums(E: Array, beta: np.ndarray) -> np.ndarray:
-    """log of the sum over j of exp(E_ij + beta_j), for dense E, or sparse E whose absent entries are zero."""
-    if not sparse.issparse(E):
-        return logsumexp(E + beta, axis=1)
-    background = beta[E.indices]
-    total = sparse.csr_array((E.data + background, E.indices, E.indptr), shape=E.shape)
-    peak = np.maximum(total.max(axis=1).toarray().ravel(), beta.max())
-    shift = peak[row_numbers(E)]
-    excess = np.exp(total.data - shift) - np.exp(background - shift)
-    return peak + np.log(np.exp(logsumexp(beta) - peak) + row_sums(excess, E))
+    def left_exponents(self, X: Array, P: sparse.csr_array, slope: float = 0.0) -> np.ndarray:
+        """Minus log sum_j exp(beta_j) (1 + slope x.z_j) + what the entries of P differ from that."""
+        beta = self.beta[P.indices]
+        E = self.kernel.rate * P.data
+        E += beta
+        peak = row_peaks(E, P, least=0.0)
+        shift = peak[row_numbers(P)]
+        beta -= shift
+        excess = np.exp(E - shift) - np.exp(beta) * (1 + slope * P.data)
+        sums = np.exp(self.total - peak) + row_sums(excess, P)
+        if slope:
+            sums += slope * np.exp(-peak) * (X @ self.pull)
+        return -peak - np.log(sums)

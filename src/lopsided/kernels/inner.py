@@ -39,7 +39,7 @@ class _InnerStructure:
     def _profile(self, p: float) -> float:
         return float(self.kernel.profile(np.array([p]))[0])
 
-    def expand(self, X: Array, P: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
+    def expand(self, X: Array, P: sparse.csr_array, slope: float) -> tuple[np.ndarray, np.ndarray]:
         return np.ones((X.shape[0], 1), dtype=P.dtype), self.kernel.profile(P.data.copy())
 
     def slope(self, unit: float) -> float | None:

@@ -7,6 +7,7 @@ only on the pattern of P, and for every kernel here the background has (numerica
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -19,21 +20,24 @@ BLOCK_ENTRIES = 1 << 21
 
 
 class Structure(Protocol):
-    """A kernel bound to a right set: K = level U0 V0^T off the pattern of P, ``values`` on it."""
+    """A kernel bound to a right set: K = u0 v0 (level + slope x.z) but for ``values`` on a sparse pattern."""
 
     right: np.ndarray
-    """V0, shape (m, q)."""
+    """V0, shape (m, q); u0 v0 stands for the product U0 V0^T."""
     level: float
     """Weight of the background; zero when k vanishes with x.z."""
 
-    def expand(self, X: Array, P: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
-        """Return U0 (n, q) for the rows X, and the kernel's values on the stored entries of P = X Z^T."""
-
     def slope(self, unit: float) -> float | None:
-        """The number c for which k = u0 v0 (level + c x.z) holds at x.z = unit too, or None if there is none.
+        """The number for which u0 v0 (level + slope x.z) is exact at x.z = unit too, or None if there is none.
 
-        On unweighted graphs almost every entry of P is one, and there the sparse part of K is c u0 v0 P,
-        which is cheaper as a product of two sparse factors than as the far fuller matrix P.
+        On unweighted graphs almost every entry of P is one. There the middle term alone, a product of two sparse
+        factors, stands for nearly all of the far fuller matrix P.
+        """
+
+    def expand(self, X: Array, P: sparse.csr_array, slope: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return U0 (n, q) for the rows X, and the kernel's values on the entries of P.
+
+        P holds all entries of X Z^T if slope is zero, else those that are not at the unit.
         """
 
 
@@ -75,9 +79,24 @@ def row_numbers(P: sparse.csr_array) -> np.ndarray:
     return np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))
 
 
+def scale_rows(X: sparse.csr_array, weights: np.ndarray) -> sparse.csr_array:
+    """diag(weights) X, sharing the pattern of X."""
+    data = X.data * np.repeat(weights, np.diff(X.indptr))
+    return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
+
+
 def row_sums(values: np.ndarray, P: sparse.csr_array) -> np.ndarray:
     """Sum values laid out as the entries of P over each row."""
     return sparse.csr_array((values, P.indices, P.indptr), shape=P.shape) @ np.ones(P.shape[1], values.dtype)
+
+
+def row_peaks(values: np.ndarray, P: sparse.csr_array, least: float) -> np.ndarray:
+    """The largest of values laid out as the entries of P in each row, and not less than ``least``."""
+    peaks = np.full(P.shape[0], least, dtype=values.dtype)
+    filled = np.flatnonzero(np.diff(P.indptr))
+    if len(filled):
+        peaks[filled] = np.maximum(np.maximum.reduceat(values, P.indptr[filled]), least)
+    return peaks
 
 
 def product_counts(X: sparse.csr_array, Z: sparse.csr_array) -> np.ndarray:
@@ -93,7 +112,7 @@ def product_slices(counts: np.ndarray, limit: int, parts: int = 1) -> list[slice
     limit = min(limit, -(-int(work[-1]) // parts))
     edges = np.searchsorted(work, np.arange(limit, work[-1], limit))
     edges = np.unique(np.concatenate([[0], edges, [len(counts)]]))
-    return [slice(int(a), int(b)) for a, b in zip(edges, edges[1:], strict=False)]
+    return [slice(int(a), int(b)) for a, b in pairwise(edges)]
 
 
 def over_rows(X: Array, Z: Array, task: Callable[[Array, Array], np.ndarray]) -> np.ndarray:

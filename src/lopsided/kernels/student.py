@@ -18,6 +18,7 @@ from .structure import (
     product,
     row_numbers,
     row_sums,
+    scale_rows,
     squared_norms,
     with_columns,
 )
@@ -66,7 +67,7 @@ class StudentT(SparseKernel):
         X = self.scaled(X)
         norms = squared_norms(X)
         rows = with_columns(-2 * X, 1 + norms, np.ones_like(norms))
-        return sparse.diags_array(sums) @ rows if sparse.issparse(rows) else rows * sums[:, None]
+        return scale_rows(rows, sums) if sparse.issparse(rows) else rows * sums[:, None]
 
     def right(self, Z: Array) -> Array:
         """The rows [z, 1, |z|^2]."""
@@ -99,7 +100,7 @@ class _StudentStructure:
         self.background = _Background(1 + squared_norms(kernel.scaled(Z)))
         self.right = self.background.weights
 
-    def expand(self, X: Array, P: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
+    def expand(self, X: Array, P: sparse.csr_array, slope: float) -> tuple[np.ndarray, np.ndarray]:
         norms = squared_norms(self.kernel.scaled(X))
         left, values, sums = self.background.expand(norms, P * (1 / self.kernel.bandwidth**2))
         if not self.is_right_set:

@@ -12,8 +12,11 @@ from ..operators.base import KernelOperator
 from .factors import Factors
 
 CHUNK_ROWS = 1 << 13
-EXTRA = 10  # kept beyond k at a restart, so that the last wanted triplet converges too
+EXTRA = 10  # triplets kept beyond k at a restart, so that the last wanted one converges too
+PROBES = 5  # steps from a random direction that must find nothing new before the answer is believed
 MAX_STEPS = 1000
+BEST_FOR_CHOLESKY = 30.0
+WORST_FOR_CHOLESKY = 0.01
 
 
 def krylov(
@@ -22,82 +25,146 @@ def krylov(
     *,
     rng: np.random.Generator,
     tol: float = 0.0,
-    block: int | None = None,
+    block: int = 8,
     max_steps: int = MAX_STEPS,
 ) -> Factors:
     """The k leading triplets, to rounding by default.
 
-    Bases V of the Krylov space and U of its image satisfy A V = U B with B small and upper triangular, so that the
-    triplets of B give those of A with A v = s u exactly; the other residual, |A^T u - s v|, falls step by step until
-    it is below ``tol`` times the largest singular value (0: eps^0.8). When the bases are full, the best triplets
-    found are kept and the rest is dropped.
+    Bases V of the Krylov space and U of its image satisfy A V = U B with B small, so that the triplets of B give those
+    of A with A v = s u exactly; the other residual, |A^T u - s v|, falls step by step until it is below ``tol`` times
+    the largest singular value (0: eps^0.8). When the bases are full the best triplets are kept and the rest dropped.
+    A Krylov space sees at most ``block`` copies of a repeated singular value, so after convergence a few steps from
+    random directions look for others.
 
-    Cost: two products with ``block`` columns and O((n + m) basis block) a step; memory O((n + m)(3 k + block)).
+    Cost: two products with ``block`` columns and O((n + m) k block) a step; memory O((n + m)(4 k + block)).
     """
-    block = min(block or _block_size(k), *A.shape)
-    tol = tol or float(np.finfo(A.dtype).eps ** 0.8)
-    capacity = min(max(3 * k + EXTRA, k + 6 * block), *A.shape)
+    block = min(block, *A.shape)
+    capacity = min(max(4 * k, k + EXTRA + 6 * block), *A.shape)
     if capacity < k + block:
-        raise ValueError(f"k={k} is too near min(n, m)={min(A.shape)} for a Krylov method; use lapack")
-    U = np.empty((A.shape[0], capacity), dtype=A.dtype, order="F")
-    V = np.empty((A.shape[1], capacity), dtype=A.dtype, order="F")
-    B = np.zeros((capacity, capacity), dtype=A.dtype)
-    fresh, _ = qr(rng.standard_normal((A.shape[1], block)).astype(A.dtype))
-    size, bound = 0, slice(0, 0)  # bound: the columns of U that A^T ties to fresh, by the block T
-    T = np.zeros((block, 0), dtype=A.dtype)
+        raise ValueError(f"k={k} leaves no room for a Krylov space in min(n, m)={min(A.shape)}; use lapack")
+    tol = tol or float(np.finfo(A.dtype).eps ** 0.8)
+    space = _Bidiagonal(A, capacity, rng)
+    fresh, settled, probing = space.random(block), None, 0
     for _ in range(max_steps):
-        new = slice(size, size + block)
-        V[:, new] = fresh
-        image = A @ fresh
-        image -= U[:, bound] @ T.T
-        image, H, R = orthonormalise(image, U[:, :size])
-        B[:size, new], B[new, new] = H, R
-        B[bound, new] += T.T
-        U[:, new] = image
-        size += block
-        Y = A.T @ image
-        Y -= fresh @ R.T
-        fresh, _, T = orthonormalise(Y, V[:, :size])
-        _check_finite(T)
-        P, s, Qt = np.linalg.svd(B[:size, :size])
-        residuals = np.linalg.norm(T @ P[new], axis=0)
-        if size >= k and residuals[:k].max() <= tol * s[0]:
+        fresh = space.grow(fresh)
+        probing -= 1
+        converged = space.size >= k and probing <= 0 and space.residuals[:k].max() <= tol * space.s[0]
+        if (
+            converged
+            and settled is not None
+            and np.allclose(settled, space.s[:k], rtol=np.sqrt(tol), atol=tol * space.s[0])
+        ):
             break
-        bound = new
-        if size + block > capacity:
-            kept = min(k + EXTRA, capacity - block)
-            U[:, :kept] = U[:, :size] @ P[:, :kept]
-            V[:, :kept] = V[:, :size] @ Qt[:kept].T
-            B[:] = np.diag(np.pad(s[:kept], (0, capacity - kept)))
-            T, bound, size = T @ P[new, :kept], slice(0, kept), kept
-            P, Qt = np.eye(kept, dtype=A.dtype), np.eye(kept, dtype=A.dtype)
+        if converged or space.size + block > capacity:
+            space.shrink(min(k + EXTRA, capacity - block, space.size))
+        if converged:
+            fresh, settled, probing = space.random(block), space.s[:k], PROBES
     else:
         warnings.warn(
-            f"the {k} leading singular triplets reached a residual of {residuals[:k].max() / s[0]:.1e} of the largest "
-            f"singular value in {max_steps} steps, not {tol:.1e}; raise tol or take fewer components",
+            f"the {k} leading singular triplets reached a residual of {space.residuals[:k].max() / space.s[0]:.1e} of "
+            f"the largest singular value in {max_steps} steps, not {tol:.1e}; raise tol or take fewer components",
             ConvergenceWarning,
             stacklevel=2,
         )
-    return Factors(U[:, :size] @ P[:, :k], s[:k], V[:, :size] @ Qt[:k].T).canonical()
+    return space.factors(k)
 
 
-def orthonormalise(Y: np.ndarray, Q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (W, H, R) with Y = Q H + W R and W orthonormal and orthogonal to Q."""
+class _Bidiagonal:
+    """Orthonormal bases with A V = U B and A^T U = V B^T + fresh T on the columns of U that are ``bound``."""
+
+    def __init__(self, A: KernelOperator, capacity: int, rng: np.random.Generator) -> None:
+        self.A, self.At, self.rng = A, A.T, rng
+        self.U = np.empty((A.shape[0], capacity), dtype=A.dtype, order="F")
+        self.V = np.empty((A.shape[1], capacity), dtype=A.dtype, order="F")
+        self.B = np.zeros((capacity, capacity), dtype=A.dtype)
+        self.s = np.zeros(1, dtype=A.dtype)
+        self.size = 0
+        self.bound, self.T = slice(0, 0), np.zeros((0, 0), dtype=A.dtype)
+
+    def random(self, block: int) -> np.ndarray:
+        """A block of random directions orthogonal to V; nothing is bound to it."""
+        self.bound, self.T = slice(0, 0), np.zeros((block, 0), dtype=self.V.dtype)
+        directions = self.rng.standard_normal((self.V.shape[0], block)).astype(self.V.dtype)
+        return orthonormalise(directions, self.V[:, : self.size], 0.0, self.rng)[0]
+
+    def grow(self, fresh: np.ndarray) -> np.ndarray:
+        """Take a block into V and its image into U; return the next block."""
+        old, new = slice(0, self.size), slice(self.size, self.size + fresh.shape[1])
+        self.V[:, new] = fresh
+        image = self.A @ fresh
+        image -= self.U[:, self.bound] @ self.T.T
+        image, self.B[old, new], R = orthonormalise(image, self.U[:, old], self.s[0], self.rng)
+        self.B[self.bound, new] += self.T.T
+        self.B[new, new] = R
+        self.U[:, new] = image
+        self.size += fresh.shape[1]
+        back = self.At @ image
+        back -= fresh @ R.T
+        fresh, _, self.T = orthonormalise(back, self.V[:, : self.size], self.s[0], self.rng)
+        _check_finite(self.T)
+        self.bound = new
+        self.P, self.s, Qt = np.linalg.svd(self.B[: self.size, : self.size])
+        self.Q = Qt.T
+        self.residuals = np.linalg.norm(self.T @ self.P[new], axis=0)
+        return fresh
+
+    def shrink(self, size: int) -> None:
+        """Keep the leading triplets as the bases; the next block is then bound to all of them."""
+        self.U[:, :size] = self.U[:, : self.size] @ self.P[:, :size]
+        self.V[:, :size] = self.V[:, : self.size] @ self.Q[:, :size]
+        self.B[:] = 0
+        np.fill_diagonal(self.B[:size, :size], self.s[:size])
+        self.T, self.bound, self.size = self.T @ self.P[self.bound, :size], slice(0, size), size
+        self.P = self.Q = np.eye(size, dtype=self.B.dtype)
+
+    def factors(self, k: int) -> Factors:
+        """The k leading triplets."""
+        U, V = self.U[:, : self.size], self.V[:, : self.size]
+        return Factors(U @ self.P[:, :k], self.s[:k], V @ self.Q[:, :k]).canonical()
+
+
+def orthonormalise(
+    Y: np.ndarray, Q: np.ndarray, scale: float, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (W, H, R) with Y = Q H + W R and W orthonormal and orthogonal to Q; overwrites Y.
+
+    Columns of Y that all but vanish beside ``scale`` point where rounding sends them, which may be into Q. Noise of the
+    size of rounding gives them a direction of their own, and a second pass makes it orthogonal.
+    """
     H = Q.T @ Y
     Y -= Q @ H
     W, R = qr(Y)
-    if np.abs(np.diag(R)).min() <= np.sqrt(np.finfo(Y.dtype).eps) * max(np.abs(H).max(initial=0), np.abs(R).max()):
-        # Directions that all but vanished are rounding, and rounding need not be orthogonal to Q.
-        G = Q.T @ W
-        W, S = qr(W - Q @ G)
-        H, R = H + G @ R, S @ R
-    return W, H, R
+    eps = np.finfo(Y.dtype).eps
+    scale = max(scale, np.abs(H).max(initial=0), np.abs(R).max(), np.finfo(Y.dtype).tiny ** 0.5)
+    if np.abs(np.diag(R)).min() > np.sqrt(eps) * scale:
+        return W, H, R
+    Y += eps * scale * rng.standard_normal(Y.shape).astype(Y.dtype)
+    W, R = qr(Y)
+    G = Q.T @ W
+    W, S = qr(W - Q @ G)
+    return W, H + G @ R, S @ R
 
 
 def qr(Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Thin QR of a tall matrix: of chunks that fit the cache, on threads, and then of their triangles."""
+    """Thin QR of a tall matrix, by Cholesky of its Gram matrix where that is accurate, else by reflections."""
     if Y.shape[0] < 2 * CHUNK_ROWS:
         return np.linalg.qr(Y)
+    try:
+        R = np.linalg.cholesky(Y.T @ Y).T
+    except np.linalg.LinAlgError:
+        return _tall_qr(Y)
+    condition = np.linalg.cond(R)
+    if condition > WORST_FOR_CHOLESKY * np.finfo(Y.dtype).eps ** -0.5:
+        return _tall_qr(Y)
+    Q = Y @ np.linalg.inv(R)
+    if condition < BEST_FOR_CHOLESKY:
+        return Q, R
+    Q, S = qr(Q)  # the first pass left eps condition^2; the second is at rounding
+    return Q, S @ R
+
+
+def _tall_qr(Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Reflections on chunks that fit the cache, a thread to each, and then on the chunks' triangles."""
     rows = slices_of(Y.shape[0], CHUNK_ROWS)
     chunks = run(lambda part: np.linalg.qr(Y[part]), rows)
     Q, R = np.linalg.qr(np.concatenate([triangle for _, triangle in chunks]))
@@ -106,10 +173,6 @@ def qr(Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     for i, (part, (piece, _)) in enumerate(zip(rows, chunks, strict=True)):
         np.matmul(piece, Q[i * width : (i + 1) * width], out=out[part])
     return out, R
-
-
-def _block_size(k: int) -> int:
-    return max(2, min(8, k))
 
 
 def _check_finite(T: np.ndarray) -> None:

@@ -37,8 +37,6 @@ def _svd(K: np.ndarray) -> Any:
             failures.append(f"{name} ({error})")
             continue
         if failures:
-            warnings.warn(
-                f"{' and '.join(failures)} failed; {name} gave the answer", FallbackWarning, stacklevel=4
-            )
+            warnings.warn(f"{' and '.join(failures)} failed; {name} gave the answer", FallbackWarning, stacklevel=4)
         return found
     raise np.linalg.LinAlgError(f"no driver could decompose a {K.shape} matrix: {', '.join(failures)}")

@@ -30,6 +30,11 @@ class KernelOperator(LinearOperator):
     def take(self, rows: Index = EVERY, cols: Index = EVERY) -> np.ndarray:
         """Return the entries of some rows and some columns as a dense array."""
 
+    @property
+    @abstractmethod
+    def work(self) -> int:
+        """Multiplications in a product with one column; above n m if entries are evaluated anew each time."""
+
     @abstractmethod
     def _matmat(self, V: np.ndarray) -> np.ndarray: ...
 

@@ -11,6 +11,7 @@ from .base import EVERY, Index, KernelOperator
 TILE_BYTES = 1 << 20  # a block that stays in a core's cache between the product, the exponential and its use
 TILE_COLUMNS = 1024
 FILL_BYTES = 1 << 23
+EXPONENTIAL = 20  # multiplications
 
 
 class Blocked(KernelOperator):
@@ -41,6 +42,11 @@ class Blocked(KernelOperator):
 
         run(fill, slices_of(self.shape[0], max(1, FILL_BYTES // (self.dtype.itemsize * self.shape[1]))), self.n_jobs)
         return K
+
+    @property
+    def work(self) -> int:
+        """The multiplications of the inner products, and an exponential or its like."""
+        return self.shape[0] * self.shape[1] * (self.L.shape[1] + EXPONENTIAL)
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:
         out = np.empty((self.shape[0], V.shape[1]), dtype=np.result_type(self.dtype, V.dtype))

@@ -14,9 +14,7 @@ from .sparse import sparse_plus_low_rank
 from .stored import Stored
 
 
-def as_operator(
-    kernel: Kernel, X: Array, Z: Array, *, budget: int, n_jobs: int | None = None
-) -> KernelOperator:
+def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int, n_jobs: int | None = None) -> KernelOperator:
     """The matrix k(X, Z) of a fitted kernel: structured if the data are sparse, stored if it fits, else blocked.
 
     Parameters

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
+from ..kernels.base import by_rows
 from .base import EVERY, Index, KernelOperator
 from .stored import dense, matmul
 
@@ -17,16 +19,22 @@ class LowRank(KernelOperator):
 
     def __init__(self, L: Any, R: Any, n_jobs: int | None = None) -> None:
         super().__init__((L.shape[0], R.shape[0]), np.result_type(L.dtype, R.dtype))
-        self.L = L
+        self.L = by_rows(L)
         self.R = R
+        self.Rt = by_rows(R.T)
         self.n_jobs = n_jobs
 
     def take(self, rows: Index = EVERY, cols: Index = EVERY) -> np.ndarray:
         """Multiply the factors' rows."""
         return dense(self.L[rows] @ self.R[cols].T)
 
+    @property
+    def work(self) -> int:
+        """The entries of both factors."""
+        return int(sum(side.nnz if sparse.issparse(side) else side.size for side in (self.L, self.R)))
+
     def _matmat(self, V: np.ndarray) -> np.ndarray:
-        return matmul(self.L, matmul(self.R.T, V, self.n_jobs), self.n_jobs)
+        return matmul(self.L, matmul(self.Rt, V, self.n_jobs), self.n_jobs)
 
     def _adjoint(self) -> LowRank:
         return LowRank(self.R, self.L, self.n_jobs)
@@ -44,14 +52,22 @@ class Sum(KernelOperator):
         """Add the terms' entries."""
         return self._add(term.take(rows, cols) for term in self.terms)
 
+    @property
+    def work(self) -> int:
+        """That of all terms."""
+        return sum(term.work for term in self.terms)
+
     def _matmat(self, V: np.ndarray) -> np.ndarray:
         return self._add(term @ V for term in self.terms)
 
     def _adjoint(self) -> Sum:
         return Sum([term.T for term in self.terms], self.factors)
 
-    def _add(self, blocks: Any) -> np.ndarray:
-        return sum(block if f == 1 else f * block for f, block in zip(self.factors, blocks, strict=True))
+    def _add(self, blocks: Iterator[np.ndarray]) -> np.ndarray:
+        total = self.factors[0] * next(blocks)
+        for factor, block in zip(self.factors[1:], blocks, strict=True):
+            total += block if factor == 1 else factor * block
+        return total
 
 
 class Centered(KernelOperator):
@@ -74,6 +90,11 @@ class Centered(KernelOperator):
         """Sample A and subtract its means."""
         of_rows, of_columns, grand = self.means
         return self.A.take(rows, cols) - of_rows[rows][:, None] - of_columns[cols] + grand
+
+    @property
+    def work(self) -> int:
+        """That of A."""
+        return self.A.work
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:
         Y = self.A @ (V - V.mean(axis=0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,8 +10,9 @@ from scipy import sparse
 
 from .._parallel import even_slices, n_threads, run
 from ..kernels.inner import Linear
-from ..kernels.structure import SparseKernel, product_counts, product_slices, row_numbers
+from ..kernels.structure import SparseKernel, product_counts, product_slices, row_numbers, scale_rows
 from .base import EVERY, Index, KernelOperator
+from .blocked import EXPONENTIAL
 from .compound import LowRank, Sum
 from .stored import Stored
 
@@ -74,38 +75,31 @@ def sparse_plus_low_rank(
 class Slices:
     """The terms of a sparse kernel matrix, a few rows at a time."""
 
-    def __init__(
-        self, kernel: SparseKernel, X: Any, Z: Any, expected: Forecast, n_jobs: int | None = None
-    ) -> None:
+    def __init__(self, kernel: SparseKernel, X: Any, Z: Any, expected: Forecast, n_jobs: int | None = None) -> None:
         self.kernel, self.X, self.Z, self.n_jobs = kernel, X, Z, n_jobs
         self.Zt = sparse.csr_array(Z.T)
         self.structure = kernel.structure(Z)
         self.unit = expected.unit
-        self.slope = self.structure.slope(self.unit) if expected.share > COMMON else None
+        self.slope = (self.structure.slope(self.unit) or 0.0) if expected.share > COMMON else 0.0
         self.rows = product_slices(product_counts(X, Z), SLICE_ENTRIES, parts=n_threads(n_jobs))
 
     def terms(self, rows: slice) -> tuple[np.ndarray, sparse.csr_array]:
         """Return u0 (rows, q) and the rows of S."""
         X = self.X[rows]
         P = X @ self.Zt
-        left, values = self.structure.expand(X, P)
-        lines = row_numbers(P)
-        if self.slope is not None:
-            kept = P.data != self.unit
-            lines, values = lines[kept], values[kept]
-            indptr = np.concatenate([[0], np.cumsum(np.bincount(lines, minlength=P.shape[0]))])
-            P = sparse.csr_array((P.data[kept], P.indices[kept], indptr), shape=P.shape)
-        weight = np.einsum("ij,ij->i", left[lines], self.structure.right[P.indices])
-        weight *= self.structure.level if self.slope is None else self.structure.level + self.slope * P.data
+        if self.slope:
+            P = _without(P, self.unit)
+        left, values = self.structure.expand(X, P, self.slope)
+        weight = np.einsum("ij,ij->i", left[row_numbers(P)], self.structure.right[P.indices])
+        weight *= self.structure.level + self.slope * P.data if self.slope else self.structure.level
         return left, sparse.csr_array((values - weight, P.indices, P.indptr), shape=P.shape)
 
     def compose(self, rows: slice, left: np.ndarray, S: sparse.csr_array, n_jobs: int | None) -> KernelOperator:
         """Add up the sparse part, the product of the data and the background."""
         right, level = self.structure.right, self.structure.level
         terms: list[KernelOperator] = [Stored(S, n_jobs)]
-        if self.slope is not None:
-            L = sparse.diags_array(self.slope * left[:, 0]) @ self.X[rows]
-            terms.append(LowRank(sparse.csr_array(L), self.weighted_Z, n_jobs))
+        if self.slope:
+            terms.append(LowRank(scale_rows(self.X[rows], self.slope * left[:, 0]), self.weighted_Z, n_jobs))
         if level:
             terms.append(LowRank(level * left, right, n_jobs))
         return Sum(terms)
@@ -113,7 +107,7 @@ class Slices:
     @cached_property
     def weighted_Z(self) -> sparse.csr_array:
         """diag(v0) Z."""
-        return sparse.csr_array(sparse.diags_array(self.structure.right[:, 0]) @ self.Z)
+        return scale_rows(self.Z, self.structure.right[:, 0])
 
     def operator(self, rows: slice) -> KernelOperator:
         """A few rows of the matrix, for one thread."""
@@ -143,15 +137,27 @@ class Streamed(KernelOperator):
         kernel = self.slices.kernel
         return kernel.pairs(kernel.left(self.slices.X[rows]), kernel.right(self.slices.Z[cols]))
 
+    @property
+    def work(self) -> int:
+        """The multiplications of X Z^T, an exponential or its like for each."""
+        return EXPONENTIAL * int(product_counts(self.slices.X, self.slices.Z).sum())
+
     def _matmat(self, V: np.ndarray) -> np.ndarray:
         slices = self.slices
         if not self.transposed:
             return np.concatenate(run(lambda rows: slices.operator(rows) @ V, slices.rows, slices.n_jobs))
         shares = even_slices(len(slices.rows), n_threads(slices.n_jobs))
-        return sum(run(lambda share: self._adjoint_sum(slices.rows[share], V), shares, slices.n_jobs))
+        return reduce(np.add, run(lambda share: self._adjoint_sum(slices.rows[share], V), shares, slices.n_jobs))
 
     def _adjoint_sum(self, share: list[slice], U: np.ndarray) -> np.ndarray:
-        return sum(self.slices.operator(rows).T @ U[rows] for rows in share)
+        return reduce(np.add, (self.slices.operator(rows).T @ U[rows] for rows in share))
 
     def _adjoint(self) -> Streamed:
         return Streamed(self.slices, not self.transposed)
+
+
+def _without(P: sparse.csr_array, value: float) -> sparse.csr_array:
+    """Drop the entries that have one value."""
+    kept = np.flatnonzero(P.data != value)
+    indptr = np.searchsorted(kept, P.indptr).astype(P.indptr.dtype)
+    return sparse.csr_array((P.data[kept], P.indices[kept], indptr), shape=P.shape)

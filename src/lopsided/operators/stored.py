@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from .._parallel import even_slices, n_threads, run
+from .._parallel import n_threads, run
+from ..kernels.base import by_rows
 from .base import EVERY, Index, KernelOperator
 
 WORTH_A_THREAD = 1 << 18  # multiplications
+PIECES = 4  # for each thread, so that none waits long for another
 
 
 class Stored(KernelOperator):
-    """A dense or sparse matrix. Cost of a product with b columns: O(nnz b), on threads if sparse."""
+    """A dense matrix, or a sparse one in CSR. Cost of a product with b columns: O(nnz b), on threads."""
 
     def __init__(self, K: Any, n_jobs: int | None = None) -> None:
         super().__init__(K.shape, K.dtype)
-        self.K = K
+        self.K = by_rows(K)
         self.n_jobs = n_jobs
 
     def take(self, rows: Index = EVERY, cols: Index = EVERY) -> np.ndarray:
         """Slice the matrix."""
         return dense(self.K[rows][:, cols])
+
+    @property
+    def work(self) -> int:
+        """The stored entries."""
+        return int(self.K.nnz if sparse.issparse(self.K) else self.K.size)
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:
         return matmul(self.K, V, self.n_jobs)
@@ -38,24 +46,23 @@ def dense(block: Any) -> np.ndarray:
 
 
 def matmul(S: Any, V: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """S @ V; a large sparse S is split into as many pieces as there are threads.
+    """S @ V for a dense or CSR matrix; a large sparse one is shared among threads, by entries.
 
-    A CSR matrix gives each thread its own rows of the result; its transpose, in CSC, gives each thread a
-    partial sum. scipy's sparse products release the interpreter lock.
+    scipy's sparse products release the interpreter lock. A single column takes its faster path for vectors.
     """
+    V = V[:, 0] if sparse.issparse(S) and V.shape[1] == 1 else V
     threads = n_threads(n_jobs)
-    if not sparse.issparse(S) or threads < 2 or S.nnz * V.shape[1] < WORTH_A_THREAD * threads:
-        return S @ V
-    by_rows = S.format == "csr"
-    pieces = even_slices(S.shape[0 if by_rows else 1], threads)
-    parts = run(lambda piece: _piece(S, piece) @ (V if by_rows else V[piece]), pieces, n_jobs)
-    return np.concatenate(parts) if by_rows else sum(parts[1:], start=parts[0])
+    if not sparse.issparse(S) or threads < 2 or S.nnz * V.size < WORTH_A_THREAD * threads * len(V):
+        out = S @ V
+    else:
+        edges = np.searchsorted(S.indptr, np.linspace(0, S.nnz, PIECES * threads + 1)[1:-1])
+        edges = np.unique([0, *edges, S.shape[0]])
+        out = np.concatenate(run(lambda ends: _rows(S, *ends) @ V, pairwise(edges), n_jobs))
+    return out[:, None] if out.ndim == 1 else out
 
 
-def _piece(S: Any, piece: slice) -> Any:
-    """Some rows of a CSR matrix or columns of a CSC matrix, sharing its memory."""
-    start, stop = S.indptr[piece.start], S.indptr[piece.stop]
-    indptr = S.indptr[piece.start : piece.stop + 1] - start
-    length = piece.stop - piece.start
-    shape = (length, S.shape[1]) if S.format == "csr" else (S.shape[0], length)
-    return type(S)((S.data[start:stop], S.indices[start:stop], indptr), shape=shape)
+def _rows(S: sparse.csr_array, top: int, bottom: int) -> sparse.csr_array:
+    """Some rows of a CSR matrix, sharing its memory."""
+    start, stop = S.indptr[top], S.indptr[bottom]
+    parts = S.data[start:stop], S.indices[start:stop], S.indptr[top : bottom + 1] - start
+    return sparse.csr_array(parts, shape=(bottom - top, S.shape[1]))

@@ -1,0 +1,34 @@
+# The index of commands. `make demo` and `make test` need nothing but Python >= 3.11 and make.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: demo test lint types bench clean
+
+demo: $(STAMP)  ## embed a directed graph and compare
+	$(BIN)/python examples/demo.py
+
+test: lint types  ## everything that must pass
+	$(BIN)/python -m pytest -n 2
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+bench: $(STAMP)  ## the tables of README and docs
+	$(BIN)/pip install -q -e '.[bench]'
+	$(BIN)/python benchmarks/exact_graph_svd.py
+
+clean:
+	rm -rf $(VENV) out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q --upgrade pip
+	$(BIN)/pip install -q -e '.[test,lint,plot]'
+	touch $(STAMP)

@@ -1,0 +1,117 @@
+"""Which solver: a table, a pure choice that can be asked, and the call."""
+
+from __future__ import annotations
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+
+from ..exceptions import FallbackWarning
+from ..operators.base import KernelOperator
+from .factors import Factors
+from .krylov import EXTRA, krylov
+from .lanczos import arpack, propack
+from .lapack import lapack
+
+SOLVERS = ("lapack", "krylov", "propack", "arpack")
+SMALL = 300  # a full decomposition of this size takes milliseconds
+SHARE = 6  # above min(n, m) / 6 components a Krylov space costs as much as all of them
+LAPACK_COPIES = 5
+CHEAP_PRODUCT = 1 << 21  # multiplications that cost no more than the interpreter's part of a step
+
+
+class Choice(NamedTuple):
+    """A solver and why it was taken."""
+
+    name: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.reason}"
+
+
+def choose(shape: tuple[int, int], k: int, *, work: int, budget: int, itemsize: int = 8) -> Choice:
+    """Choose a solver from numbers alone.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        (n, m).
+    k : int
+        Triplets wanted.
+    work : int
+        Multiplications in a product with one column; less than n m is sparse, more is evaluated anew.
+    budget : int
+        Bytes.
+    itemsize : int, default=8
+        Bytes of a number.
+
+    Examples
+    --------
+    >>> print(choose((100, 80), 2, work=8000, budget=10**9))
+    lapack: min(n, m) = 80 is small
+    """
+    n, m = shape
+    small = min(shape)
+    dense_bytes = LAPACK_COPIES * n * m * itemsize
+    fits = dense_bytes <= budget
+    if small <= SMALL and fits:
+        return Choice("lapack", f"min(n, m) = {small} is small")
+    if SHARE * k > small and fits:
+        return Choice("lapack", f"k = {k} is a large part of min(n, m) = {small}")
+    if work < n * m:
+        return Choice("krylov", f"products take {work} multiplications where a dense matrix takes {n * m}")
+    if work == n * m:
+        return Choice("krylov", f"k = {k} of min(n, m) = {small}")
+    return Choice("krylov", f"the {n} x {m} matrix exceeds the budget of {budget} bytes and is evaluated in blocks")
+
+
+def block_size(shape: tuple[int, int], k: int, *, work: int) -> int:
+    """Columns multiplied at once: many where a product is dear whatever its width, one where each column costs."""
+    n, m = shape
+    if work > n * m:
+        return k + EXTRA
+    return 1 if CHEAP_PRODUCT < work < n * m / 10 else 8
+
+
+def factorise(
+    A: KernelOperator,
+    k: int,
+    *,
+    solver: str = "auto",
+    tol: float = 0.0,
+    budget: int,
+    rng: np.random.Generator,
+) -> tuple[Factors, Choice]:
+    """The k leading singular triplets of an operator, and the choice that was made."""
+    choice = Choice(solver, "asked for")
+    if solver == "auto":
+        choice = choose(A.shape, k, work=A.work, budget=budget, itemsize=A.dtype.itemsize)
+    if choice.name != "lapack" and 2 * (k + EXTRA) > min(A.shape):
+        why = f"{k} of {min(A.shape)} triplets are too many for {choice.name}"
+        warnings.warn(f"{why}; lapack gives the answer", FallbackWarning, stacklevel=3)
+        choice = Choice("lapack", why)
+    if choice.name == "lapack":
+        return lapack(A, k), choice
+    if choice.name == "krylov":
+        return krylov(A, k, rng=rng, tol=tol, block=block_size(A.shape, k, work=A.work)), choice
+    return (propack if choice.name == "propack" else arpack)(A, k, rng=rng, tol=tol), choice
+
+
+def factorise_energy(
+    A: KernelOperator, share: float, *, solver: str = "auto", tol: float = 0.0, budget: int, rng: np.random.Generator
+) -> tuple[Factors, Choice]:
+    """The fewest leading triplets that hold a share of the energy, the sum of squared singular values.
+
+    Cost O(n m) for the energy, and factorisations of doubling rank.
+    """
+    wanted = share * A.squared_norm()
+    limit = min(A.shape)
+    k = limit if limit <= SMALL else 2 * EXTRA
+    while True:
+        factors, choice = factorise(A, k, solver=solver, tol=tol, budget=budget, rng=rng)
+        held = np.cumsum(np.square(factors.s, dtype=float))
+        if held[-1] >= wanted or k == limit:
+            return factors.truncate(min(k, int(np.searchsorted(held, wanted)) + 1)), choice
+        k = min(2 * k, limit)

@@ -1,0 +1,114 @@
+"""Linear maps that bring vectors of two widths together, so that a kernel can compare them.
+
+The wider vectors are projected on the width of the narrower. For a matrix A whose rows and columns are compared, the
+papers' alternatives are a0, its pseudo-inverse; a1, a PCA projection; a2, a random projection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+from operator import matmul
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class Compatibility:
+    """x -> x C_x and z -> z C_z, each C a product of factors that is never multiplied out."""
+
+    name: str
+    left_factors: tuple[Array, ...] = ()
+    right_factors: tuple[Array, ...] = ()
+
+    def left(self, X: Array) -> Array:
+        """Map left points, rows of X."""
+        return reduce(matmul, self.left_factors, X)
+
+    def right(self, Z: Array) -> Array:
+        """Map right points, rows of Z."""
+        return reduce(matmul, self.right_factors, Z)
+
+
+def compatibility(name: str, X: Array, Z: Array, rng: np.random.Generator) -> Compatibility:
+    """A compatibility by name, from left points (n, p) and right points (m, q)."""
+    p, q = X.shape[1], Z.shape[1]
+    if name == "identity":
+        if p != q:
+            raise ValueError(
+                f"left vectors have {p} entries and right vectors {q}; compatibility='identity' needs equal widths, "
+                f"use one of {', '.join(map(repr, PROJECTIONS))} or give a ({p}, {q}) matrix"
+            )
+        return Compatibility(name)
+    wide, width = (X, q) if p > q else (Z, p)
+    factors = PROJECTIONS[name](wide, width, rng)
+    return Compatibility(name, left_factors=factors) if p > q else Compatibility(name, right_factors=factors)
+
+
+def given(C: Array, p: int, q: int) -> Compatibility:
+    """A user's matrix: (p, q) maps left points to the width of the right, (q, p) the other way."""
+    if C.shape == (p, q):
+        return Compatibility("given", left_factors=(C,))
+    if C.shape == (q, p):
+        return Compatibility("given", right_factors=(C,))
+    raise ValueError(
+        f"the compatibility matrix has shape {C.shape}; left vectors have {p} entries and right vectors {q}, "
+        f"so it must be ({p}, {q}) to map the left or ({q}, {p}) to map the right"
+    )
+
+
+def pca_projection(W: Array, width: int, rng: np.random.Generator) -> tuple[Array, ...]:
+    """a1: the leading right singular vectors of W, a (p, width) map. Never p x p."""
+    *first, last = _thin(W)[2]
+    last = last[:, :width]
+    return (*first, np.pad(last, ((0, 0), (0, width - last.shape[1]))))
+
+
+def random_projection(W: Array, width: int, rng: np.random.Generator) -> tuple[Array, ...]:
+    """a2: independent normal entries of variance 1 / width, which keep lengths on average."""
+    C = rng.standard_normal((W.shape[1], width)) / np.sqrt(width)
+    return (C.astype(W.dtype),)
+
+
+def pseudo_inverse(W: Array, width: int, rng: np.random.Generator) -> tuple[Array, ...]:
+    """a0: the pseudo-inverse of W, a (p, n) map under which W becomes the projection on its range."""
+    if W.shape[0] != width:
+        raise ValueError(
+            f"compatibility='pinv' is for the rows and columns of one matrix; here {W.shape[0]} vectors of "
+            f"{W.shape[1]} entries meet vectors of {width}: use 'pca', 'random' or give a matrix"
+        )
+    E, s, right = _thin(W)
+    return (*right, (E / s).T)
+
+
+PROJECTIONS: dict[str, Callable[[Array, int, np.random.Generator], tuple[Array, ...]]] = {
+    "pca": pca_projection,
+    "random": random_projection,
+    "pinv": pseudo_inverse,
+}
+
+
+def _thin(W: Array) -> tuple[np.ndarray, np.ndarray, tuple[Array, ...]]:
+    """The SVD of W to its numerical rank: left vectors, values, and factors whose product is the right vectors.
+
+    A sparse W goes by the Gram matrix of its smaller side, so directions below sqrt(eps) of the largest are dropped.
+    """
+    if not sparse.issparse(W):
+        E, s, Vt = np.linalg.svd(W, full_matrices=False)
+        r = _rank(s, max(W.shape) * np.finfo(W.dtype).eps)
+        return E[:, :r], s[:r], (Vt[:r].T,)
+    flat = W.shape[0] <= W.shape[1]
+    squares, Q = np.linalg.eigh((W @ W.T if flat else W.T @ W).toarray())
+    s, Q = np.sqrt(np.maximum(squares[::-1], 0)), Q[:, ::-1]
+    r = _rank(s, np.sqrt(max(W.shape) * np.finfo(W.dtype).eps))
+    s, Q = s[:r], Q[:, :r]
+    return (Q, s, (sparse.csr_array(W.T), Q / s)) if flat else (W @ (Q / s), s, (Q,))
+
+
+def _rank(s: np.ndarray, cutoff: float) -> int:
+    return max(1, int(np.count_nonzero(s > cutoff * s[0])))
