@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..kernels import Kernel, Precomputed, as_kernel
 from ..kernels.base import FLOATS, Array, by_rows, check_points, check_sides
-from ..linalg import SOLVERS, Compatibility, Factors, compatibility, factorise, factorise_energy
+from ..linalg import SOLVERS, Compatibility, Factors, factorise, factorise_energy, make_compatible
 from ..linalg.compatibility import PROJECTIONS, given
 from ..operators import Centered, KernelOperator, as_operator, budget_bytes
 
@@ -225,7 +225,7 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if name == "identity" and not self.kernel_.same_width:
             return Compatibility("identity")
         seed = check_random_state(self.random_state).randint(2**31)
-        return compatibility(name, X, Z, np.random.default_rng(seed))
+        return make_compatible(name, X, Z, np.random.default_rng(seed))
 
     def _check_rank(self) -> None:
         n, m = self.X_fit_.shape[0], self.Z_fit_.shape[0]

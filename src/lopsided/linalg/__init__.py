@@ -1,11 +1,11 @@
 """Operator in, frozen factors out: exact, Lanczos and block Krylov, and what chooses among them."""
 
-from .choose import SOLVERS, Choice, block_size, choose, factorise, factorise_energy
-from .compatibility import Compatibility, compatibility
+from .block_krylov import krylov
+from .compatibility import Compatibility, make_compatible
+from .dense import lapack
 from .factors import Factors
-from .krylov import krylov
 from .lanczos import arpack, propack
-from .lapack import lapack
+from .solvers import SOLVERS, Choice, block_size, choose, factorise, factorise_energy
 
 __all__ = [
     "SOLVERS",
@@ -15,10 +15,10 @@ __all__ = [
     "arpack",
     "block_size",
     "choose",
-    "compatibility",
     "factorise",
     "factorise_energy",
     "krylov",
     "lapack",
+    "make_compatible",
     "propack",
 ]

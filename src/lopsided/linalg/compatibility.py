@@ -35,7 +35,7 @@ class Compatibility:
         return reduce(matmul, self.right_factors, Z)
 
 
-def compatibility(name: str, X: Array, Z: Array, rng: np.random.Generator) -> Compatibility:
+def make_compatible(name: str, X: Array, Z: Array, rng: np.random.Generator) -> Compatibility:
     """A compatibility by name, from left points (n, p) and right points (m, q)."""
     p, q = X.shape[1], Z.shape[1]
     if name == "identity":

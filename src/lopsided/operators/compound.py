@@ -58,7 +58,7 @@ class Sum(KernelOperator):
         return sum(term.work for term in self.terms)
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:
-        return self._add(term @ V for term in self.terms)
+        return self._add(term._matmat(V) for term in self.terms)
 
     def _adjoint(self) -> Sum:
         return Sum([term.T for term in self.terms], self.factors)
@@ -97,7 +97,7 @@ class Centered(KernelOperator):
         return self.A.work
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:
-        Y = self.A @ (V - V.mean(axis=0))
+        Y = self.A._matmat(V - V.mean(axis=0))
         return Y - Y.mean(axis=0)
 
     def _adjoint(self) -> Centered:

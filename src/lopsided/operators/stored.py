@@ -12,7 +12,7 @@ from .._parallel import n_threads, run
 from ..kernels.base import by_rows
 from .base import EVERY, Index, KernelOperator
 
-WORTH_A_THREAD = 1 << 18  # multiplications
+WORTH_THREADS = 1 << 19  # multiplications
 PIECES = 4  # for each thread, so that none waits long for another
 
 
@@ -51,10 +51,10 @@ def matmul(S: Any, V: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
     scipy's sparse products release the interpreter lock. A single column takes its faster path for vectors.
     """
     V = V[:, 0] if sparse.issparse(S) and V.shape[1] == 1 else V
-    threads = n_threads(n_jobs)
-    if not sparse.issparse(S) or threads < 2 or S.nnz * V.size < WORTH_A_THREAD * threads * len(V):
+    if not sparse.issparse(S) or S.nnz * V.size < WORTH_THREADS * len(V):
         out = S @ V
     else:
+        threads = n_threads(n_jobs)
         edges = np.searchsorted(S.indptr, np.linspace(0, S.nnz, PIECES * threads + 1)[1:-1])
         edges = np.unique([0, *edges, S.shape[0]])
         out = np.concatenate(run(lambda ends: _rows(S, *ends) @ V, pairwise(edges), n_jobs))

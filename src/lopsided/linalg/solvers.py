@@ -9,10 +9,10 @@ import numpy as np
 
 from ..exceptions import FallbackWarning
 from ..operators.base import KernelOperator
+from .block_krylov import EXTRA, krylov
+from .dense import lapack
 from .factors import Factors
-from .krylov import EXTRA, krylov
 from .lanczos import arpack, propack
-from .lapack import lapack
 
 SOLVERS = ("lapack", "krylov", "propack", "arpack")
 SMALL = 300  # a full decomposition of this size takes milliseconds

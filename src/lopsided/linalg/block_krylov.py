@@ -13,7 +13,7 @@ from .factors import Factors
 
 CHUNK_ROWS = 1 << 13
 EXTRA = 10  # triplets kept beyond k at a restart, so that the last wanted one converges too
-PROBES = 5  # steps from a random direction that must find nothing new before the answer is believed
+PROBES = 5  # columns from random directions that must find nothing new before the answer is believed
 MAX_STEPS = 1000
 BEST_FOR_CHOLESKY = 30.0
 WORST_FOR_CHOLESKY = 0.01
@@ -48,17 +48,16 @@ def krylov(
     for _ in range(max_steps):
         fresh = space.grow(fresh)
         probing -= 1
-        converged = space.size >= k and probing <= 0 and space.residuals[:k].max() <= tol * space.s[0]
-        if (
-            converged
-            and settled is not None
-            and np.allclose(settled, space.s[:k], rtol=np.sqrt(tol), atol=tol * space.s[0])
-        ):
-            break
-        if converged or space.size + block > capacity:
-            space.shrink(min(k + EXTRA, capacity - block, space.size))
-        if converged:
-            fresh, settled, probing = space.random(block), space.s[:k], PROBES
+        if space.size < k or probing > 0:
+            continue
+        space.solve()
+        if space.residuals[:k].max() <= tol * space.s[0]:
+            if settled is not None and np.allclose(settled, space.s[:k], rtol=np.sqrt(tol), atol=tol * space.s[0]):
+                break
+            space.shrink(k)
+            fresh, settled, probing = space.random(block), space.s[:k], 1 + PROBES // block
+        elif space.size + block > capacity:
+            space.shrink(min(k + EXTRA, capacity - block))
     else:
         warnings.warn(
             f"the {k} leading singular triplets reached a residual of {space.residuals[:k].max() / space.s[0]:.1e} of "
@@ -77,7 +76,6 @@ class _Bidiagonal:
         self.U = np.empty((A.shape[0], capacity), dtype=A.dtype, order="F")
         self.V = np.empty((A.shape[1], capacity), dtype=A.dtype, order="F")
         self.B = np.zeros((capacity, capacity), dtype=A.dtype)
-        self.s = np.zeros(1, dtype=A.dtype)
         self.size = 0
         self.bound, self.T = slice(0, 0), np.zeros((0, 0), dtype=A.dtype)
 
@@ -93,20 +91,24 @@ class _Bidiagonal:
         self.V[:, new] = fresh
         image = self.A @ fresh
         image -= self.U[:, self.bound] @ self.T.T
-        image, self.B[old, new], R = orthonormalise(image, self.U[:, old], self.s[0], self.rng)
+        scale = np.abs(self.B[old, old]).max(initial=0)
+        image, self.B[old, new], R = orthonormalise(image, self.U[:, old], scale, self.rng)
         self.B[self.bound, new] += self.T.T
         self.B[new, new] = R
         self.U[:, new] = image
         self.size += fresh.shape[1]
         back = self.At @ image
         back -= fresh @ R.T
-        fresh, _, self.T = orthonormalise(back, self.V[:, : self.size], self.s[0], self.rng)
+        fresh, _, self.T = orthonormalise(back, self.V[:, : self.size], max(scale, np.abs(R).max()), self.rng)
         _check_finite(self.T)
         self.bound = new
+        return fresh
+
+    def solve(self) -> None:
+        """Decompose B = P diag(s) Q^T, and find |A^T u - s v| for each triplet."""
         self.P, self.s, Qt = np.linalg.svd(self.B[: self.size, : self.size])
         self.Q = Qt.T
-        self.residuals = np.linalg.norm(self.T @ self.P[new], axis=0)
-        return fresh
+        self.residuals = np.linalg.norm(self.T @ self.P[self.bound], axis=0)
 
     def shrink(self, size: int) -> None:
         """Keep the leading triplets as the bases; the next block is then bound to all of them."""
@@ -147,16 +149,15 @@ def orthonormalise(
 
 def qr(Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Thin QR of a tall matrix, by Cholesky of its Gram matrix where that is accurate, else by reflections."""
-    if Y.shape[0] < 2 * CHUNK_ROWS:
-        return np.linalg.qr(Y)
     try:
         R = np.linalg.cholesky(Y.T @ Y).T
     except np.linalg.LinAlgError:
         return _tall_qr(Y)
-    condition = np.linalg.cond(R)
-    if condition > WORST_FOR_CHOLESKY * np.finfo(Y.dtype).eps ** -0.5:
+    inverse = np.linalg.inv(R)
+    condition = np.abs(R).max() * np.abs(inverse).max()
+    if not condition < WORST_FOR_CHOLESKY * np.finfo(Y.dtype).eps ** -0.5:
         return _tall_qr(Y)
-    Q = Y @ np.linalg.inv(R)
+    Q = Y @ inverse
     if condition < BEST_FOR_CHOLESKY:
         return Q, R
     Q, S = qr(Q)  # the first pass left eps condition^2; the second is at rounding
@@ -165,6 +166,8 @@ def qr(Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _tall_qr(Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Reflections on chunks that fit the cache, a thread to each, and then on the chunks' triangles."""
+    if Y.shape[0] < 2 * CHUNK_ROWS:
+        return np.linalg.qr(Y)
     rows = slices_of(Y.shape[0], CHUNK_ROWS)
     chunks = run(lambda part: np.linalg.qr(Y[part]), rows)
     Q, R = np.linalg.qr(np.concatenate([triangle for _, triangle in chunks]))

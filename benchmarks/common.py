@@ -1,0 +1,102 @@
+"""What every benchmark needs: data, clocks, the accuracy of the papers, tables and records."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from scipy import sparse
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = Path(os.environ.get("LOPSIDED_DATA", ROOT.parent / "shared" / "data"))
+RESULTS = ROOT / "benchmarks" / "results"
+PACKAGES = ("numpy", "scipy", "scikit-learn", "scikit-network", "lopsided")
+
+T = TypeVar("T")
+
+
+def load_graph(name: str) -> sparse.csr_array:
+    """The adjacency of a stored graph, A[source, target] = 1."""
+    with np.load(DATA / "graphs" / f"{name}.npz") as file:
+        row, col, n = file["row"], file["col"], int(file["n_nodes"])
+    return sparse.csr_array((np.ones(len(row)), (row, col)), shape=(n, n))
+
+
+def clock(task: Callable[[], T], repeats: int = 5) -> tuple[float, T]:
+    """Median seconds of a task over a few runs, and its last result."""
+    seconds = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        result = task()
+        seconds.append(time.perf_counter() - start)
+    return statistics.median(seconds), result
+
+
+def eta(exact: tuple[np.ndarray, np.ndarray, np.ndarray], U: np.ndarray, V: np.ndarray) -> float:
+    """The 2024 paper's accuracy (section 4.4): singular-value weighted mean of 1 - |cosine|, both sides added."""
+    total = 0.0
+    for vectors, found in ((exact[0], U), (exact[2], V)):
+        cosines = np.abs(np.einsum("ij,ij->j", vectors, found)) / np.linalg.norm(found, axis=0)
+        total += float(np.mean(exact[1] * (1 - cosines)))
+    return total
+
+
+def in_child(script: str, *arguments: object) -> dict[str, Any]:
+    """Run a function of a benchmark in a process of its own; its printed JSON, with peak memory added."""
+    command = [sys.executable, script, "--child", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def report_from_child(record: dict[str, Any]) -> None:
+    """Print a child's record with the most memory it ever held."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    print(json.dumps({**record, "peak_bytes": peak}))
+
+
+def environment(seed: int) -> dict[str, Any]:
+    """Versions, threads, seed and commit, for the record."""
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    found = {}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except ModuleNotFoundError:
+            found[name] = "absent"
+    return {
+        "commit": commit,
+        "seed": seed,
+        "threads": os.cpu_count(),
+        "python": platform.python_version(),
+        "versions": found,
+    }
+
+
+def save(name: str, record: dict[str, Any]) -> None:
+    """Write a benchmark's record as JSON."""
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n")
+
+
+def print_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """A Markdown table, ready for the README."""
+    cells = [list(map(_cell, row)) for row in (headings, *rows)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(headings))]
+    lines = ["| " + " | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) + " |" for row in cells]
+    lines.insert(1, "|" + "|".join("-" * (w + 2) for w in widths) + "|")
+    print(f"\n{title}\n\n" + "\n".join(lines), flush=True)
+
+
+def _cell(value: object) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
