@@ -31,8 +31,8 @@ STEEPEST = 30.0  # exp(30) times the smallest normal float32 is still nothing be
 class ExponentialKernel(SparseKernel):
     """k(x, z) = exp(rate x.z + alpha(x) + beta(z)).
 
-    Dense: one matrix product [rate x, alpha, 1] . [z, 1, beta] and one exponential in place. Sparse: outside
-    the pattern of X Z^T the matrix is exp(alpha) exp(beta)^T, of rank one.
+    Dense: one matrix product [x, alpha, 1] . [rate z, 1, beta] and one exponential in place. Sparse: outside the pattern
+    of X Z^T the matrix is exp(alpha) exp(beta)^T, of rank one.
     """
 
     @property
@@ -42,25 +42,27 @@ class ExponentialKernel(SparseKernel):
 
     @abstractmethod
     def left_exponents(self, X: Array) -> np.ndarray:
-        """Alpha of every left point."""
+        """Alpha of every left point, after ``moved``."""
 
     @abstractmethod
     def right_exponents(self, Z: Array) -> np.ndarray:
-        """Beta of every right point."""
+        """Beta of every right point, after ``moved``."""
 
     def moved(self, X: Array) -> Array:
         """The points in coordinates that lose the least to rounding."""
         return X
 
     def left(self, X: Array) -> Array:
-        """The rows [rate x, alpha, 1]."""
+        """The rows [x, alpha, 1]."""
+        X = self.moved(X)
         alpha = self.left_exponents(X)
-        return with_columns(self.rate * self.moved(X), alpha, np.ones_like(alpha))
+        return with_columns(X, alpha, np.ones_like(alpha))
 
     def right(self, Z: Array) -> Array:
-        """The rows [z, 1, beta]."""
+        """The rows [rate z, 1, beta]."""
+        Z = self.moved(Z)
         beta = self.right_exponents(Z)
-        return with_columns(self.moved(Z), np.ones_like(beta), beta)
+        return with_columns(self.rate * Z, np.ones_like(beta), beta)
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Return exp(l.r) for all pairs."""
@@ -161,11 +163,11 @@ class RBF(ExponentialKernel):
 
     def left_exponents(self, X: Array) -> np.ndarray:
         """-|x|^2 / bandwidth^2."""
-        return -self.rate / 2 * squared_norms(self.moved(X))
+        return -self.rate / 2 * squared_norms(X)
 
     def right_exponents(self, Z: Array) -> np.ndarray:
         """-|z|^2 / bandwidth^2."""
-        return -self.rate / 2 * squared_norms(self.moved(Z))
+        return -self.rate / 2 * squared_norms(Z)
 
     def moved(self, X: Array) -> Array:
         """Distances do not see a translation; far from the origin |x|^2 + |z|^2 - 2 x.z cancels."""
@@ -195,8 +197,7 @@ class SNE(RBF):
         """Learn the bandwidth, and fix the set over which rows are normalised."""
         super().fit(X, Z)
         self.right_set_ = Z
-        self.shift_ = 0.0
-        self.shift_ = float(self.right_exponents(Z).max())
+        self.shift_ = float(super().right_exponents(self.moved(Z)).max())
         return self
 
     def right_exponents(self, Z: Array) -> np.ndarray:
@@ -208,10 +209,9 @@ class SNE(RBF):
         if sparse.issparse(X) and sparse.issparse(self.right_set_):
             structure = _SNEStructure(self, self.right_set_)
             return over_rows(X, self.right_set_, structure.left_exponents)
-        beta = self.right_exponents(self.right_set_)
-        return over_rows(
-            self.moved(X), self.moved(self.right_set_), lambda _, P: -logsumexp(self.rate * P + beta, axis=1)
-        )
+        Z = self.moved(self.right_set_)
+        beta = self.right_exponents(Z)
+        return over_rows(X, Z, lambda _, P: -logsumexp(self.rate * P + beta, axis=1))
 
     def structure(self, Z: sparse.csr_array) -> Structure:
         """As for RBF; beside the right set itself the sums come from products that are at hand."""

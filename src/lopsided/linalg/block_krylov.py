@@ -52,10 +52,10 @@ def krylov(
             continue
         space.solve()
         if space.residuals[:k].max() <= tol * space.s[0]:
-            if settled is not None and np.allclose(settled, space.s[:k], rtol=np.sqrt(tol), atol=tol * space.s[0]):
+            if settled is not None and _agree(settled, space.s[:k], tol):
                 break
             space.shrink(k)
-            fresh, settled, probing = space.random(block), space.s[:k], 1 + PROBES // block
+            fresh, settled, probing = space.random(block), space.s[:k], 2 + PROBES // block
         elif space.size + block > capacity:
             space.shrink(min(k + EXTRA, capacity - block))
     else:
@@ -176,6 +176,12 @@ def _tall_qr(Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     for i, (part, (piece, _)) in enumerate(zip(rows, chunks, strict=True)):
         np.matmul(piece, Q[i * width : (i + 1) * width], out=out[part])
     return out, R
+
+
+def _agree(s: np.ndarray, other: np.ndarray, tol: float) -> bool:
+    """Whether singular values are the same to the tolerance, which is relative to the largest."""
+    least = np.finfo(s.dtype).tiny ** 0.5
+    return bool(np.allclose(s, other, rtol=np.sqrt(tol), atol=tol * s[0] + least))
 
 
 def _check_finite(T: np.ndarray) -> None:

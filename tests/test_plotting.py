@@ -1,0 +1,153 @@
+"""Pictures are drawn for everything that has two sides, and the demo writes its own."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import numpy as np
+import pytest
+from matplotlib import pyplot
+from sklearn.exceptions import NotFittedError
+
+from lopsided import KernelSVD
+from lopsided.datasets import make_citation_graph
+from lopsided.plotting import plot_embeddings
+
+DEMO = Path(__file__).parents[1] / "examples" / "demo.py"
+
+
+@pytest.fixture(autouse=True)
+def closed_figures():
+    yield
+    pyplot.close("all")
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return make_citation_graph(200, n_classes=3, random_state=0)
+
+
+def pair(n=40, m=30, k=3):
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((n, k)), rng.standard_normal((m, k))
+
+
+def drawn(ax):
+    return ax.collections[0].get_offsets()
+
+
+def sorted_rows(points):
+    return np.asarray(points)[np.lexsort(np.asarray(points).T)]
+
+
+@pytest.mark.parametrize("scaling", [0.0, 0.5, 1.0])
+def test_a_model_is_drawn_with_the_scaling_of_its_transform(graph, scaling):
+    A, labels = graph
+    model = KernelSVD(3, kernel="rbf", scaling=scaling, n_jobs=1).fit(A)
+    axes = plot_embeddings(model, labels, components=(1, 2))
+    expected = model.transform(A)[:, 1:], model.transform_right(A.T.tocsr())[:, 1:]
+    for ax, points in zip(axes, expected, strict=True):
+        np.testing.assert_allclose(sorted_rows(drawn(ax)), sorted_rows(points), atol=1e-8)
+
+
+def test_left_and_right_are_titled_and_classes_named(graph):
+    A, labels = graph
+    axes = plot_embeddings(KernelSVD(2, n_jobs=1).fit(A), labels)
+    assert [ax.get_title() for ax in axes] == ["left (rows)", "right (columns)"]
+    assert [text.get_text() for text in axes[1].get_legend().get_texts()] == ["0", "1", "2"]
+
+
+def test_a_class_has_one_colour_on_both_sides():
+    left, _ = pair()
+    names = np.array(["a", "b"])[np.arange(40) % 2]
+    axes = plot_embeddings((left, left), names)
+    colours = [ax.collections[0].get_facecolors() for ax in axes]
+    np.testing.assert_array_equal(*colours)
+    assert len(np.unique(colours[0], axis=0)) == 2
+
+
+def test_without_labels_there_is_no_legend():
+    axes = plot_embeddings(pair())
+    assert axes[1].get_legend() is None
+    assert [len(drawn(ax)) for ax in axes] == [40, 30]
+
+
+@pytest.mark.parametrize("n_classes", [1, 12, 25])
+def test_any_number_of_classes_is_coloured_and_up_to_twenty_are_named(n_classes):
+    left, right = pair()
+    axes = plot_embeddings((left, right), (np.arange(40) % n_classes, None))
+    assert len(np.unique(axes[0].collections[0].get_facecolors(), axis=0)) == n_classes
+    assert (axes[1].get_legend() is None) == (n_classes > 20)
+
+
+def test_given_axes_are_drawn_on_and_returned():
+    figure, axes = pyplot.subplots(2, 1)
+    assert list(plot_embeddings(pair(), axes=axes)) == list(axes)
+    assert pyplot.get_fignums() == [figure.number]
+
+
+def test_a_few_hubs_do_not_squash_the_picture_and_are_counted():
+    left, right = pair(500, 500)
+    right[:3] *= 1000
+    axes = plot_embeddings((left, right))
+    assert axes[1].get_xlim()[1] < 10
+    assert not axes[0].texts
+    count = int(axes[1].texts[0].get_text().split()[0])
+    assert 3 <= count < 50
+
+
+def test_constant_components_are_drawn():
+    axes = plot_embeddings((np.ones((5, 2)), np.zeros((4, 2))))
+    axes[0].figure.canvas.draw()
+    assert axes[0].get_xlim() == (0.0, 2.0)
+
+
+def test_input_is_left_as_it_was():
+    left, right = pair()
+    before = left.copy(), right.copy()
+    plot_embeddings((left, right))
+    np.testing.assert_array_equal(left, before[0])
+    np.testing.assert_array_equal(right, before[1])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "message"),
+    [
+        ((3,), {}, TypeError, "pair .* not int"),
+        ((np.ones((4, 2)),), {}, TypeError, "not ndarray"),
+        ((pair()[:1],), {}, TypeError, "pair"),
+        ((([1.0, 2.0], [1.0, 2.0]),), {}, ValueError, "2D array"),
+        (((np.full((3, 2), np.nan), np.ones((3, 2))),), {}, ValueError, "NaN"),
+        ((pair(),), {"components": (0, 3)}, ValueError, r"\(0, 3\).*from 0 to 2"),
+        ((pair(),), {"components": (0, 1, 2)}, ValueError, "two numbers"),
+        ((pair(), np.zeros(40)), {}, ValueError, "40 labels for 30 right points"),
+        ((pair(), (np.zeros(40),)), {}, ValueError, "tuple of 1"),
+        ((pair(),), {"axes": [None]}, ValueError, "axes holds 1"),
+        ((KernelSVD(2),), {}, NotFittedError, "not fitted"),
+    ],
+)
+def test_errors_say_what_was_given_and_what_is_needed(arguments, options, error, message):
+    with pytest.raises(error, match=message):
+        plot_embeddings(*arguments, **options)
+
+
+def test_without_matplotlib_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r"pip install 'lopsided\[plot\]'"):
+        plot_embeddings(pair())
+
+
+def test_importing_the_library_does_not_import_matplotlib():
+    check = "import sys, lopsided, lopsided.plotting; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", check]).returncode == 0
+
+
+def test_the_demo_prints_three_rows_and_writes_its_picture(tmp_path):
+    command = [sys.executable, str(DEMO), "--nodes", "300", "--out", str(tmp_path / "new")]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert all(name in shown for name in ("micro F1", "TruncatedSVD", "KernelPCA", "KernelSVD", "demo.png"))
+    assert (tmp_path / "new" / "demo.png").read_bytes().startswith(b"\x89PNG")
