@@ -5,8 +5,8 @@
 
 Protocol: SNE kernel, r = 20, bandwidth k sqrt(M variance) with k = 1, 1, 0.5 on Cora, Citeseer, Pubmed (the 2024 paper,
 C.2), A as published, without self-loops added. A time counts only if eta < 1e-8 against scipy's svds of the dense
-matrix. Everything runs in one process on all cores, medians of several runs, except where memory is measured: those runs
-have a process to themselves.
+matrix. Everything runs in one process on all cores, medians of several runs, except where memory is measured: those
+runs have a process to themselves.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import time
 from typing import Any
 
 import numpy as np
-from common import clock, environment, eta, in_child, load_graph, print_table, report_from_child, save
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, svds
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.extmath import randomized_svd
 
+from common import clock, environment, eta, in_child, load_graph, print_table, report_from_child, save
 from lopsided import KernelSVD
 from lopsided._parallel import run, slices_of
 from lopsided.datasets import make_citation_graph
@@ -71,7 +71,7 @@ def graph_row(name: str, A: sparse.csr_array, factor: float, repeats: int) -> di
     """Time ours, the dense build, svds and randomised SVD on one graph."""
     bandwidth = factor * euclidean_bandwidth(A, A)
     ours, model = clock(lambda: KernelSVD(RANK, kernel=SNE(bandwidth)).fit(A), repeats)
-    build, K = clock(lambda: dense_sne(A, bandwidth), 1 if len(range(A.shape[0])) > 10_000 else 3)
+    build, K = clock(lambda: dense_sne(A, bandwidth), 1 if A.shape[0] > 10_000 else 3)
     solve, (U, s, Vt) = clock(lambda: svds(K, RANK, rng=SEED), 1 if A.shape[0] > 10_000 else 3)
     exact = (U[:, ::-1], s[::-1], Vt[::-1].T)
     error = eta(exact, model.left_vectors_, model.right_vectors_)
@@ -158,7 +158,9 @@ def million(smoke: bool) -> dict[str, Any]:
     if smoke:
         return child_ours(n_nodes)
     runs = [(in_child(__file__, "ours", n_nodes), in_child(__file__, "sknetwork", n_nodes)) for _ in range(repeats)]
-    ours = min((one for one, _ in runs), key=lambda one: abs(one["seconds"] - np.median([o["seconds"] for o, _ in runs])))
+    ours = min(
+        (one for one, _ in runs), key=lambda one: abs(one["seconds"] - np.median([o["seconds"] for o, _ in runs]))
+    )
     linear = float(np.median([other["seconds"] for _, other in runs]))
     ratio = float(np.median([one["seconds"] / other["seconds"] for one, other in runs]))
     print_table(
@@ -202,7 +204,7 @@ def blocks(smoke: bool) -> dict[str, Any]:
     error = float(np.abs(Y - reference).max() / np.abs(reference).max())
     if not smoke:
         print_table(
-            f"RBF, {n:,} x 50 against {m:,} points, times {m:,} x 20, float32 (largest relative difference {error:.0e})",
+            f"RBF, {n:,} x 50 against {m:,} points, times {m:,} x 20, float32 (relative difference {error:.0e})",
             ["", "seconds", "against the floor"],
             [[name, seconds, seconds / times["floor"]] for name, seconds in times.items()],
         )
@@ -211,13 +213,13 @@ def blocks(smoke: bool) -> dict[str, Any]:
 
 def import_time(smoke: bool) -> dict[str, float]:
     """Seconds that the import adds to scikit-learn's own."""
+    repeats = 1 if smoke else 11
 
     def median(statement: str) -> float:
         code = f"import time; t = time.perf_counter(); {statement}; print(time.perf_counter() - t)"
-        runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout]
-        for _ in range(1 if smoke else 10):
-            runs.append(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
-        return float(np.median(np.array(runs[1:], dtype=float)))
+        command = [sys.executable, "-c", code]
+        runs = [subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(repeats)]
+        return float(np.median(np.array(runs, dtype=float)))
 
     added = median("import sklearn.decomposition, lopsided") - median("import sklearn.decomposition")
     if not smoke:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -12,6 +13,7 @@ from typing import Any, TypeVar
 from threadpoolctl import ThreadpoolController
 
 T = TypeVar("T")
+_worker = threading.local()
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -37,13 +39,20 @@ def slices_of(n: int, length: int) -> list[slice]:
 
 
 def run(task: Callable[[Any], T], items: Iterable[Any], n_jobs: int | None = None) -> list[T]:
-    """Apply a task to every item, in order, on threads; BLAS keeps to one thread within each."""
+    """Apply a task to every item, in order, on threads; BLAS keeps to one thread within each.
+
+    A task that runs tasks of its own does so on its thread.
+    """
     items = list(items)
-    threads = min(n_threads(n_jobs), len(items))
+    threads = 1 if getattr(_worker, "busy", False) else min(n_threads(n_jobs), len(items))
     if threads < 2:
         return [task(item) for item in items]
-    with _blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
+    with _blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(threads, initializer=_mark) as pool:
         return list(pool.map(task, items))
+
+
+def _mark() -> None:
+    _worker.busy = True
 
 
 @cache

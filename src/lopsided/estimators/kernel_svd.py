@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..kernels import Kernel, Precomputed, as_kernel
-from ..kernels.base import FLOATS, Array, by_rows, check_points, check_sides
+from ..kernels.base import FLOATS, Array, by_rows, canonical, check_points, check_sides
 from ..linalg import SOLVERS, Compatibility, Factors, factorise, factorise_energy, make_compatible
 from ..linalg.compatibility import PROJECTIONS, given
 from ..operators import Centered, KernelOperator, as_operator, budget_bytes
@@ -148,7 +148,7 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             Right points; None takes the columns of X.
         """
         self._validate_params()
-        X = by_rows(validate_data(self, X, accept_sparse="csr", dtype=FLOATS))
+        X = canonical(validate_data(self, X, accept_sparse="csr", dtype=FLOATS))
         self.kernel_ = as_kernel(self.kernel)
         if isinstance(self.kernel_, Precomputed):
             self._place_values(X, Z)
@@ -170,7 +170,7 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         For kernel="precomputed" a row of X holds the values of a new left point against the m right points.
         """
         check_is_fitted(self)
-        X = by_rows(validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False))
+        X = canonical(validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False))
         A = self._streamed(self.compatibility_.left(X), self.Z_fit_)
         return self._embed(A @ self.right_vectors_, self._left_offset)
 

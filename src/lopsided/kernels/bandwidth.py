@@ -6,13 +6,16 @@ import numpy as np
 from scipy import sparse
 
 from .._parallel import slices_of
-from .base import Array
+from .base import Array, canonical
+from .structure import squared_norms
 
 CHUNK = 1 << 20
+LOST = 0.1  # of an exponent or of a squared distance in bandwidths
 
 
 def variance(X: Array, Z: Array) -> float:
     """Variance of all entries of the two arrays together, zeros of sparse arrays included."""
+    X, Z = canonical(X), canonical(Z)
     size = sum(np.prod(side.shape, dtype=float) for side in (X, Z))
     mean = sum(float(chunk.sum(dtype=float)) for chunk in _chunks(X, Z)) / size
     stored = sum(chunk.size for chunk in _chunks(X, Z))
@@ -29,6 +32,23 @@ def euclidean_bandwidth(X: Array, Z: Array) -> float:
 def manhattan_bandwidth(X: Array, Z: Array) -> float:
     """Width x standard deviation, the same rule for distances in the 1-norm; one for constant data."""
     return float(X.shape[1] * np.sqrt(variance(X, Z))) or 1.0
+
+
+def check_resolution(bandwidth: float, origin: np.ndarray | None, X: Array, Z: Array) -> None:
+    """Refuse a bandwidth that rounding loses in |x|^2 + |z|^2 - 2 x.z for typical points, measured from the origin."""
+    typical = float(np.median(np.concatenate([_norms_from(origin, X), _norms_from(origin, Z)])))
+    least = np.sqrt(np.finfo(X.dtype).eps * typical / LOST)
+    if bandwidth < least:
+        raise ValueError(
+            f"bandwidth={bandwidth:g} is lost in the rounding of distances between points as long as "
+            f"{np.sqrt(typical):.3g} in {X.dtype}; take at least {least:.2g}, or scale the data"
+        )
+
+
+def _norms_from(origin: np.ndarray | None, X: Array) -> np.ndarray:
+    if origin is None:
+        return squared_norms(X)
+    return np.concatenate([squared_norms(X[rows] - origin) for rows in slices_of(X.shape[0], CHUNK // X.shape[1])])
 
 
 def _chunks(*sides: Array) -> list[np.ndarray]:

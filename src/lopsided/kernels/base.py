@@ -27,8 +27,12 @@ class Kernel(BaseEstimator, ABC):
     ``right``, so that an operator does it once and not for every block.
     """
 
-    same_width = True
     _parameter_constraints: dict[str, Any] = {}
+
+    @property
+    def same_width(self) -> bool:
+        """Whether left and right points must have as many entries."""
+        return True
 
     def fit(self, X: Array, Z: Array) -> Self:
         """Learn what the kernel takes from data: X is (n, width), Z is (m, width)."""
@@ -93,6 +97,11 @@ class Swapped(Kernel):
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
 
+    @property
+    def same_width(self) -> bool:
+        """As the inner kernel."""
+        return self.kernel.same_width
+
     def fit(self, X: Array, Z: Array) -> Self:
         """Fit the inner kernel with the two sides exchanged."""
         self.kernel_ = clone(self.kernel).fit(Z, X)
@@ -120,11 +129,14 @@ class Swapped(Kernel):
 class Pair(Kernel):
     """Two kernels evaluated on the same points; the subclass says how their values combine."""
 
-    same_width = False
-
     def __init__(self, first: Kernel, second: Kernel) -> None:
         self.first = first
         self.second = second
+
+    @property
+    def same_width(self) -> bool:
+        """Whether either kernel asks for it."""
+        return self.first.same_width or self.second.same_width
 
     def fit(self, X: Array, Z: Array) -> Self:
         """Fit both kernels on the same data."""
@@ -163,11 +175,14 @@ class Product(Pair):
 class Scaled(Kernel):
     """k(x, z) = factor kernel(x, z)."""
 
-    same_width = False
-
     def __init__(self, kernel: Kernel, factor: float) -> None:
         self.kernel = kernel
         self.factor = factor
+
+    @property
+    def same_width(self) -> bool:
+        """As the inner kernel."""
+        return self.kernel.same_width
 
     def fit(self, X: Array, Z: Array) -> Self:
         """Fit the inner kernel."""
@@ -190,10 +205,13 @@ class Scaled(Kernel):
 class Function(Kernel):
     """Any vectorised callable: function(X, Z) returns the (n, m) array of all pairs."""
 
-    same_width = False
-
     def __init__(self, function: Callable[[Array, Array], Array]) -> None:
         self.function = function
+
+    @property
+    def same_width(self) -> bool:
+        """What the function wants is its own affair."""
+        return False
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Call the function and hold it to its shape."""
@@ -213,7 +231,10 @@ class Precomputed(Kernel):
     ``Precomputed()(K, [[0], [2]])`` is ``K[:, [0, 2]]``.
     """
 
-    same_width = False
+    @property
+    def same_width(self) -> bool:
+        """Values and column numbers are not compared."""
+        return False
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Select the columns that the right points name."""
@@ -222,8 +243,8 @@ class Precomputed(Kernel):
 
 
 def check_points(points: Array, name: str) -> Array:
-    """Validate a set of points: finite, two-dimensional, float32 or float64, sparse ones in CSR."""
-    return by_rows(check_array(points, accept_sparse="csr", dtype=FLOATS, input_name=name))
+    """Validate a set of points: finite, two-dimensional, float32 or float64, sparse ones in canonical CSR."""
+    return canonical(check_array(points, accept_sparse="csr", dtype=FLOATS, input_name=name))
 
 
 def check_sides(X: Array, Z: Array) -> tuple[Array, Array]:
@@ -231,6 +252,15 @@ def check_sides(X: Array, Z: Array) -> tuple[Array, Array]:
     X, Z = check_points(X, "X"), check_points(Z, "Z")
     dtype = np.result_type(X.dtype, Z.dtype)
     return X.astype(dtype, copy=False), Z.astype(dtype, copy=False)
+
+
+def canonical(S: Array) -> Array:
+    """A sparse matrix as a CSR array with sorted entries, each there once; the input is left as it is."""
+    S = by_rows(S)
+    if sparse.issparse(S) and not S.has_canonical_format:
+        S = S.copy()
+        S.sum_duplicates()
+    return S
 
 
 def by_rows(S: Array) -> Array:

@@ -73,7 +73,7 @@ class TL1(Kernel):
 def _manhattan(X: Array, Z: Array) -> np.ndarray:
     """|x - z|_1 for all pairs, in the type of the data; sparse sides are compared as they are."""
     if sparse.issparse(X) or sparse.issparse(Z):
-        D = manhattan_distances(sparse.csr_matrix(X), sparse.csr_matrix(Z))
+        D = manhattan_distances(*(sparse.csr_matrix(side, copy=True) for side in (X, Z)))  # it sorts in place
     else:
         D = cdist(X, Z, metric="cityblock")
     return D.astype(X.dtype, copy=False)

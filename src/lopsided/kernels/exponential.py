@@ -11,28 +11,28 @@ from scipy import sparse
 from scipy.special import logsumexp
 from sklearn.utils._param_validation import Interval
 
-from .bandwidth import euclidean_bandwidth
+from .bandwidth import check_resolution, euclidean_bandwidth
 from .base import Array
 from .structure import (
     SparseKernel,
     Structure,
+    lifted,
     over_rows,
     product,
     row_numbers,
     row_peaks,
     row_sums,
     squared_norms,
-    with_columns,
 )
 
-STEEPEST = 30.0  # exp(30) times the smallest normal float32 is still nothing beside a kernel's largest value
+STEEPEST = 5.0  # beyond, what the linear term adds off the unit and the sparse part takes back costs digits
 
 
 class ExponentialKernel(SparseKernel):
     """k(x, z) = exp(rate x.z + alpha(x) + beta(z)).
 
-    Dense: one matrix product [x, alpha, 1] . [rate z, 1, beta] and one exponential in place. Sparse: outside the pattern
-    of X Z^T the matrix is exp(alpha) exp(beta)^T, of rank one.
+    Dense: one matrix product [x, alpha, 1] . [rate z, 1, beta] and one exponential in place. Sparse: outside the
+    pattern of X Z^T the matrix is exp(alpha) exp(beta)^T, of rank one.
     """
 
     @property
@@ -54,15 +54,11 @@ class ExponentialKernel(SparseKernel):
 
     def left(self, X: Array) -> Array:
         """The rows [x, alpha, 1]."""
-        X = self.moved(X)
-        alpha = self.left_exponents(X)
-        return with_columns(X, alpha, np.ones_like(alpha))
+        return lifted(X, self.moved, lambda X: (self.left_exponents(X), 1))
 
     def right(self, Z: Array) -> Array:
         """The rows [rate z, 1, beta]."""
-        Z = self.moved(Z)
-        beta = self.right_exponents(Z)
-        return with_columns(self.rate * Z, np.ones_like(beta), beta)
+        return lifted(Z, self.moved, lambda Z: (1, self.right_exponents(Z)), scale=self.rate)
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Return exp(l.r) for all pairs."""
@@ -154,6 +150,7 @@ class RBF(ExponentialKernel):
         self.bandwidth_ = euclidean_bandwidth(X, Z) if self.bandwidth is None else float(self.bandwidth)
         dense = not (sparse.issparse(X) or sparse.issparse(Z))
         self.origin_ = Z.mean(axis=0) if dense else None
+        check_resolution(self.bandwidth_, self.origin_, X, Z)
         return self
 
     @property

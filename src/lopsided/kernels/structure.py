@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -17,6 +17,7 @@ from .._parallel import run, slices_of
 from .base import Array, Kernel
 
 BLOCK_ENTRIES = 1 << 21
+LIFT_ENTRIES = 1 << 17
 
 
 class Structure(Protocol):
@@ -55,6 +56,11 @@ def product(L: Array, R: Array) -> np.ndarray:
     return P.toarray() if sparse.issparse(P) else P
 
 
+def dense_column(X: Array, j: int) -> np.ndarray:
+    """One column, shape (n, 1)."""
+    return X[:, [j]].toarray() if sparse.issparse(X) else X[:, [j]]
+
+
 def squared_norms(X: Array) -> np.ndarray:
     """|x_i|^2 for every row."""
     if sparse.issparse(X):
@@ -62,15 +68,23 @@ def squared_norms(X: Array) -> np.ndarray:
     return np.einsum("ij,ij->i", X, X)
 
 
-def with_columns(X: Array, *columns: np.ndarray) -> Array:
-    """X with further columns on its right."""
+def lifted(
+    X: Array, point: Callable[[Array], Array], columns: Callable[[Array], tuple[Any, Any]], scale: float = 1.0
+) -> Array:
+    """The rows [scale y, columns(y)] for y = point(x): in one pass over dense points, on threads."""
     if sparse.issparse(X):
-        extra = sparse.csr_array(np.stack(columns, axis=1))
-        return sparse.csr_array(sparse.hstack([X, extra], format="csr"))
-    wide = np.empty((X.shape[0], X.shape[1] + len(columns)), dtype=X.dtype)
-    wide[:, : X.shape[1]] = X
-    for i, column in enumerate(columns):
-        wide[:, X.shape[1] + i] = column
+        Y = point(X)
+        extra = np.empty((X.shape[0], 2), dtype=X.dtype)
+        extra[:, 0], extra[:, 1] = columns(Y)
+        return sparse.csr_array(sparse.hstack([scale * Y, sparse.csr_array(extra)], format="csr"))
+    wide = np.empty((X.shape[0], X.shape[1] + 2), dtype=X.dtype)
+
+    def fill(rows: slice) -> None:
+        Y = point(X[rows])
+        wide[rows, -2], wide[rows, -1] = columns(Y)
+        np.multiply(Y, scale, out=wide[rows, :-2])
+
+    run(fill, slices_of(X.shape[0], LIFT_ENTRIES // wide.shape[1]))
     return wide
 
 

@@ -10,17 +10,19 @@ from scipy import sparse
 from scipy.interpolate import BarycentricInterpolator
 from sklearn.utils._param_validation import Interval
 
+from .bandwidth import check_resolution
 from .base import Array
 from .structure import (
     SparseKernel,
     Structure,
+    dense_column,
+    lifted,
     over_rows,
     product,
     row_numbers,
     row_sums,
     scale_rows,
     squared_norms,
-    with_columns,
 )
 
 FEW = 32  # so many distinct norms are cheaper as themselves than as interpolation nodes
@@ -54,6 +56,7 @@ class StudentT(SparseKernel):
         self.right_set_ = Z
         dense = not (sparse.issparse(X) or sparse.issparse(Z))
         self.origin_ = Z.mean(axis=0) if dense else None
+        check_resolution(self.bandwidth, self.origin_, X, Z)
         return self
 
     def scaled(self, X: Array) -> Array:
@@ -64,20 +67,17 @@ class StudentT(SparseKernel):
     def left(self, X: Array) -> Array:
         """The rows [-2 x, 1 + |x|^2, 1] times the row's sum, so that one reciprocal gives k."""
         sums = self.row_sums(X)
-        X = self.scaled(X)
-        norms = squared_norms(X)
-        rows = with_columns(-2 * X, 1 + norms, np.ones_like(norms))
+        rows = lifted(X, self.scaled, lambda X: (1 + squared_norms(X), 1), scale=-2)
         return scale_rows(rows, sums) if sparse.issparse(rows) else rows * sums[:, None]
 
     def right(self, Z: Array) -> Array:
         """The rows [z, 1, |z|^2]."""
-        Z = self.scaled(Z)
-        norms = squared_norms(Z)
-        return with_columns(Z, np.ones_like(norms), norms)
+        return lifted(Z, self.scaled, lambda Z: (1, squared_norms(Z)))
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
-        """Return 1 / (l.r) for all pairs."""
+        """Return 1 / (l.r) for all pairs; l.r is at least the row's sum, whatever rounding makes of a distance."""
         D = product(L, R)
+        np.maximum(D, dense_column(L, -1), out=D)
         return np.reciprocal(D, out=D)
 
     def row_sums(self, X: Array) -> np.ndarray:
@@ -128,10 +128,10 @@ class _Background:
         """Return left factors (n, q), g on the entries of P, and the sums of g over each row."""
         left = 1 / (r[:, None] + self.nodes)
         if not sparse.issparse(P):
-            values = 1 / (r[:, None] + self.c - 2 * P)
+            values = 1 / np.maximum(r[:, None] + self.c - 2 * P, 1)
             return left, values, values.sum(axis=1)
         distances = r[row_numbers(P)] + self.c[P.indices]
-        values = 1 / (distances - 2 * P.data)
+        values = 1 / np.maximum(distances - 2 * P.data, 1)
         return left, values, left @ self.total + row_sums(values - 1 / distances, P)
 
 

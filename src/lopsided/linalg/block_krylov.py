@@ -39,16 +39,19 @@ def krylov(
     Cost: two products with ``block`` columns and O((n + m) k block) a step; memory O((n + m)(4 k + block)).
     """
     block = min(block, *A.shape)
-    capacity = min(max(4 * k, k + EXTRA + 6 * block), *A.shape)
+    capacity = min(max(4 * k, k + EXTRA + 6 * block), min(A.shape) - block)
     if capacity < k + block:
-        raise ValueError(f"k={k} leaves no room for a Krylov space in min(n, m)={min(A.shape)}; use lapack")
+        raise ValueError(
+            f"k={k} with blocks of {block} leaves no room for a Krylov space in min(n, m)={min(A.shape)}; use lapack"
+        )
     tol = tol or float(np.finfo(A.dtype).eps ** 0.8)
     space = _Bidiagonal(A, capacity, rng)
     fresh, settled, probing = space.random(block), None, 0
     for _ in range(max_steps):
         fresh = space.grow(fresh)
         probing -= 1
-        if space.size < k or probing > 0:
+        full = space.size + block > capacity
+        if (space.size < k or probing > 0) and not full:
             continue
         space.solve()
         if space.residuals[:k].max() <= tol * space.s[0]:
@@ -56,7 +59,7 @@ def krylov(
                 break
             space.shrink(k)
             fresh, settled, probing = space.random(block), space.s[:k], 2 + PROBES // block
-        elif space.size + block > capacity:
+        elif full:
             space.shrink(min(k + EXTRA, capacity - block))
     else:
         warnings.warn(
@@ -100,7 +103,7 @@ class _Bidiagonal:
         back = self.At @ image
         back -= fresh @ R.T
         fresh, _, self.T = orthonormalise(back, self.V[:, : self.size], max(scale, np.abs(R).max()), self.rng)
-        _check_finite(self.T)
+        check_finite(self.T)
         self.bound = new
         return fresh
 
@@ -184,8 +187,9 @@ def _agree(s: np.ndarray, other: np.ndarray, tol: float) -> bool:
     return bool(np.allclose(s, other, rtol=np.sqrt(tol), atol=tol * s[0] + least))
 
 
-def _check_finite(T: np.ndarray) -> None:
-    if not np.isfinite(T).all():
+def check_finite(block: np.ndarray) -> None:
+    """Refuse the product of a kernel matrix that has overflowed."""
+    if not np.isfinite(block).all():
         raise ValueError(
             "the kernel matrix has entries that are not finite; lower eta or degree, or scale the data down"
         )

@@ -31,5 +31,8 @@ def arpack(A: KernelOperator, k: int, *, rng: np.random.Generator, tol: float = 
 
 
 def _svds(A: KernelOperator, k: int, solver: str, rng: np.random.Generator, tol: float) -> Factors:
-    U, s, Vt = svds(A, k, solver=solver, rng=rng, tol=tol)
-    return Factors(U, s, Vt.T).canonical()
+    V = svds(A, k, solver=solver, rng=rng, tol=tol, return_singular_vectors="vh")[2].T
+    # Their vectors are orthonormal to about 1e-10, or not at all if A vanishes; one product mends both sides.
+    V = np.linalg.qr(V)[0]
+    U, s, Wt = np.linalg.svd(A @ V, full_matrices=False)
+    return Factors(U, s, V @ Wt.T).canonical()

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..exceptions import FallbackWarning
 from ..operators.base import KernelOperator
-from .block_krylov import EXTRA, krylov
+from .block_krylov import EXTRA, check_finite, krylov
 from .dense import lapack
 from .factors import Factors
 from .lanczos import arpack, propack
@@ -31,7 +31,9 @@ class Choice(NamedTuple):
         return f"{self.name}: {self.reason}"
 
 
-def choose(shape: tuple[int, int], k: int, *, work: int, budget: int, itemsize: int = 8) -> Choice:
+def choose(
+    shape: tuple[int, int], k: int, *, work: int, budget: int, evaluated: bool = False, itemsize: int = 8
+) -> Choice:
     """Choose a solver from numbers alone.
 
     Parameters
@@ -41,9 +43,11 @@ def choose(shape: tuple[int, int], k: int, *, work: int, budget: int, itemsize: 
     k : int
         Triplets wanted.
     work : int
-        Multiplications in a product with one column; less than n m is sparse, more is evaluated anew.
+        Multiplications in a product with one column.
     budget : int
         Bytes.
+    evaluated : bool, default=False
+        Whether entries are evaluated anew for each product.
     itemsize : int, default=8
         Bytes of a number.
 
@@ -60,17 +64,17 @@ def choose(shape: tuple[int, int], k: int, *, work: int, budget: int, itemsize: 
         return Choice("lapack", f"min(n, m) = {small} is small")
     if SHARE * k > small and fits:
         return Choice("lapack", f"k = {k} is a large part of min(n, m) = {small}")
+    if evaluated:
+        return Choice("krylov", f"the {n} x {m} matrix exceeds the budget of {budget} bytes and is evaluated in blocks")
     if work < n * m:
         return Choice("krylov", f"products take {work} multiplications where a dense matrix takes {n * m}")
-    if work == n * m:
-        return Choice("krylov", f"k = {k} of min(n, m) = {small}")
-    return Choice("krylov", f"the {n} x {m} matrix exceeds the budget of {budget} bytes and is evaluated in blocks")
+    return Choice("krylov", f"k = {k} is a small part of min(n, m) = {small}")
 
 
-def block_size(shape: tuple[int, int], k: int, *, work: int) -> int:
+def block_size(shape: tuple[int, int], k: int, *, work: int, evaluated: bool = False) -> int:
     """Columns multiplied at once: many where a product is dear whatever its width, one where each column costs."""
     n, m = shape
-    if work > n * m:
+    if evaluated:
         return k + EXTRA
     return 1 if CHEAP_PRODUCT < work < n * m / 10 else 8
 
@@ -87,15 +91,18 @@ def factorise(
     """The k leading singular triplets of an operator, and the choice that was made."""
     choice = Choice(solver, "asked for")
     if solver == "auto":
-        choice = choose(A.shape, k, work=A.work, budget=budget, itemsize=A.dtype.itemsize)
-    if choice.name != "lapack" and 2 * (k + EXTRA) > min(A.shape):
+        size = A.dtype.itemsize
+        choice = choose(A.shape, k, work=A.work, evaluated=A.evaluated, budget=budget, itemsize=size)
+    block = block_size(A.shape, k, work=A.work, evaluated=A.evaluated)
+    if choice.name != "lapack" and k + 2 * max(block, EXTRA) > min(A.shape):
         why = f"{k} of {min(A.shape)} triplets are too many for {choice.name}"
         warnings.warn(f"{why}; lapack gives the answer", FallbackWarning, stacklevel=3)
         choice = Choice("lapack", why)
+    if choice.name == "krylov":
+        return krylov(A, k, rng=rng, tol=tol, block=block), choice
+    check_finite(A @ np.ones((A.shape[1], 1), dtype=A.dtype))
     if choice.name == "lapack":
         return lapack(A, k), choice
-    if choice.name == "krylov":
-        return krylov(A, k, rng=rng, tol=tol, block=block_size(A.shape, k, work=A.work)), choice
     return (propack if choice.name == "propack" else arpack)(A, k, rng=rng, tol=tol), choice
 
 

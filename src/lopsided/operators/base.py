@@ -33,7 +33,12 @@ class KernelOperator(LinearOperator):
     @property
     @abstractmethod
     def work(self) -> int:
-        """Multiplications in a product with one column; above n m if entries are evaluated anew each time."""
+        """Multiplications in a product with one column."""
+
+    @property
+    def evaluated(self) -> bool:
+        """Whether entries are evaluated anew for each product."""
+        return False
 
     @abstractmethod
     def _matmat(self, V: np.ndarray) -> np.ndarray: ...

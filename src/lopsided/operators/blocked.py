@@ -48,6 +48,11 @@ class Blocked(KernelOperator):
         """The multiplications of the inner products, and an exponential or its like."""
         return self.shape[0] * self.shape[1] * (self.L.shape[1] + EXPONENTIAL)
 
+    @property
+    def evaluated(self) -> bool:
+        """Always."""
+        return True
+
     def _matmat(self, V: np.ndarray) -> np.ndarray:
         out = np.empty((self.shape[0], V.shape[1]), dtype=np.result_type(self.dtype, V.dtype))
         columns = slices_of(self.shape[1], TILE_COLUMNS)

@@ -57,6 +57,11 @@ class Sum(KernelOperator):
         """That of all terms."""
         return sum(term.work for term in self.terms)
 
+    @property
+    def evaluated(self) -> bool:
+        """Whether any term is."""
+        return any(term.evaluated for term in self.terms)
+
     def _matmat(self, V: np.ndarray) -> np.ndarray:
         return self._add(term._matmat(V) for term in self.terms)
 
@@ -95,6 +100,11 @@ class Centered(KernelOperator):
     def work(self) -> int:
         """That of A."""
         return self.A.work
+
+    @property
+    def evaluated(self) -> bool:
+        """As A."""
+        return self.A.evaluated
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:
         Y = self.A._matmat(V - V.mean(axis=0))

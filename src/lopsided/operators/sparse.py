@@ -142,6 +142,11 @@ class Streamed(KernelOperator):
         """The multiplications of X Z^T, an exponential or its like for each."""
         return EXPONENTIAL * int(product_counts(self.slices.X, self.slices.Z).sum())
 
+    @property
+    def evaluated(self) -> bool:
+        """Always."""
+        return True
+
     def _matmat(self, V: np.ndarray) -> np.ndarray:
         slices = self.slices
         if not self.transposed:

@@ -1,0 +1,262 @@
+"""The families over which laws are tested: kernels, sparse data, operators and solvers.
+
+To add a kernel, an operator or a solver: add it to its table here, with a reference that does not use the library,
+and it inherits every law.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from scipy import sparse
+from scipy.spatial.distance import cdist
+from scipy.special import logsumexp
+from sklearn.base import clone
+
+from lopsided import kernels as k
+from lopsided.kernels.base import Kernel
+from lopsided.linalg import arpack, krylov, lapack, propack
+from lopsided.operators import Blocked, Centered, KernelOperator, LowRank, Stored, Sum, sparse_plus_low_rank
+
+PLENTY = 10**9
+NOTHING = 1
+
+
+def assert_close(actual, expected, ulps=1e3, dtype=None):
+    """Equal up to ``ulps`` roundings of the largest expected entry; finite and of one shape."""
+    actual, expected = np.asarray(actual), np.asarray(expected)
+    assert actual.shape == expected.shape
+    assert np.isfinite(actual).all(), "not finite"
+    eps = np.finfo(dtype or actual.dtype).eps
+    error, size = np.abs(actual - expected).max(initial=0.0), np.abs(expected).max(initial=0.0)
+    assert error <= ulps * eps * max(size, np.finfo(float).tiny), f"differs by {error / max(size, 1e-300):.1e}"
+
+
+def centred(K):
+    return K - K.mean(axis=0) - K.mean(axis=1, keepdims=True) + K.mean()
+
+
+def with_spectrum(values, n, m, rng, dtype=float):
+    """A dense (n, m) matrix with the given singular values."""
+    U, V = (np.linalg.qr(rng.standard_normal((size, len(values))))[0] for size in (n, m))
+    return ((U * values) @ V.T).astype(dtype)
+
+
+# Kernels. A reference is f(X, Z, X0, Z0): values between X and Z of the kernel fitted on X0 and Z0, all dense.
+
+
+def _squares(X, Z):
+    return cdist(X, Z, "sqeuclidean")
+
+
+def _rbf(X, Z, *_, bandwidth):
+    return np.exp(-_squares(X, Z) / bandwidth**2)
+
+
+def _sne(X, Z, X0, Z0, *, bandwidth):
+    totals = logsumexp(-_squares(X, Z0) / bandwidth**2, axis=1, keepdims=True)
+    return np.exp(-_squares(X, Z) / bandwidth**2 - totals)
+
+
+def _student(X, Z, X0, Z0, *, bandwidth):
+    def similarity(R):
+        return 1 / (1 + _squares(X, R) / bandwidth**2)
+
+    return similarity(Z) / similarity(Z0).sum(axis=1, keepdims=True)
+
+
+def _inner(X, Z, *_, profile):
+    return profile(X @ Z.T)
+
+
+def as_dense(X):
+    return X.toarray() if sparse.issparse(X) else np.asarray(X)
+
+
+def leftish(X, Z):
+    """An asymmetric vectorised function that also compares vectors of different widths."""
+    return np.tanh(as_dense(X)[:, :1] - 2 * as_dense(Z)[:, :1].T) + as_dense(X).sum(axis=1)[:, None]
+
+
+KERNELS: dict[str, tuple[Kernel, Callable]] = {
+    "linear": (k.Linear(), partial(_inner, profile=lambda u: u)),
+    "polynomial": (k.Polynomial(degree=3, offset=0.5), partial(_inner, profile=lambda u: (u + 0.5) ** 3)),
+    "linear_polynomial": (k.LinearPolynomial(0.3, 3), partial(_inner, profile=lambda u: u - 0.3 * u**3)),
+    "exponential": (k.Exponential(eta=0.7), partial(_inner, profile=lambda u: np.exp(0.7 * u))),
+    "exponential_negative": (k.Exponential(eta=-0.4), partial(_inner, profile=lambda u: np.exp(-0.4 * u))),
+    "tanh": (k.Tanh(slope=0.4, offset=-0.2), partial(_inner, profile=lambda u: np.tanh(0.4 * u - 0.2))),
+    "rbf": (k.RBF(bandwidth=1.7), partial(_rbf, bandwidth=1.7)),
+    "sne": (k.SNE(bandwidth=1.3), partial(_sne, bandwidth=1.3)),
+    "student_t": (k.StudentT(bandwidth=0.8), partial(_student, bandwidth=0.8)),
+    "laplacian": (k.Laplacian(bandwidth=2.5), lambda X, Z, *_: np.exp(-cdist(X, Z, "cityblock") / 2.5)),
+    "tl1": (k.TL1(radius=3.0), lambda X, Z, *_: np.maximum(3.0 - cdist(X, Z, "cityblock"), 0)),
+    "function": (k.Function(leftish), lambda X, Z, *_: leftish(X, Z)),
+    "sum": (
+        k.SNE(bandwidth=1.3) + k.Polynomial(),
+        lambda X, Z, X0, Z0: _sne(X, Z, X0, Z0, bandwidth=1.3) + (X @ Z.T + 1) ** 2,
+    ),
+    "product": (
+        k.StudentT() * k.Exponential(0.2),
+        lambda X, Z, X0, Z0: _student(X, Z, X0, Z0, bandwidth=1.0) * np.exp(0.2 * X @ Z.T),
+    ),
+    "scaled": (-2.5 * k.SNE(bandwidth=0.9), lambda X, Z, X0, Z0: -2.5 * _sne(X, Z, X0, Z0, bandwidth=0.9)),
+    "swapped": (k.SNE(bandwidth=1.3).T, lambda X, Z, X0, Z0: _sne(Z, X, Z0, X0, bandwidth=1.3).T),
+    "sum_swapped": (
+        k.StudentT().T + k.RBF(bandwidth=2.0),
+        lambda X, Z, X0, Z0: _student(Z, X, Z0, X0, bandwidth=1.0).T + _rbf(X, Z, bandwidth=2.0),
+    ),
+}
+STRUCTURED = [name for name, (kernel, _) in KERNELS.items() if hasattr(kernel, "structure")]
+
+
+def reference(name, X, Z, X0=None, Z0=None, **parameters):
+    """Dense values of a kernel of the table, its parameters replaced by those given.
+
+    It was fitted on X0 and Z0, or on X and Z themselves.
+    """
+    formula = partial(KERNELS[name][1].func, **parameters) if parameters else KERNELS[name][1]
+    X, Z = as_dense(X).astype(float), as_dense(Z).astype(float)
+    X0, Z0 = (X if X0 is None else as_dense(X0)), (Z if Z0 is None else as_dense(Z0))
+    return formula(X, Z, X0.astype(float), Z0.astype(float))
+
+
+# Sparse data. Values at one number make most of X Z^T one number, which takes a path of its own.
+
+
+def _pattern(n, width, rng, density=0.12):
+    return sparse.csr_array(sparse.random_array((n, width), density=density, rng=rng))
+
+
+def _filled(values, n, width, rng):
+    S = _pattern(n, width, rng)
+    S.data[:] = rng.choice(values, size=S.nnz)
+    return S
+
+
+def _hubs(n, width, rng):
+    S = _filled([1.0], n, width, rng).tolil()
+    S[0, :], S[:, 0] = 1.0, 1.0
+    return sparse.csr_array(S)
+
+
+def _empty_rows(n, width, rng):
+    S = _filled([1.0, 2.0], n, width, rng).toarray()
+    S[::3], S[:, ::4] = 0.0, 0.0
+    return sparse.csr_array(S)
+
+
+def _explicit_zeros(n, width, rng):
+    S = _filled([1.0], n, width, rng)
+    S.data[rng.random(S.nnz) < 0.9] = 0.0
+    return S
+
+
+def _duplicates(n, width, rng):
+    S = _filled([1.0, 0.5], n, width, rng).tocoo()
+    rows, cols = (np.repeat(index, 2) for index in S.coords)
+    indptr = np.searchsorted(rows, np.arange(n + 1))
+    return sparse.csr_array((np.repeat(S.data, 2), cols, indptr), shape=S.shape)
+
+
+SPARSE: dict[str, Callable[[int, int, np.random.Generator], sparse.csr_array]] = {
+    "weighted": _pattern,
+    "binary": partial(_filled, [1.0]),
+    "hubs": _hubs,
+    "empty_rows": _empty_rows,
+    "all_zero": lambda n, width, rng: sparse.csr_array((n, width)),
+    "negative": lambda n, width, rng: _pattern(n, width, rng) * -3.0,
+    "signs": partial(_filled, [1.0, 1.0, 1.0, 1.0, 1.0, -1.0]),
+    "two_levels": partial(_filled, [1.0, 1.0, 1.0, 1.0, 1.0, 0.1]),
+    "explicit_zeros": _explicit_zeros,
+    "duplicates": _duplicates,
+}
+
+
+def sparse_pair(name, n=40, m=30, width=25, seed=1, dtype=float):
+    """Left and right sparse points of a kind."""
+    rng = np.random.default_rng(seed)
+    return SPARSE[name](n, width, rng).astype(dtype), SPARSE[name](m, width, rng).astype(dtype)
+
+
+# Operators, as builders of (operator, dense matrix).
+
+
+def structured(kernel, data, budget, n_jobs=1):
+    """The sparse-plus-low-rank operator of a kernel of the table on sparse data, and its dense reference."""
+    X, Z = sparse_pair(data)
+    return sparse_plus_low_rank(clone(KERNELS[kernel][0]).fit(X, Z), X, Z, budget, n_jobs), reference(kernel, X, Z)
+
+
+def blocked(name, n=40, m=30, width=4, n_jobs=1):
+    """The blocked operator of a kernel of the table on dense data, and its dense reference."""
+    rng = np.random.default_rng(2)
+    X, Z = rng.standard_normal((n, width)), rng.standard_normal((m, width))
+    kernel = clone(KERNELS[name][0]).fit(X, Z)
+    return Blocked(kernel, kernel.left(X), kernel.right(Z), n_jobs), reference(name, X, Z)
+
+
+def _stored(make):
+    K = make(np.random.default_rng(3))
+    return Stored(K), as_dense(K)
+
+
+def _low_rank(make):
+    rng = np.random.default_rng(4)
+    L, R = make(40, rng), make(30, rng)
+    return LowRank(L, R), as_dense(L) @ as_dense(R).T
+
+
+def _sum():
+    (A, K), (B, L), (C, M) = blocked("rbf"), _low_rank(_thin_sparse), structured("sne", "binary", PLENTY)
+    return Sum([A, B, C], [1.0, -0.5, 2.0]), K - 0.5 * L + 2 * M
+
+
+def _thin_sparse(n, rng):
+    return _pattern(n, 5, rng, density=0.4)
+
+
+PLAIN: dict[str, Callable[[], tuple[KernelOperator, np.ndarray]]] = {
+    "stored_dense": lambda: _stored(lambda rng: rng.standard_normal((40, 30))),
+    "stored_wide": lambda: _stored(lambda rng: rng.standard_normal((20, 50))),
+    "stored_sparse": lambda: _stored(lambda rng: _pattern(40, 30, rng)),
+    "blocked_sne": lambda: blocked("sne"),
+    "blocked_swapped": lambda: blocked("swapped"),
+    "blocked_sum": lambda: blocked("sum"),
+    "low_rank_dense": lambda: _low_rank(lambda n, rng: rng.standard_normal((n, 3))),
+    "low_rank_sparse": lambda: _low_rank(_thin_sparse),
+    "sum": _sum,
+    **{
+        f"{kernel}_{data}_{way}": partial(structured, kernel, data, budget)
+        for kernel in STRUCTURED
+        for data in ("weighted", "binary")
+        for way, budget in (("kept", PLENTY), ("streamed", NOTHING))
+    },
+}
+
+
+def _centered(build):
+    A, K = build()
+    return Centered(A), centred(K)
+
+
+def _transposed(build):
+    A, K = build()
+    return A.T, K.T
+
+
+OPERATORS = {
+    **PLAIN,
+    **{f"centered_{name}": partial(_centered, build) for name, build in PLAIN.items()},
+    **{f"transposed_{name}": partial(_transposed, build) for name, build in PLAIN.items()},
+}
+
+# Solvers: (operator, k, rng) -> Factors.
+
+SOLVERS = {
+    "lapack": lambda A, k, rng: lapack(A, k),
+    **{f"krylov_{block}": lambda A, k, rng, block=block: krylov(A, k, rng=rng, block=block) for block in (1, 2, 8)},
+    "propack": lambda A, k, rng: propack(A, k, rng=rng),
+    "arpack": lambda A, k, rng: arpack(A, k, rng=rng),
+}

@@ -1,0 +1,132 @@
+"""The contract of the whole library: scikit-learn's checks, documentation, layers, and a light import."""
+
+import ast
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import lopsided
+from lopsided import KernelSVD, kernels, linalg, operators
+
+SOURCE = Path(lopsided.__file__).parent
+MODULES = sorted(SOURCE.rglob("*.py"))
+PUBLIC = [
+    (module, name)
+    for module in (lopsided, kernels, operators, linalg)
+    for name in module.__all__
+    if callable(getattr(module, name))
+]
+ESTIMATORS = [
+    getattr(lopsided, name)
+    for name in lopsided.__all__
+    if inspect.isclass(getattr(lopsided, name)) and issubclass(getattr(lopsided, name), BaseEstimator)
+]
+LAYERS = [
+    {"_parallel", "exceptions"},
+    {"kernels"},
+    {"operators"},
+    {"linalg"},
+    {"estimators"},
+    {"graphs", "biclustering", "images"},
+    {"datasets", "plotting", "cli"},
+]
+TASKS, WHOLE = 5, 99  # a new package is a task unless it is listed; only the package itself sees everything
+
+
+@parametrize_with_checks(
+    [
+        *(estimator() for estimator in ESTIMATORS),
+        KernelSVD(kernel="sne", center=True),
+        KernelSVD(kernel="linear", compatibility="pinv"),
+        KernelSVD(kernel="student_t", compatibility="random", random_state=0),
+        KernelSVD(n_components=0.9, kernel="laplacian", scaling=0.5),
+    ]
+)
+def test_estimators_keep_the_contract_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize(("module", "name"), PUBLIC, ids=[name for _, name in PUBLIC])
+def test_every_public_name_is_documented(module, name):
+    thing = getattr(module, name)
+    assert (thing.__doc__ or "").strip(), name
+    if inspect.isclass(thing):
+        members = {key: value for key, value in vars(thing).items() if not key.startswith("_")}
+        functions = {key: value for key, value in members.items() if callable(value) or isinstance(value, property)}
+        assert not [key for key, value in functions.items() if not inspect.getdoc(getattr(thing, key, value))]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_every_parameter_of_an_estimator_is_documented_and_constrained(estimator):
+    parameters = set(inspect.signature(estimator).parameters)
+    documented = {line.split(" : ")[0].strip() for line in estimator.__doc__.splitlines() if " : " in line}
+    assert parameters <= documented
+    assert parameters == set(estimator._parameter_constraints)
+
+
+def layer(module):
+    """Height of a module, given by its dotted name below the package."""
+    if not module:
+        return WHOLE
+    top = module.split(".")[0]
+    return next((height for height, names in enumerate(LAYERS) if top in names), TASKS)
+
+
+def imported(path):
+    """Names below the package that a file imports, relative ones resolved."""
+    package = list(path.relative_to(SOURCE).with_suffix("").parts)[:-1]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (a.name.removeprefix("lopsided.") for a in node.names if a.name.startswith("lopsided."))
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                base = ".".join(package[: len(package) - node.level + 1] + base.split("."))
+            elif base.split(".")[0] == "lopsided":
+                base = base.removeprefix("lopsided").lstrip(".")
+            else:
+                continue
+            base = base.strip(".")
+            yield from ([base] if base else [alias.name for alias in node.names])
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_go_downward_only(path):
+    own = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
+    own = "" if own == "__init__" else own
+    above = [name for name in imported(path) if layer(name) > layer(own)]
+    assert not above, f"{own} imports {above}, which lie above it"
+
+
+def test_the_test_of_layers_sees_the_imports():
+    found = {str(path.relative_to(SOURCE)): set(imported(path)) for path in MODULES}
+    assert "kernels.base" in found["operators/stored.py"]
+    assert "_parallel" in found["operators/stored.py"]
+    assert "estimators" in found["__init__.py"]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_modules_say_their_purpose_and_print_nothing(path):
+    text = path.read_text()
+    tree = ast.parse(text)
+    assert ast.get_docstring(tree)
+    calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    assert "print" not in {call.id for call in calls if isinstance(call, ast.Name)}
+    assert "/work" not in text
+
+
+def test_importing_the_library_imports_no_optional_package():
+    """Beyond what scikit-learn itself takes up where it finds it."""
+    code = (
+        "import sys, sklearn.metrics; before = set(sys.modules); import lopsided; "
+        "print({name.split('.')[0] for name in set(sys.modules) - before})"
+    )
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    added = ast.literal_eval(answer.stdout)
+    assert "lopsided" in added
+    assert not added & {"matplotlib", "pandas", "networkx", "dask", "sknetwork", "torch"}

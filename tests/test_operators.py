@@ -1,0 +1,247 @@
+"""Laws of operators: products are those of a matrix, from both sides, and nothing is ever made dense."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+
+from cases import (
+    KERNELS,
+    NOTHING,
+    OPERATORS,
+    PLENTY,
+    SPARSE,
+    STRUCTURED,
+    assert_close,
+    blocked,
+    reference,
+    sparse_pair,
+    structured,
+)
+from lopsided import kernels
+from lopsided.operators import (
+    Blocked,
+    Centered,
+    LowRank,
+    Stored,
+    Streamed,
+    Sum,
+    as_operator,
+    budget_bytes,
+    forecast,
+    sparse_plus_low_rank,
+)
+
+every_operator = pytest.mark.parametrize("build", OPERATORS.values(), ids=OPERATORS)
+
+
+@every_operator
+def test_operator_agrees_with_its_matrix_on_both_sides(build, rng):
+    A, K = build()
+    V, U = rng.standard_normal((K.shape[1], 3)), rng.standard_normal((K.shape[0], 3))
+    assert A.shape == K.shape
+    assert_close(A @ V, K @ V)
+    assert_close(A.T @ U, K.T @ U)
+    assert_close(A.rmatmat(U), K.T @ U)
+    assert_close(A @ V[:, 0], K @ V[:, 0])
+    assert_close(A.rmatvec(U[:, 0]), K.T @ U[:, 0])
+    assert_close(A @ V[:, :1], K @ V[:, :1])
+
+
+@every_operator
+def test_operator_passes_the_adjoint_test(build, rng):
+    A, K = build()
+    v, u = rng.standard_normal(K.shape[1]), rng.standard_normal(K.shape[0])
+    scale = np.linalg.norm(K) * np.linalg.norm(v) * np.linalg.norm(u)
+    assert abs((A @ v) @ u - v @ (A.T @ u)) <= 100 * np.finfo(float).eps * scale
+
+
+@every_operator
+def test_taking_entries_is_slicing_the_matrix(build):
+    A, K = build()
+    n, m = K.shape
+    some = (np.array([3, 0, n - 1, 3]), np.array([m - 1, 2, 2]))
+    assert_close(A.take(), K)
+    assert_close(A.take(slice(2, 9)), K[2:9])
+    assert_close(A.take(cols=slice(None, None, 3)), K[:, ::3])
+    assert_close(A.take(*some), K[some[0]][:, some[1]])
+    assert_close(A.take(some[0], slice(1, 4)), K[some[0], 1:4])
+
+
+@every_operator
+def test_transposing_twice_gives_the_matrix_back(build, rng):
+    A, K = build()
+    V = rng.standard_normal((K.shape[1], 2))
+    assert A.T.shape == K.T.shape
+    assert_close(A.T.T @ V, K @ V)
+    assert_close(A.T.take(), K.T)
+
+
+@every_operator
+def test_norm_and_means_are_those_of_the_matrix(build):
+    A, K = build()
+    size = np.abs(K).max()
+    np.testing.assert_allclose(A.squared_norm(), (K**2).sum(), rtol=1e-12)
+    np.testing.assert_allclose(A.row_means(), K.mean(axis=1), rtol=1e-11, atol=1e-13 * size)
+    np.testing.assert_allclose(A.column_means(), K.mean(axis=0), rtol=1e-11, atol=1e-13 * size)
+    assert A.work > 0
+
+
+@pytest.mark.parametrize("budget", [PLENTY, NOTHING], ids=["kept", "streamed"])
+@pytest.mark.parametrize("data", SPARSE)
+@pytest.mark.parametrize("name", STRUCTURED)
+def test_structured_matrix_is_the_dense_one_whatever_the_data(name, data, budget):
+    A, K = structured(name, data, budget)
+    assert_close(A @ np.eye(K.shape[1]), K)
+    assert_close(A.T @ np.eye(K.shape[0]), K.T)
+
+
+@pytest.mark.parametrize("bandwidth", [0.3, 0.05, 1e-3])
+@pytest.mark.parametrize("data", [name for name in SPARSE if name != "all_zero"])
+@pytest.mark.parametrize("name", ["rbf", "sne", "student_t"])
+def test_small_bandwidths_lose_no_more_than_their_exponents_carry(name, data, bandwidth):
+    X, Z = sparse_pair(data)
+    largest = max(abs(S).power(2).sum(axis=1).max() for S in (X, Z)) / bandwidth**2
+    A = sparse_plus_low_rank(clone(KERNELS[name][0]).set_params(bandwidth=bandwidth).fit(X, Z), X, Z, PLENTY, 1)
+    expected = reference(name, X, Z, bandwidth=bandwidth)
+    error = np.abs(A @ np.eye(len(expected.T)) - expected).max()
+    assert error <= 1e3 * np.finfo(float).eps * max(1.0, largest)
+
+
+@pytest.mark.parametrize("name", STRUCTURED)
+def test_structured_matrix_keeps_single_precision(name):
+    X, Z = sparse_pair("binary", dtype=np.float32)
+    A = sparse_plus_low_rank(clone(KERNELS[name][0]).fit(X, Z), X, Z, PLENTY)
+    product = A @ np.eye(Z.shape[0], dtype=np.float32)
+    assert A.dtype == product.dtype == np.float32
+    assert_close(product, reference(name, X, Z))
+
+
+@pytest.mark.parametrize("data", ["weighted", "binary", "hubs"])
+@pytest.mark.parametrize("density", [0.002, 0.02, 0.1])
+def test_forecast_is_near_the_true_size(data, density, rng):
+    S = sparse.random_array((3000, 800), density=density, rng=rng, format="csr")
+    if data != "weighted":
+        S.data[:] = 1
+    if data == "hubs":
+        S = sparse.csr_array(sparse.vstack([np.ones((2, 800)), S]))
+    expected, P = forecast(S, S), S @ S.T
+    assert P.nnz / 2 <= expected.entries <= 2 * P.nnz
+    values, counts = np.unique(P.data, return_counts=True)
+    share = counts.max() / P.nnz
+    assert abs(expected.share - share) < 0.1
+    if share > 0.5:
+        assert expected.unit == values[counts.argmax()]
+
+
+@pytest.mark.parametrize("budget", [PLENTY, NOTHING], ids=["kept", "streamed"])
+@pytest.mark.parametrize("name", ["sne", "student_t", "polynomial"])
+def test_threads_and_slices_change_nothing_beyond_rounding(name, budget, rng, monkeypatch):
+    monkeypatch.setattr("lopsided.operators.sparse.SLICE_ENTRIES", 50)
+    one, K = structured(name, "binary", budget, n_jobs=1)
+    two, _ = structured(name, "binary", budget, n_jobs=2)
+    V, U = rng.standard_normal((K.shape[1], 4)), rng.standard_normal((K.shape[0], 4))
+    for A in (one, two):
+        assert_close(A @ V, K @ V)
+        assert_close(A.T @ U, K.T @ U)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, -1, None])
+def test_large_sparse_products_are_shared_among_threads_without_a_trace(n_jobs, rng):
+    S = sparse.random_array((2000, 1500), density=0.05, rng=rng, format="csr")
+    S = sparse.csr_array(sparse.vstack([sparse.csr_array((1000, 1500)), S]))  # an uneven load
+    V, U = rng.standard_normal((1500, 8)), rng.standard_normal((3000, 8))
+    A = Stored(S, n_jobs)
+    assert_close(A @ V, S @ V)
+    assert_close(A.T @ U, S.T @ U)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, -1, None])
+def test_blocked_products_do_not_depend_on_tiles_or_threads(n_jobs, rng, monkeypatch):
+    monkeypatch.setattr("lopsided.operators.blocked.TILE_COLUMNS", 7)
+    monkeypatch.setattr("lopsided.operators.blocked.TILE_BYTES", 400)
+    monkeypatch.setattr("lopsided.operators.blocked.FILL_BYTES", 400)
+    monkeypatch.setattr("lopsided.operators.base.BATCH_ENTRIES", 100)
+    A, K = blocked("sne", n_jobs=n_jobs)
+    V, U = rng.standard_normal((K.shape[1], 3)), rng.standard_normal((K.shape[0], 3))
+    assert_close(A @ V, K @ V)
+    assert_close(A.T @ U, K.T @ U)
+    assert_close(A.stored(), K)
+    assert_close(np.concatenate(list(A.batches())), K)
+
+
+@pytest.mark.parametrize("name", ["sne", "student_t", "rbf", "polynomial"])
+@pytest.mark.parametrize("budget", [PLENTY, NOTHING], ids=["kept", "streamed"])
+def test_products_on_a_sparse_graph_never_form_the_matrix(name, budget, rng, monkeypatch):
+    n = 20_000
+    graph = sparse.random_array((n, n), density=5 / n, rng=rng, format="csr")
+    graph.data[:] = 1
+    graph, columns = sparse.csr_array(graph), sparse.csr_array(graph.T)
+    kernel = clone(KERNELS[name][0]).fit(graph, columns)
+    monkeypatch.setattr(sparse.csr_array, "toarray", lambda *_: pytest.fail("made dense"))
+    tracemalloc.start()
+    try:
+        A = Centered(sparse_plus_low_rank(kernel, graph, columns, budget, 1))
+        A @ np.ones((n, 2)), A.T @ np.ones((n, 2))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < n * n  # an eighth of the dense matrix
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "mixed"])
+@pytest.mark.parametrize("name", KERNELS)
+def test_every_kernel_has_an_operator_within_any_budget(name, kind, rng):
+    X, Z = sparse_pair("binary")
+    X, Z = {"dense": (X.toarray(), Z.toarray()), "sparse": (X, Z), "mixed": (X, Z.toarray())}[kind]
+    K, kernel = reference(name, X, Z), clone(KERNELS[name][0]).fit(X, Z)
+    V = rng.standard_normal((K.shape[1], 2))
+    for budget in (PLENTY, NOTHING):
+        A = as_operator(kernel, X, Z, budget=budget, n_jobs=1)
+        assert_close(A @ V, K @ V)
+        assert_close(A.T @ K[:, :2], K.T @ K[:, :2])
+
+
+def test_the_operator_suits_the_kernel_its_data_and_the_budget():
+    X, Z = sparse_pair("weighted")
+    dense = X.toarray(), Z.toarray()
+
+    def kind(kernel, X, Z, budget):
+        return type(as_operator(kernel.fit(X, Z), X, Z, budget=budget))
+
+    assert kind(kernels.RBF(1.0), *dense, PLENTY) is Stored
+    assert kind(kernels.RBF(1.0), *dense, NOTHING) is Blocked
+    assert kind(kernels.Linear(), X, Z, PLENTY) is LowRank
+    assert kind(kernels.SNE(1.0), X, Z, PLENTY) is Sum
+    assert kind(kernels.SNE(1.0), X, Z, NOTHING) is Streamed
+    assert kind(kernels.SNE(1.0).T, X, Z, NOTHING) is Streamed
+    assert kind(kernels.SNE(1.0) + kernels.Linear(), X, Z, NOTHING) is Sum
+    assert kind(kernels.Laplacian(1.0), X, Z, NOTHING) is Blocked
+    columns = np.arange(X.shape[1])[:, None]
+    assert kind(kernels.Precomputed(), X, columns, NOTHING) is Stored
+
+
+def test_centring_needs_no_room_for_the_matrix(rng):
+    L, R = rng.standard_normal((20_000, 2)), rng.standard_normal((20_000, 2))
+    sums = Centered(LowRank(L, R)).T @ np.ones((20_000, 1))
+    assert np.abs(sums).max() < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("1.5GB", 1.5e9), ("500 mb", 5e8), ("12kB", 12e3), ("7", 7), (" 2TB ", 2e12), (1024, 1024), (3.7, 3), ("64B", 64)],
+)
+def test_budgets_are_read(text, number):
+    assert budget_bytes(text) == number
+
+
+def test_no_budget_is_a_share_of_what_is_free():
+    assert 0 < budget_bytes(None) < 1e15
+
+
+@pytest.mark.parametrize("text", ["lots", "5XB", "", "-3GB", "1e9GB", 0, -5, float("nan"), "1.2.3GB"])
+def test_budgets_that_are_not_sizes_are_refused(text):
+    with pytest.raises(ValueError, match="memory_budget"):
+        budget_bytes(text)
