@@ -16,6 +16,7 @@ from cases import (
     STRUCTURED,
     assert_close,
     blocked,
+    centred,
     reference,
     sparse_pair,
     structured,
@@ -25,6 +26,7 @@ from lopsided.operators import (
     Blocked,
     Centered,
     LowRank,
+    SparseLowRank,
     Stored,
     Streamed,
     Sum,
@@ -214,13 +216,34 @@ def test_the_operator_suits_the_kernel_its_data_and_the_budget():
     assert kind(kernels.RBF(1.0), *dense, PLENTY) is Stored
     assert kind(kernels.RBF(1.0), *dense, NOTHING) is Blocked
     assert kind(kernels.Linear(), X, Z, PLENTY) is LowRank
-    assert kind(kernels.SNE(1.0), X, Z, PLENTY) is Sum
+    assert kind(kernels.SNE(1.0), X, Z, PLENTY) is SparseLowRank
     assert kind(kernels.SNE(1.0), X, Z, NOTHING) is Streamed
     assert kind(kernels.SNE(1.0).T, X, Z, NOTHING) is Streamed
     assert kind(kernels.SNE(1.0) + kernels.Linear(), X, Z, NOTHING) is Sum
     assert kind(kernels.Laplacian(1.0), X, Z, NOTHING) is Blocked
     columns = np.arange(X.shape[1])[:, None]
     assert kind(kernels.Precomputed(), X, columns, NOTHING) is Stored
+
+
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("data", ["empty_rows", "all_zero"])
+@pytest.mark.parametrize("kernel", [name for name in STRUCTURED if name != "linear"])
+def test_a_condensed_operator_decomposes_the_large_one(kernel, data, center):
+    """K = E_left K' E_right^T with orthonormal columns in both E, so that K and K' share their singular values."""
+    A, K = structured(kernel, data, PLENTY)
+    rounding = 1e4 * np.finfo(float).eps * np.abs(K).max()
+    A, K = (Centered(A), centred(K)) if center else (A, K)
+    condensed = A.condensed()
+    small = condensed.operator.take()
+    assert sum(small.shape) < sum(K.shape)
+    left, right = (spread(np.eye(size)) for spread, size in zip(condensed[1:], small.shape, strict=True))
+    for E in (left, right):
+        assert_close(E.T @ E, np.eye(E.shape[1]))
+    np.testing.assert_allclose(left @ small @ right.T, K, rtol=0, atol=rounding)
+
+
+def test_a_matrix_without_empty_rows_is_not_condensed():
+    assert structured("sne", "hubs", PLENTY)[0].condensed() is None
 
 
 def test_centring_needs_no_room_for_the_matrix(rng):

@@ -13,6 +13,7 @@ from .factors import Factors
 
 CHUNK_ROWS = 1 << 13
 EXTRA = 10  # triplets kept beyond k at a restart, so that the last wanted one converges too
+FASTEST = np.log(100.0)  # no step gains more digits than these, so some need not be judged
 PROBES = 5  # columns from random directions that must find nothing new before the answer is believed
 MAX_STEPS = 1000
 BEST_FOR_CHOLESKY = 30.0
@@ -46,22 +47,26 @@ def krylov(
         )
     tol = tol or float(np.finfo(A.dtype).eps ** 0.8)
     space = _Bidiagonal(A, capacity, rng)
-    fresh, settled, probing = space.random(block), None, 0
-    for _ in range(max_steps):
+    fresh, settled, patience = space.random(block), None, -(-k // block)
+    for _ in range(max(max_steps, patience)):
         fresh = space.grow(fresh)
-        probing -= 1
+        patience -= 1
         full = space.size + block > capacity
-        if (space.size < k or probing > 0) and not full:
+        if patience > 0 and not full:
             continue
         space.solve()
-        if space.residuals[:k].max() <= tol * space.s[0]:
+        excess = space.residuals[:k].max() / (tol * max(space.s[0], np.finfo(A.dtype).tiny))
+        if excess <= 1:
             if settled is not None and _agree(settled, space.s[:k], tol):
                 break
             space.shrink(k)
-            fresh, settled, probing = space.random(block), space.s[:k], 2 + PROBES // block
-        elif full:
+            fresh, settled, patience = space.random(block), space.s[:k], 2 + PROBES // block
+            continue
+        patience = int(np.log(excess) / FASTEST)
+        if full:
             space.shrink(min(k + EXTRA, capacity - block))
     else:
+        space.solve()
         warnings.warn(
             f"the {k} leading singular triplets reached a residual of {space.residuals[:k].max() / space.s[0]:.1e} of "
             f"the largest singular value in {max_steps} steps, not {tol:.1e}; raise tol or take fewer components",

@@ -76,7 +76,9 @@ def block_size(shape: tuple[int, int], k: int, *, work: int, evaluated: bool = F
     n, m = shape
     if evaluated:
         return k + EXTRA
-    return 1 if CHEAP_PRODUCT < work < n * m / 10 else 8
+    if work < CHEAP_PRODUCT:
+        return 4
+    return 1 if work < n * m / 10 else 8
 
 
 def factorise(
@@ -88,22 +90,15 @@ def factorise(
     budget: int,
     rng: np.random.Generator,
 ) -> tuple[Factors, Choice]:
-    """The k leading singular triplets of an operator, and the choice that was made."""
-    choice = Choice(solver, "asked for")
-    if solver == "auto":
-        size = A.dtype.itemsize
-        choice = choose(A.shape, k, work=A.work, evaluated=A.evaluated, budget=budget, itemsize=size)
-    block = block_size(A.shape, k, work=A.work, evaluated=A.evaluated)
-    if choice.name != "lapack" and k + 2 * max(block, EXTRA) > min(A.shape):
-        why = f"{k} of {min(A.shape)} triplets are too many for {choice.name}"
-        warnings.warn(f"{why}; lapack gives the answer", FallbackWarning, stacklevel=3)
-        choice = Choice("lapack", why)
-    if choice.name == "krylov":
-        return krylov(A, k, rng=rng, tol=tol, block=block), choice
-    check_finite(A @ np.ones((A.shape[1], 1), dtype=A.dtype))
-    if choice.name == "lapack":
-        return lapack(A, k), choice
-    return (propack if choice.name == "propack" else arpack)(A, k, rng=rng, tol=tol), choice
+    """The k leading singular triplets of an operator, and the choice that was made.
+
+    An operator that can be condensed is, unless so little remains that k triplets would not fit.
+    """
+    condensed = A.condensed()
+    if condensed is None or k + 2 * EXTRA > min(condensed.operator.shape):
+        return _solve(A, k, solver, tol, budget, rng)
+    factors, choice = _solve(condensed.operator, k, solver, tol, budget, rng)
+    return Factors(condensed.left(factors.U), factors.s, condensed.right(factors.V)).canonical(), choice
 
 
 def factorise_energy(
@@ -122,3 +117,23 @@ def factorise_energy(
         if held[-1] >= wanted or k == limit:
             return factors.truncate(min(k, int(np.searchsorted(held, wanted)) + 1)), choice
         k = min(2 * k, limit)
+
+
+def _solve(
+    A: KernelOperator, k: int, solver: str, tol: float, budget: int, rng: np.random.Generator
+) -> tuple[Factors, Choice]:
+    choice = Choice(solver, "asked for")
+    if solver == "auto":
+        size = A.dtype.itemsize
+        choice = choose(A.shape, k, work=A.work, evaluated=A.evaluated, budget=budget, itemsize=size)
+    block = block_size(A.shape, k, work=A.work, evaluated=A.evaluated)
+    if choice.name != "lapack" and k + 2 * max(block, EXTRA) > min(A.shape):
+        why = f"{k} of {min(A.shape)} triplets are too many for {choice.name}"
+        warnings.warn(f"{why}; lapack gives the answer", FallbackWarning, stacklevel=4)
+        choice = Choice("lapack", why)
+    if choice.name == "krylov":
+        return krylov(A, k, rng=rng, tol=tol, block=block), choice
+    check_finite(A @ np.ones((A.shape[1], 1), dtype=A.dtype))
+    if choice.name == "lapack":
+        return lapack(A, k), choice
+    return (propack if choice.name == "propack" else arpack)(A, k, rng=rng, tol=tol), choice

@@ -6,6 +6,7 @@ from .budget import budget_bytes
 from .build import as_operator
 from .compound import Centered, LowRank, Sum
 from .sparse import Streamed, forecast, sparse_plus_low_rank
+from .sparse_low_rank import SparseLowRank
 from .stored import Stored
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "Centered",
     "KernelOperator",
     "LowRank",
+    "SparseLowRank",
     "Stored",
     "Streamed",
     "Sum",

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from .._parallel import slices_of
+from .condense import Condensed
 
 Index = Any  # a slice or an array of row or column numbers
 EVERY = slice(None)
@@ -51,6 +52,10 @@ class KernelOperator(LinearOperator):
 
     def _transpose(self) -> KernelOperator:
         return self._adjoint()
+
+    def condensed(self) -> Condensed | None:
+        """A smaller operator that decomposes this one, if there is one worth having."""
+        return None
 
     def batches(self) -> Iterator[np.ndarray]:
         """Yield the dense matrix a few rows at a time, from the top."""

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from ..kernels.base import by_rows
 from .base import EVERY, Index, KernelOperator
+from .condense import Condensed
 from .stored import dense, matmul
 
 
@@ -109,6 +110,15 @@ class Centered(KernelOperator):
     def _matmat(self, V: np.ndarray) -> np.ndarray:
         Y = self.A._matmat(V - V.mean(axis=0))
         return Y - Y.mean(axis=0)
+
+    def condensed(self) -> Condensed | None:
+        """Centring is an update of rank two, K + 1 (grand - columns)^T - rows 1^T, which a background takes in."""
+        if not hasattr(self.A, "updated"):
+            return None
+        rows, columns, grand = self.means
+        left = np.stack([np.ones_like(rows), -rows], axis=1)
+        right = np.stack([grand - columns, np.ones_like(columns)], axis=1)
+        return self.A.updated(left, right).condensed()
 
     def _adjoint(self) -> Centered:
         return Centered(self.A.T)

@@ -13,8 +13,9 @@ from ..kernels.inner import Linear
 from ..kernels.structure import SparseKernel, product_counts, product_slices, row_numbers, scale_rows
 from .base import EVERY, Index, KernelOperator
 from .blocked import EXPONENTIAL
-from .compound import LowRank, Sum
-from .stored import Stored
+from .compound import LowRank
+from .sparse_low_rank import SparseLowRank
+from .stored import WORTH_THREADS
 
 SAMPLE_ENTRIES = 1 << 18
 SLICE_ENTRIES = 1 << 21
@@ -81,7 +82,9 @@ class Slices:
         self.structure = kernel.structure(Z)
         self.unit = expected.unit
         self.slope = (self.structure.slope(self.unit) or 0.0) if expected.share > COMMON else 0.0
-        self.rows = product_slices(product_counts(X, Z), SLICE_ENTRIES, parts=n_threads(n_jobs))
+        counts = product_counts(X, Z)
+        parts = n_threads(n_jobs) if counts.sum() > WORTH_THREADS else 1
+        self.rows = product_slices(counts, SLICE_ENTRIES, parts)
 
     def terms(self, rows: slice) -> tuple[np.ndarray, sparse.csr_array]:
         """Return u0 (rows, q) and the rows of S."""
@@ -94,15 +97,14 @@ class Slices:
         weight *= self.structure.level + self.slope * P.data if self.slope else self.structure.level
         return left, sparse.csr_array((values - weight, P.indices, P.indptr), shape=P.shape)
 
-    def compose(self, rows: slice, left: np.ndarray, S: sparse.csr_array, n_jobs: int | None) -> KernelOperator:
-        """Add up the sparse part, the product of the data and the background."""
+    def compose(self, rows: slice, left: np.ndarray, S: sparse.csr_array, n_jobs: int | None) -> SparseLowRank:
+        """Put together the sparse part, the product of the data and the background."""
         right, level = self.structure.right, self.structure.level
-        terms: list[KernelOperator] = [Stored(S, n_jobs)]
-        if self.slope:
-            terms.append(LowRank(scale_rows(self.X[rows], self.slope * left[:, 0]), self.weighted_Z, n_jobs))
-        if level:
-            terms.append(LowRank(level * left, right, n_jobs))
-        return Sum(terms)
+        product = scale_rows(self.X[rows], self.slope * left[:, 0]), self.weighted_Z
+        background = level * left, right
+        return SparseLowRank(
+            S, product if self.slope else _empty(product), background if level else _empty(background), n_jobs
+        )
 
     @cached_property
     def weighted_Z(self) -> sparse.csr_array:
@@ -166,3 +168,8 @@ def _without(P: sparse.csr_array, value: float) -> sparse.csr_array:
     kept = np.flatnonzero(P.data != value)
     indptr = np.searchsorted(kept, P.indptr).astype(P.indptr.dtype)
     return sparse.csr_array((P.data[kept], P.indices[kept], indptr), shape=P.shape)
+
+
+def _empty(pair: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Factors of a product that vanishes: no columns."""
+    return pair[0][:, :0], pair[1][:, :0]

@@ -1,0 +1,65 @@
+"""Sparse plus low rank, and the smaller matrix that decomposes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..kernels.base import by_rows
+from ..kernels.structure import product_counts
+from .compound import LowRank, Sum
+from .condense import Condensed, Spread
+from .stored import Stored
+
+WORTH_CONDENSING = 0.9  # share of rows and columns that may remain
+
+
+class SparseLowRank(Sum):
+    """S + L R^T + U0 V0^T: sparse, a product of sparse factors, and low rank. Factors without columns are no term."""
+
+    def __init__(
+        self, S: sparse.csr_array, product: tuple[Any, Any], background: tuple[Any, Any], n_jobs: int | None = None
+    ) -> None:
+        self.S, self.product, self.background, self.n_jobs = S, product, background, n_jobs
+        pairs = [pair for pair in (product, background) if pair[0].shape[1]]
+        super().__init__([Stored(S, n_jobs), *(LowRank(*pair, n_jobs) for pair in pairs)])
+
+    def _adjoint(self) -> SparseLowRank:
+        return SparseLowRank(by_rows(self.S.T), self.product[::-1], self.background[::-1], self.n_jobs)
+
+    def updated(self, left: np.ndarray, right: np.ndarray) -> SparseLowRank:
+        """Add left right^T to the background."""
+        U0, V0 = self.background
+        wider = np.concatenate([U0, left], axis=1), np.concatenate([V0, right], axis=1)
+        return SparseLowRank(self.S, self.product, wider, self.n_jobs)
+
+    def condensed(self) -> Condensed | None:
+        """Only the rows and columns that have sparse entries, and q for the rest."""
+        live = _live(self.S, *self.product), _live(by_rows(self.S.T), *self.product[::-1])
+        if sum(map(np.count_nonzero, live)) > WORTH_CONDENSING * sum(self.shape):
+            return None
+        (left, U0), (right, V0) = map(Spread.of, live, self.background)
+        S = _padded(self.S[live[0]][:, live[1]], (len(U0), len(V0)))
+        L, R = (side[kept] for side, kept in zip(self.product, live, strict=True))
+        used = np.flatnonzero(_columns(L) & _columns(R))
+        L, R = (_padded(side[:, used], (len(whole), len(used))) for side, whole in ((L, U0), (R, V0)))
+        return Condensed(SparseLowRank(S, (L, R), (U0, V0), self.n_jobs), left, right)
+
+
+def _live(S: sparse.csr_array, L: sparse.csr_array, R: sparse.csr_array) -> np.ndarray:
+    """Which rows of S + L R^T have any entry."""
+    return (np.diff(S.indptr) > 0) | (product_counts(L, R) > 0)
+
+
+def _columns(S: sparse.csr_array) -> np.ndarray:
+    """Which columns have any entry."""
+    return np.bincount(S.indices, minlength=S.shape[1]) > 0
+
+
+def _padded(S: sparse.csr_array, shape: tuple[int, int]) -> sparse.csr_array:
+    """The same entries in a larger shape."""
+    S = by_rows(S)
+    indptr = np.pad(S.indptr, (0, shape[0] - S.shape[0]), mode="edge")
+    return sparse.csr_array((S.data, S.indices, indptr), shape=shape)
