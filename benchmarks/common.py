@@ -48,7 +48,7 @@ def eta(exact: tuple[np.ndarray, np.ndarray, np.ndarray], U: np.ndarray, V: np.n
     total = 0.0
     for vectors, found in ((exact[0], U), (exact[2], V)):
         cosines = np.abs(np.einsum("ij,ij->j", vectors, found)) / np.linalg.norm(found, axis=0)
-        total += float(np.mean(exact[1] * (1 - cosines)))
+        total += float(np.mean(exact[1] * np.abs(1 - cosines)))
     return total
 
 
@@ -61,8 +61,24 @@ def in_child(script: str, *arguments: object) -> dict[str, Any]:
 
 def report_from_child(record: dict[str, Any]) -> None:
     """Print a child's record with the most memory it ever held."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    print(json.dumps({**record, "peak_bytes": peak}))
+    print(json.dumps({**record, "peak_bytes": peak_bytes()}))
+
+
+def peak_bytes() -> int:
+    """The most memory this process ever held; Linux's ru_maxrss would count the parent's at the time of the fork."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        return 1024 * int(status.read_text().split("VmHWM:")[1].split()[0])
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def race(tasks: dict[str, Callable[[], Any]], repeats: int = 5) -> dict[str, float]:
+    """Median seconds of tasks that take turns, so that a busy moment of the machine falls on all of them."""
+    seconds: dict[str, list[float]] = {name: [] for name in tasks}
+    for _ in range(repeats):
+        for name, task in tasks.items():
+            seconds[name].append(clock(task, 1)[0])
+    return {name: statistics.median(times) for name, times in seconds.items()}
 
 
 def environment(seed: int) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from .._parallel import run, slices_of
-from .base import Array, Kernel
+from .base import Array, Kernel, canonical
 
 BLOCK_ENTRIES = 1 << 21
 LIFT_ENTRIES = 1 << 17
@@ -64,7 +64,8 @@ def dense_column(X: Array, j: int) -> np.ndarray:
 def squared_norms(X: Array) -> np.ndarray:
     """|x_i|^2 for every row."""
     if sparse.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+        X = canonical(X)
+        return row_sums(np.square(X.data), X)
     return np.einsum("ij,ij->i", X, X)
 
 
@@ -116,8 +117,7 @@ def row_peaks(values: np.ndarray, P: sparse.csr_array, least: float) -> np.ndarr
 def product_counts(X: sparse.csr_array, Z: sparse.csr_array) -> np.ndarray:
     """For each row of X Z^T a bound on its entries: the multiplications it takes. Cost O(nnz)."""
     per_column = np.bincount(Z.indices, minlength=Z.shape[1])
-    counts = sparse.csr_array((per_column[X.indices], X.indices, X.indptr), shape=X.shape)
-    return np.asarray(counts.sum(axis=1)).ravel()
+    return row_sums(per_column[X.indices], X)
 
 
 def product_slices(counts: np.ndarray, limit: int, parts: int = 1) -> list[slice]:

@@ -13,7 +13,6 @@ from .factors import Factors
 
 CHUNK_ROWS = 1 << 13
 EXTRA = 10  # triplets kept beyond k at a restart, so that the last wanted one converges too
-FASTEST = np.log(100.0)  # no step gains more digits than these, so some need not be judged
 PROBES = 5  # columns from random directions that must find nothing new before the answer is believed
 MAX_STEPS = 1000
 BEST_FOR_CHOLESKY = 30.0
@@ -47,23 +46,21 @@ def krylov(
         )
     tol = tol or float(np.finfo(A.dtype).eps ** 0.8)
     space = _Bidiagonal(A, capacity, rng)
-    fresh, settled, patience = space.random(block), None, -(-k // block)
-    for _ in range(max(max_steps, patience)):
+    fresh, settled, next_look, pace = space.random(block), None, -(-k // block), _Pace()
+    for step in range(1, 1 + max(max_steps, next_look)):
         fresh = space.grow(fresh)
-        patience -= 1
         full = space.size + block > capacity
-        if patience > 0 and not full:
+        if step < next_look and not full:
             continue
         space.solve()
         excess = space.residuals[:k].max() / (tol * max(space.s[0], np.finfo(A.dtype).tiny))
+        next_look = pace.next_look(step, excess)
         if excess <= 1:
             if settled is not None and _agree(settled, space.s[:k], tol):
                 break
             space.shrink(k)
-            fresh, settled, patience = space.random(block), space.s[:k], 2 + PROBES // block
-            continue
-        patience = int(np.log(excess) / FASTEST)
-        if full:
+            fresh, settled, next_look = space.random(block), space.s[:k], step + 2 + PROBES // block
+        elif full:
             space.shrink(min(k + EXTRA, capacity - block))
     else:
         space.solve()
@@ -131,6 +128,20 @@ class _Bidiagonal:
         """The k leading triplets."""
         U, V = self.U[:, : self.size], self.V[:, : self.size]
         return Factors(U @ self.P[:, :k], self.s[:k], V @ self.Q[:, :k]).canonical()
+
+
+class _Pace:
+    """How fast the residual falls, and so when to look again; on small matrices a look costs as much as a step."""
+
+    def __init__(self) -> None:
+        self.step, self.height = 0, np.inf
+
+    def next_look(self, step: int, excess: float) -> int:
+        """The step at which, at the pace since the last look, half of the remaining fall is done."""
+        height = float(np.log(max(excess, 1.0)))
+        fall = (self.height - height) / (step - self.step)
+        self.step, self.height = step, height
+        return step + max(1, int(height / (2 * fall))) if 0 < fall < np.inf else step + 1
 
 
 def orthonormalise(

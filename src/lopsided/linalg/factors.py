@@ -36,11 +36,12 @@ class Factors:
 
     def canonical(self) -> Factors:
         """Order descending and turn every pair so that the left entry of largest magnitude is positive."""
-        order = np.argsort(-self.s, kind="stable")
-        U, V = self.U[:, order], self.V[:, order]
-        signs = np.sign(U[np.abs(U).argmax(axis=0), np.arange(len(order))])
-        signs[signs == 0] = 1
-        return Factors(U * signs, self.s[order], V * signs)
+        U, s, V = self.U, self.s, self.V
+        if np.any(np.diff(s) > 0):
+            order = np.argsort(-s, kind="stable")
+            U, s, V = U[:, order], s[order], V[:, order]
+        signs = np.where(U.max(axis=0) >= -U.min(axis=0), 1, -1).astype(U.dtype)
+        return Factors(U * signs, s, V * signs)
 
     def matrix(self) -> np.ndarray:
         """Multiply the factors: the dense (n, m) matrix U diag(s) V^T."""

@@ -19,7 +19,7 @@ from .stored import WORTH_THREADS
 
 SAMPLE_ENTRIES = 1 << 18
 SLICE_ENTRIES = 1 << 21
-COMMON = 0.5  # share of entries with one value above which the sparse part is kept as a product
+FULLER = 1.5  # how many times the data's entries must have one value before the sparse part is kept as a product
 
 
 class Forecast(NamedTuple):
@@ -60,9 +60,9 @@ def sparse_plus_low_rank(
 ) -> KernelOperator:
     """The matrix k(X, Z) of a fitted kernel on sparse data, products in O(nnz(X Z^T) + n + m) or less.
 
-    K = S + (slope) diag(u0) X Z^T diag(v0) + (level) u0 v0^T, where the middle term is used only if most entries of
-    X Z^T have one value (unweighted graphs), because S then keeps none of them. What would not fit the budget is
-    recomputed for every product.
+    K = S + (slope) diag(u0) X Z^T diag(v0) + (level) u0 v0^T, where the middle term is used only if one value is
+    frequent in X Z^T (unweighted graphs), because S then keeps none of those entries. What would not fit the budget
+    is recomputed for every product.
     """
     if isinstance(kernel, Linear):
         return LowRank(X, Z, n_jobs)
@@ -81,7 +81,8 @@ class Slices:
         self.Zt = sparse.csr_array(Z.T)
         self.structure = kernel.structure(Z)
         self.unit = expected.unit
-        self.slope = (self.structure.slope(self.unit) or 0.0) if expected.share > COMMON else 0.0
+        fuller = expected.share * expected.entries > FULLER * _meeting_entries(X, Z)
+        self.slope = (self.structure.slope(self.unit) or 0.0) if fuller else 0.0
         counts = product_counts(X, Z)
         parts = n_threads(n_jobs) if counts.sum() > WORTH_THREADS else 1
         self.rows = product_slices(counts, SLICE_ENTRIES, parts)
@@ -161,6 +162,12 @@ class Streamed(KernelOperator):
 
     def _adjoint(self) -> Streamed:
         return Streamed(self.slices, not self.transposed)
+
+
+def _meeting_entries(X: sparse.csr_array, Z: sparse.csr_array) -> int:
+    """Entries of both sides in columns that both of them use; the others never meet in X Z^T."""
+    counts = [np.bincount(side.indices, minlength=side.shape[1]) for side in (X, Z)]
+    return int(sum(count[counts[0] * counts[1] > 0].sum() for count in counts))
 
 
 def _without(P: sparse.csr_array, value: float) -> sparse.csr_array:
