@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -13,7 +14,6 @@ from typing import Any, TypeVar
 from threadpoolctl import ThreadpoolController
 
 T = TypeVar("T")
-_worker = threading.local()
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -41,20 +41,49 @@ def slices_of(n: int, length: int) -> list[slice]:
 def run(task: Callable[[Any], T], items: Iterable[Any], n_jobs: int | None = None) -> list[T]:
     """Apply a task to every item, in order, on threads; BLAS keeps to one thread within each.
 
-    A task that runs tasks of its own does so on its thread.
+    Without ``n_jobs`` the number of threads is that of the enclosing ``jobs``. A task that runs tasks of its own does
+    so on its thread.
     """
     items = list(items)
-    threads = 1 if getattr(_worker, "busy", False) else min(n_threads(n_jobs), len(items))
+    wanted = _local.n_jobs if n_jobs is None else n_jobs
+    threads = 1 if _local.busy else min(n_threads(wanted), len(items))
     if threads < 2:
         return [task(item) for item in items]
-    with _blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(threads, initializer=_mark) as pool:
-        return list(pool.map(task, items))
+    with _blas().limit(limits=1, user_api="blas"):
+        return list(_pool(threads).map(task, items))
+
+
+@contextmanager
+def jobs(n_jobs: int | None) -> Iterator[None]:
+    """Let everything below that does not say otherwise run on so many threads."""
+    before, _local.n_jobs = _local.n_jobs, n_jobs
+    try:
+        yield
+    finally:
+        _local.n_jobs = before
+
+
+class _Local(threading.local):
+    busy = False
+    n_jobs: int | None = None
+
+
+_local = _Local()
 
 
 def _mark() -> None:
-    _worker.busy = True
+    _local.busy = True
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, initializer=_mark)
 
 
 @cache
 def _blas() -> ThreadpoolController:
     return ThreadpoolController()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork

@@ -11,9 +11,10 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._parallel import jobs, n_threads
 from ..kernels import Kernel, Precomputed, as_kernel
 from ..kernels.base import FLOATS, Array, by_rows, canonical, check_points, check_sides
-from ..linalg import SOLVERS, Compatibility, Factors, factorise, factorise_energy, make_compatible
+from ..linalg import SOLVERS, Choice, Compatibility, Factors, check_finite, factorise, factorise_energy, make_compatible
 from ..linalg.compatibility import PROJECTIONS, given
 from ..operators import Centered, KernelOperator, as_operator, budget_bytes
 
@@ -28,12 +29,15 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     Parameters
     ----------
     n_components : int or float, default=2
-        Triplets to keep. A float between 0 and 1 keeps as many as hold that share of the energy |K|_F^2.
+        Triplets to keep. A float between 0 and 1 keeps as many as hold that share of the energy |K|_F^2, for which
+        every entry of K is looked at once, O(n m), sparse or not.
     kernel : str, Kernel or callable, default="rbf"
         A kernel of :mod:`lopsided.kernels`, its name, a vectorised f(X, Z), or "precomputed": X is then K itself.
     compatibility : {"auto", "identity", "pca", "random", "pinv"} or array, default="auto"
         How vectors of two widths are brought together: by nothing, by the papers' a1, a2 or a0, or by a matrix. "auto"
-        is "identity" for equal widths, and "pca" for the rows and columns of a matrix that is not square.
+        is "identity" for equal widths, and "pca" for the rows and columns of a matrix that is not square; that costs a
+        thin SVD, and for sparse data a Gram matrix of the smaller side. Any other name maps the right side if widths
+        are equal.
     center : bool, default=False
         Centre the two feature maps, that is the rows and the columns of K.
     scaling : float, default=1.0
@@ -63,6 +67,10 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         The fitted kernel.
     compatibility_ : Compatibility
         The fitted maps.
+    X_fit_, Z_fit_ : arrays or sparse matrices
+        The points that are compared, after those maps. Not copied where no map changed them.
+    means_ : tuple or None
+        Row means, column means and grand mean of K, with ``center``.
     solver_ : Choice
         Name and reason.
     n_components_ : int
@@ -149,14 +157,8 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         self._validate_params()
         X = canonical(validate_data(self, X, accept_sparse="csr", dtype=FLOATS))
-        self.kernel_ = as_kernel(self.kernel)
-        if isinstance(self.kernel_, Precomputed):
-            self._place_values(X, Z)
-        else:
-            self._place_points(X, Z)
-        self._check_rank()
-        self.kernel_.fit(self.X_fit_, self.Z_fit_)
-        self._decompose()
+        with jobs(self.n_jobs):
+            self._fit(X, Z)
         return self
 
     def fit_transform(self, X: Array, y: Any = None, *, Z: Array = None) -> np.ndarray:
@@ -171,14 +173,15 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         check_is_fitted(self)
         X = canonical(validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False))
-        A = self._streamed(self.compatibility_.left(X), self.Z_fit_)
-        return self._embed(A @ self.right_vectors_, self._left_offset)
+        scores = self._multiply(self.compatibility_.left(X), self.Z_fit_, self.right_vectors_)
+        return self._embed(scores, self.means_ and self.means_[1] @ self.right_vectors_)
 
     def transform_right(self, Z: Array) -> np.ndarray:
         """Embed right points: k(X, z)^T U s^(scaling - 1), in blocks.
 
         A right point has the width of Z in ``fit``; without Z it is a column of the matrix, with n entries. For
-        kernel="precomputed" a row holds the values of a new right point against the n left points.
+        kernel="precomputed" a row holds the values of a new right point against the n left points. Kernels normalised
+        over the right set (SNE, StudentT) sum over it again, which costs as much as fitting them did.
         """
         check_is_fitted(self)
         Z = check_points(Z, "Z")
@@ -188,80 +191,87 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 "of a matrix are passed as rows"
             )
         if isinstance(self.kernel_, Precomputed):
-            At = self._streamed(Z, self.Z_fit_)
+            scores = self._multiply(Z, self.Z_fit_, self.left_vectors_)
         else:
-            At = self._streamed(self.X_fit_, self.compatibility_.right(Z)).T
-        return self._embed(At @ self.left_vectors_, self._right_offset)
+            scores = self._multiply(self.X_fit_, self.compatibility_.right(Z), self.left_vectors_, transposed=True)
+        return self._embed(scores, self.means_ and self.means_[0] @ self.left_vectors_)
 
     def reconstruct(self) -> np.ndarray:
         """The dense (n, m) approximation of K of rank k; what ``center`` removed is added back."""
         check_is_fitted(self)
         K = Factors(self.left_vectors_, self.singular_values_, self.right_vectors_).matrix()
-        if self.center:
+        if self.means_ is not None:
             rows, columns, grand = self.means_
             K += rows[:, None] + columns - grand
         return K
 
-    def _place_values(self, K: Array, Z: Array) -> None:
+    def _fit(self, X: Array, Z: Array) -> None:
+        n_threads(self.n_jobs)
+        kernel, budget = as_kernel(self.kernel), budget_bytes(self.memory_budget)
+        place = self._place_values if isinstance(kernel, Precomputed) else self._place_points
+        X, Z, widths, maps = place(kernel, X, Z, budget)
+        A = as_operator(kernel.fit(X, Z), X, Z, budget=budget)
+        means = None
+        if self.center:
+            A = Centered(A)
+            means = A.means
+        factors, self.solver_ = self._factorise(A, budget)
+        self.kernel_, self.compatibility_, self.means_ = kernel, maps, means
+        self.X_fit_, self.Z_fit_ = (None if isinstance(kernel, Precomputed) else X), Z
+        self.n_features_right_ = widths
+        self.left_vectors_, self.singular_values_, self.right_vectors_ = factors.U, factors.s, factors.V
+        self.n_components_ = self._n_features_out = len(factors.s)
+
+    def _place_values(self, kernel: Kernel, K: Array, Z: Array, budget: int) -> tuple[Array, Array, int, Compatibility]:
+        """Kernel values as left points and column numbers as right points."""
         if Z is not None:
             raise ValueError("kernel='precomputed' takes the kernel matrix as X; leave Z out")
-        self.compatibility_ = Compatibility("identity")
-        self.X_fit_, self.Z_fit_ = K, np.arange(K.shape[1])[:, None]
-        self.n_features_right_ = K.shape[0]
+        self._check_rank(*K.shape)
+        return K, np.arange(K.shape[1])[:, None], K.shape[0], Compatibility("identity")
 
-    def _place_points(self, X: Array, Z: Array) -> None:
+    def _place_points(self, kernel: Kernel, X: Array, Z: Array, budget: int) -> tuple[Array, Array, int, Compatibility]:
+        """Left and right points in coordinates in which the kernel can compare them."""
         X, right = check_sides(X, by_rows(X.T) if Z is None else Z)
-        self.n_features_right_ = right.shape[1]
-        self.compatibility_ = self._choose_compatibility(X, right, of_one_matrix=Z is None)
-        self.X_fit_, self.Z_fit_ = self.compatibility_.left(X), self.compatibility_.right(right)
+        self._check_rank(X.shape[0], right.shape[0])
+        maps = self._choose_compatibility(kernel, X, right, of_one_matrix=Z is None, budget=budget)
+        return maps.left(X), maps.right(right), right.shape[1], maps
 
-    def _choose_compatibility(self, X: Array, Z: Array, of_one_matrix: bool) -> Compatibility:
+    def _choose_compatibility(
+        self, kernel: Kernel, X: Array, Z: Array, of_one_matrix: bool, budget: int
+    ) -> Compatibility:
         p, q = X.shape[1], Z.shape[1]
         if not isinstance(self.compatibility, str):
-            return given(check_points(self.compatibility, "compatibility"), p, q)
+            return given(check_points(self.compatibility, "compatibility").astype(X.dtype, copy=False), p, q)
         name = self.compatibility
         if name == "auto":
-            name = "pca" if of_one_matrix and p != q and self.kernel_.same_width else "identity"
-        if name == "identity" and not self.kernel_.same_width:
+            name = "pca" if of_one_matrix and p != q and kernel.same_width else "identity"
+        if name == "identity" and not kernel.same_width:
             return Compatibility("identity")
-        seed = check_random_state(self.random_state).randint(2**31)
-        return make_compatible(name, X, Z, np.random.default_rng(seed))
+        seed = check_random_state(self.random_state).randint(2**31) if name == "random" else 0
+        return make_compatible(name, X, Z, np.random.default_rng(seed), budget)
 
-    def _check_rank(self) -> None:
-        n, m = self.X_fit_.shape[0], self.Z_fit_.shape[0]
+    def _check_rank(self, n: int, m: int) -> None:
         if self.n_components > min(n, m):
             raise ValueError(
                 f"n_components={self.n_components} exceeds min(n_rows, n_columns)={min(n, m)} of the kernel matrix "
                 f"(n_samples={n}, n_features={self.n_features_in_}); lower it or give more points through Z"
             )
 
-    def _decompose(self) -> None:
-        budget = budget_bytes(self.memory_budget)
-        A = as_operator(self.kernel_, self.X_fit_, self.Z_fit_, budget=budget, n_jobs=self.n_jobs)
-        if self.center:
-            A = Centered(A)
-            self.means_ = A.means
+    def _factorise(self, A: KernelOperator, budget: int) -> tuple[Factors, Choice]:
         seed = 0 if self.random_state is None else check_random_state(self.random_state).randint(2**31)
         solve = factorise if isinstance(self.n_components, Integral) else factorise_energy
-        factors, self.solver_ = solve(
-            A,
-            self.n_components,
-            solver=self.solver,
-            tol=self.tol,
-            budget=budget,
-            rng=np.random.default_rng(seed),
-        )
-        self.left_vectors_, self.singular_values_, self.right_vectors_ = factors.U, factors.s, factors.V
-        self.n_components_ = self._n_features_out = len(factors.s)
-        self._left_offset = self.means_[1] @ factors.V if self.center else 0
-        self._right_offset = self.means_[0] @ factors.U if self.center else 0
+        rng = np.random.default_rng(seed)
+        return solve(A, self.n_components, solver=self.solver, tol=self.tol, budget=budget, rng=rng)
 
-    def _streamed(self, X: Array, Z: Array) -> KernelOperator:
-        """The matrix k(X, Z) for a single product: nothing is kept."""
-        return as_operator(self.kernel_, X, Z, budget=0, n_jobs=self.n_jobs)
+    def _multiply(self, X: Array, Z: Array, V: np.ndarray, transposed: bool = False) -> np.ndarray:
+        """k(X, Z) V or k(X, Z)^T V in blocks; nothing is kept."""
+        with jobs(self.n_jobs):
+            A = as_operator(self.kernel_, X, Z, budget=0)
+            return (A.T if transposed else A) @ V
 
-    def _embed(self, scores: np.ndarray, offset: Any) -> np.ndarray:
-        return (scores - offset) * self._powers(self.scaling - 1)
+    def _embed(self, scores: np.ndarray, offset: np.ndarray | None) -> np.ndarray:
+        check_finite(scores)
+        return (scores if offset is None else scores - offset) * self._powers(self.scaling - 1)
 
     def _powers(self, exponent: float) -> np.ndarray:
         """s^exponent, and zero for triplets that are null to rounding."""

@@ -10,7 +10,7 @@ from .base import Array, canonical
 from .structure import squared_norms
 
 CHUNK = 1 << 20
-LOST = 0.1  # of an exponent or of a squared distance in bandwidths
+LOST = 1e-3  # of an exponent or of a squared distance in bandwidths
 
 
 def variance(X: Array, Z: Array) -> float:

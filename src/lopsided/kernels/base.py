@@ -37,6 +37,8 @@ class Kernel(BaseEstimator, ABC):
     def fit(self, X: Array, Z: Array) -> Self:
         """Learn what the kernel takes from data: X is (n, width), Z is (m, width)."""
         self._validate_params()
+        if not (hasattr(X, "shape") and hasattr(Z, "shape")):
+            raise TypeError(f"fit takes arrays, not {type(X).__name__} and {type(Z).__name__}; see numpy.asarray")
         if self.same_width and X.shape[1] != Z.shape[1]:
             raise ValueError(
                 f"{self!r} compares vectors of one width, but X has {X.shape[1]} columns and Z has "
@@ -81,9 +83,11 @@ class Kernel(BaseEstimator, ABC):
         return swapped
 
     def __add__(self, other: Kernel) -> Kernel:
+        refuse_values(self, other)
         return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
 
     def __mul__(self, other: Kernel | float) -> Kernel:
+        refuse_values(self, other)
         if isinstance(other, Kernel):
             return Product(self, other)
         return Scaled(self, float(other)) if isinstance(other, Real) else NotImplemented
@@ -142,11 +146,21 @@ class Pair(Kernel):
         """Fit both kernels on the same data."""
         self.first_ = clone(self.first).fit(X, Z)
         self.second_ = clone(self.second).fit(X, Z)
+        self.splits_ = self.first_.left(X[:1]).shape[1], self.first_.right(Z[:1]).shape[1]
         return super().fit(X, Z)
+
+    def left(self, X: Array) -> Array:
+        """What both kernels need of the left points, side by side."""
+        return side_by_side(self.first_.left(X), self.second_.left(X))
+
+    def right(self, Z: Array) -> Array:
+        """What both kernels need of the right points, side by side."""
+        return side_by_side(self.first_.right(Z), self.second_.right(Z))
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Evaluate both kernels and combine their blocks."""
-        return self.combine(*(k.pairs(k.left(L), k.right(R)) for k in (self.first_, self.second_)))
+        p, q = self.splits_
+        return self.combine(self.first_.pairs(L[:, :p], R[:, :q]), self.second_.pairs(L[:, p:], R[:, q:]))
 
     @staticmethod
     @abstractmethod
@@ -199,7 +213,7 @@ class Scaled(Kernel):
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Return factor kernel(x, z)."""
-        return self.factor * self.kernel_.pairs(L, R)
+        return float(self.factor) * self.kernel_.pairs(L, R)
 
 
 class Function(Kernel):
@@ -240,6 +254,19 @@ class Precomputed(Kernel):
         """Select the columns that the right points name."""
         K = L[:, np.asarray(R, dtype=np.intp).ravel()]
         return K.toarray() if sparse.issparse(K) else K
+
+
+def refuse_values(*kernels: Any) -> None:
+    """Stop arithmetic on kernel values that were computed elsewhere."""
+    if any(isinstance(kernel, Precomputed) for kernel in kernels):
+        raise TypeError("Precomputed does not combine with other kernels; combine the matrices and pass the result")
+
+
+def side_by_side(first: Array, second: Array) -> Array:
+    """The columns of both, sparse if either is."""
+    if sparse.issparse(first) or sparse.issparse(second):
+        return sparse.csr_array(sparse.hstack([first, second], format="csr"))
+    return np.hstack([first, second])
 
 
 def check_points(points: Array, name: str) -> Array:

@@ -170,6 +170,12 @@ class RBF(ExponentialKernel):
         """Distances do not see a translation; far from the origin |x|^2 + |z|^2 - 2 x.z cancels."""
         return X if self.origin_ is None else X - self.origin_.astype(X.dtype)
 
+    def pairs(self, L: Array, R: Array) -> np.ndarray:
+        """Return exp(l.r) for all pairs; l.r is not above zero, whatever rounding makes of a distance."""
+        E = product(L, R)
+        np.minimum(E, 0, out=E)
+        return np.exp(E, out=E)
+
 
 class SNE(RBF):
     """The stochastic-neighbour kernel, an RBF kernel whose rows are normalised over a fixed right set.
@@ -197,6 +203,8 @@ class SNE(RBF):
         self.shift_ = float(super().right_exponents(self.moved(Z)).max())
         return self
 
+    pairs = ExponentialKernel.pairs  # a new right point may have more than any of the right set, a share above one
+
     def right_exponents(self, Z: Array) -> np.ndarray:
         """-|z|^2 / bandwidth^2, shifted so that the largest of the right set is zero."""
         return super().right_exponents(Z) - self.shift_
@@ -218,6 +226,7 @@ class SNE(RBF):
 class _SNEStructure(_ExponentialStructure):
     def __init__(self, kernel: ExponentialKernel, Z: sparse.csr_array) -> None:
         super().__init__(kernel, Z)
+        self.Z = Z
         self.total = logsumexp(self.beta)
         self.pull = Z.T @ self.right[:, 0]
 
@@ -230,7 +239,12 @@ class _SNEStructure(_ExponentialStructure):
         shift = peak[row_numbers(P)]
         beta -= shift
         excess = np.exp(E - shift) - np.exp(beta) * (1 + slope * P.data)
-        sums = np.exp(self.total - peak) + row_sums(excess, P)
+        whole = np.exp(self.total - peak)
+        sums = whole + row_sums(excess, P)
         if slope:
             sums += slope * np.exp(-peak) * (X @ self.pull)
-        return -peak - np.log(sums)
+        alpha = -peak - np.log(np.maximum(sums, np.finfo(sums.dtype).tiny))
+        lost = np.flatnonzero(sums < np.sqrt(np.finfo(sums.dtype).eps) * whole)  # negative products cancelled it
+        if len(lost):
+            alpha[lost] = -logsumexp(self.kernel.rate * product(X[lost], self.Z) + self.beta, axis=1)
+        return alpha

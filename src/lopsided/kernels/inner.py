@@ -84,7 +84,7 @@ class Polynomial(InnerProductKernel):
 
     def profile(self, P: np.ndarray) -> np.ndarray:
         """Return (u + offset)^degree."""
-        P += self.offset
+        P += float(self.offset)
         return np.power(P, self.degree, out=P)
 
 
@@ -110,7 +110,7 @@ class LinearPolynomial(InnerProductKernel):
 
     def profile(self, P: np.ndarray) -> np.ndarray:
         """Return u - weight u^degree."""
-        return P - self.weight * P**self.degree
+        return P - float(self.weight) * P**self.degree
 
 
 class Tanh(InnerProductKernel):

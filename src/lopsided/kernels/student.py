@@ -62,7 +62,7 @@ class StudentT(SparseKernel):
     def scaled(self, X: Array) -> Array:
         """The points in units of the bandwidth, moved to the data's mean where that keeps them dense."""
         moved = X if self.origin_ is None else X - self.origin_.astype(X.dtype)
-        return moved * (1 / self.bandwidth)
+        return moved * (1 / float(self.bandwidth))
 
     def left(self, X: Array) -> Array:
         """The rows [-2 x, 1 + |x|^2, 1] times the row's sum, so that one reciprocal gives k."""
@@ -102,7 +102,7 @@ class _StudentStructure:
 
     def expand(self, X: Array, P: sparse.csr_array, slope: float) -> tuple[np.ndarray, np.ndarray]:
         norms = squared_norms(self.kernel.scaled(X))
-        left, values, sums = self.background.expand(norms, P * (1 / self.kernel.bandwidth**2))
+        left, values, sums = self.background.expand(norms, P * (1 / float(self.kernel.bandwidth) ** 2))
         if not self.is_right_set:
             sums = self.kernel.row_sums(X)
         return left / sums[:, None], values / sums[row_numbers(P)]
@@ -144,7 +144,8 @@ def _nodes(c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     height = np.pi / half
     rate = np.log(height + np.hypot(1, height))  # of the largest ellipse inside the strip
     q = int(np.ceil(-np.log(np.finfo(c.dtype).eps) / rate)) + 1
-    angles = np.cos((2 * np.arange(q) + 1) * np.pi / (2 * q))
-    nodes = np.log(distinct[0]) + half * (1 + angles)
-    weights = BarycentricInterpolator(nodes, np.eye(q))(np.log(c))
+    angles = (2 * np.arange(q) + 1) * np.pi / (2 * q)
+    nodes = np.log(distinct[0]) + half * (1 + np.cos(angles))
+    signs = (-1.0) ** np.arange(q)
+    weights = BarycentricInterpolator(nodes, np.eye(q), wi=signs * np.sin(angles))(np.log(c))
     return np.exp(nodes).astype(c.dtype), weights.astype(c.dtype)

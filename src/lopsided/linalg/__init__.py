@@ -1,6 +1,6 @@
 """Operator in, frozen factors out: exact, Lanczos and block Krylov, and what chooses among them."""
 
-from .block_krylov import krylov
+from .block_krylov import check_finite, krylov
 from .compatibility import Compatibility, make_compatible
 from .dense import lapack
 from .factors import Factors
@@ -14,6 +14,7 @@ __all__ = [
     "Factors",
     "arpack",
     "block_size",
+    "check_finite",
     "choose",
     "factorise",
     "factorise_energy",

@@ -95,7 +95,8 @@ class _Bidiagonal:
         old, new = slice(0, self.size), slice(self.size, self.size + fresh.shape[1])
         self.V[:, new] = fresh
         image = self.A @ fresh
-        image -= self.U[:, self.bound] @ self.T.T
+        if self.T.size:
+            image -= self.U[:, self.bound] @ self.T.T
         scale = np.abs(self.B[old, old]).max(initial=0)
         image, self.B[old, new], R = orthonormalise(image, self.U[:, old], scale, self.rng)
         self.B[self.bound, new] += self.T.T
@@ -207,5 +208,6 @@ def check_finite(block: np.ndarray) -> None:
     """Refuse the product of a kernel matrix that has overflowed."""
     if not np.isfinite(block).all():
         raise ValueError(
-            "the kernel matrix has entries that are not finite; lower eta or degree, or scale the data down"
+            "the kernel matrix has entries that are not finite; lower eta or degree, scale the data down, or look at "
+            "what the kernel function returns"
         )

@@ -35,8 +35,8 @@ class Compatibility:
         return reduce(matmul, self.right_factors, Z)
 
 
-def make_compatible(name: str, X: Array, Z: Array, rng: np.random.Generator) -> Compatibility:
-    """A compatibility by name, from left points (n, p) and right points (m, q)."""
+def make_compatible(name: str, X: Array, Z: Array, rng: np.random.Generator, budget: float = np.inf) -> Compatibility:
+    """A compatibility by name, from left points (n, p) and right points (m, q); its arrays must fit the budget."""
     p, q = X.shape[1], Z.shape[1]
     if name == "identity":
         if p != q:
@@ -46,6 +46,7 @@ def make_compatible(name: str, X: Array, Z: Array, rng: np.random.Generator) -> 
             )
         return Compatibility(name)
     wide, width = (X, q) if p > q else (Z, p)
+    _check_budget(name, wide, width, budget)
     factors = PROJECTIONS[name](wide, width, rng)
     return Compatibility(name, left_factors=factors) if p > q else Compatibility(name, right_factors=factors)
 
@@ -110,5 +111,16 @@ def _thin(W: Array) -> tuple[np.ndarray, np.ndarray, tuple[Array, ...]]:
     return (Q, s, (sparse.csr_array(W.T), Q / s)) if flat else (W @ (Q / s), s, (Q,))
 
 
+def _check_budget(name: str, W: Array, width: int, budget: float) -> None:
+    """Refuse a projection whose largest array, a Gram matrix or the map, would exceed the budget."""
+    gram = min(W.shape) ** 2 if sparse.issparse(W) and name != "random" else 0
+    needed = max(gram, W.shape[1] * width if name == "random" else 0, W.shape[0] * width) * W.dtype.itemsize
+    if needed > budget:
+        raise ValueError(
+            f"compatibility={name!r} of {W.shape[0]} vectors of {W.shape[1]} entries needs an array of {needed:.3g} "
+            f"bytes, above the budget of {budget:.3g}; raise memory_budget, or give a matrix that maps them to {width}"
+        )
+
+
 def _rank(s: np.ndarray, cutoff: float) -> int:
-    return max(1, int(np.count_nonzero(s > cutoff * s[0])))
+    return int(np.count_nonzero(s > cutoff * s[0]))

@@ -41,7 +41,9 @@ class Factors:
             order = np.argsort(-s, kind="stable")
             U, s, V = U[:, order], s[order], V[:, order]
         signs = np.where(U.max(axis=0) >= -U.min(axis=0), 1, -1).astype(U.dtype)
-        return Factors(U * signs, s, V * signs)
+        if signs.min() < 0:
+            U, V = U * signs, V * signs
+        return Factors(*map(np.ascontiguousarray, (U, s, V)))  # a slice would keep the whole of what it was cut from
 
     def matrix(self) -> np.ndarray:
         """Multiply the factors: the dense (n, m) matrix U diag(s) V^T."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from scipy.sparse.linalg import ArpackError, svds
+from scipy.sparse.linalg import ArpackError, LinearOperator, svds
 
 from ..exceptions import FallbackWarning
 from ..operators.base import KernelOperator
@@ -31,7 +31,9 @@ def arpack(A: KernelOperator, k: int, *, rng: np.random.Generator, tol: float = 
 
 
 def _svds(A: KernelOperator, k: int, solver: str, rng: np.random.Generator, tol: float) -> Factors:
-    V = svds(A, k, solver=solver, rng=rng, tol=tol, return_singular_vectors="vh")[2].T
+    At = A.T  # once: to transpose a sparse matrix for every product would cost more than the product
+    operator = LinearOperator(A.shape, matvec=A.matvec, rmatvec=At.matvec, matmat=A.matmat, dtype=A.dtype)
+    V = svds(operator, k, solver=solver, rng=rng, tol=tol, return_singular_vectors="vh")[2].T
     # Their vectors are orthonormal to about 1e-10, or not at all if A vanishes; one product mends both sides.
     V = np.linalg.qr(V)[0]
     U, s, Wt = np.linalg.svd(A @ V, full_matrices=False)

@@ -98,6 +98,8 @@ def factorise(
     if condensed is None or k + 2 * EXTRA > min(condensed.operator.shape):
         return _solve(A, k, solver, tol, budget, rng)
     factors, choice = _solve(condensed.operator, k, solver, tol, budget, rng)
+    n, m = condensed.operator.shape
+    choice = Choice(choice.name, f"{choice.reason}, condensed to {n} x {m}")
     return Factors(condensed.left(factors.U), factors.s, condensed.right(factors.V)).canonical(), choice
 
 
@@ -126,11 +128,12 @@ def _solve(
     if solver == "auto":
         size = A.dtype.itemsize
         choice = choose(A.shape, k, work=A.work, evaluated=A.evaluated, budget=budget, itemsize=size)
-    block = block_size(A.shape, k, work=A.work, evaluated=A.evaluated)
-    if choice.name != "lapack" and k + 2 * max(block, EXTRA) > min(A.shape):
+    room = (min(A.shape) - k) // 2
+    if choice.name != "lapack" and room < (1 if solver == "auto" else EXTRA):
         why = f"{k} of {min(A.shape)} triplets are too many for {choice.name}"
         warnings.warn(f"{why}; lapack gives the answer", FallbackWarning, stacklevel=4)
         choice = Choice("lapack", why)
+    block = min(room, block_size(A.shape, k, work=A.work, evaluated=A.evaluated))
     if choice.name == "krylov":
         return krylov(A, k, rng=rng, tol=tol, block=block), choice
     check_finite(A @ np.ones((A.shape[1], 1), dtype=A.dtype))

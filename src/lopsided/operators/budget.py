@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 
 SHARE_OF_FREE = 0.25
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
@@ -25,7 +26,7 @@ def budget_bytes(memory_budget: float | str | None = None) -> int:
         memory_budget = float(match[1]) * UNITS[match[2]]
     if not memory_budget > 0:
         raise ValueError(f"memory_budget={memory_budget} must be positive")
-    return int(memory_budget)
+    return int(min(memory_budget, sys.maxsize))
 
 
 def _free_bytes() -> int:

@@ -10,12 +10,14 @@ from ..kernels.structure import SparseKernel
 from .base import KernelOperator
 from .blocked import Blocked
 from .compound import Sum
-from .sparse import sparse_plus_low_rank
+from .sparse import is_crowded, sparse_plus_low_rank
 from .stored import Stored
 
 
 def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int, n_jobs: int | None = None) -> KernelOperator:
     """The matrix k(X, Z) of a fitted kernel: structured if the data are sparse, stored if it fits, else blocked.
+
+    Sparse data of which nearly every row meets every other count as dense.
 
     Parameters
     ----------
@@ -33,7 +35,7 @@ def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int, n_jobs: int 
     if isinstance(kernel, Swapped):
         return as_operator(kernel.T, Z, X, budget=budget, n_jobs=n_jobs).T
     if sparse.issparse(X) and sparse.issparse(Z):
-        if isinstance(kernel, SparseKernel):
+        if isinstance(kernel, SparseKernel) and not is_crowded(X, Z):
             return sparse_plus_low_rank(kernel, X, Z, budget, n_jobs)
         if isinstance(kernel, Scaled):
             return Sum([as_operator(kernel.kernel_, X, Z, budget=budget, n_jobs=n_jobs)], [kernel.factor])

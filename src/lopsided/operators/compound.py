@@ -47,7 +47,7 @@ class Sum(KernelOperator):
     def __init__(self, terms: Sequence[KernelOperator], factors: Sequence[float] | None = None) -> None:
         super().__init__(terms[0].shape, np.result_type(*(term.dtype for term in terms)))
         self.terms = tuple(terms)
-        self.factors = tuple(factors) if factors is not None else (1.0,) * len(terms)
+        self.factors = tuple(map(float, factors)) if factors is not None else (1.0,) * len(terms)
 
     def take(self, rows: Index = EVERY, cols: Index = EVERY) -> np.ndarray:
         """Add the terms' entries."""

@@ -19,6 +19,7 @@ from .stored import WORTH_THREADS
 
 SAMPLE_ENTRIES = 1 << 18
 SLICE_ENTRIES = 1 << 21
+CROWDED = 0.5
 FULLER = 1.5  # how many times the data's entries must have one value before the sparse part is kept as a product
 
 
@@ -53,6 +54,14 @@ def forecast(X: sparse.csr_array, Z: sparse.csr_array) -> Forecast:
         unit=float(values[commonest]),
         share=float(frequency[commonest] / len(sample)),
     )
+
+
+def is_crowded(X: sparse.csr_array, Z: sparse.csr_array) -> bool:
+    """Whether X Z^T is so full that nothing is gained by keeping it sparse.
+
+    Its background would then be a part of few entries, and need not be small beside them.
+    """
+    return forecast(X, Z).entries > CROWDED * X.shape[0] * Z.shape[0]
 
 
 def sparse_plus_low_rank(
@@ -94,18 +103,21 @@ class Slices:
         if self.slope:
             P = _without(P, self.unit)
         left, values = self.structure.expand(X, P, self.slope)
-        weight = np.einsum("ij,ij->i", left[row_numbers(P)], self.structure.right[P.indices])
+        lines, right = row_numbers(P), self.structure.right
+        weight = left[lines, 0] * right[P.indices, 0]
+        for j in range(1, right.shape[1]):
+            weight += left[lines, j] * right[P.indices, j]
         weight *= self.structure.level + self.slope * P.data if self.slope else self.structure.level
         return left, sparse.csr_array((values - weight, P.indices, P.indptr), shape=P.shape)
 
     def compose(self, rows: slice, left: np.ndarray, S: sparse.csr_array, n_jobs: int | None) -> SparseLowRank:
         """Put together the sparse part, the product of the data and the background."""
-        right, level = self.structure.right, self.structure.level
-        product = scale_rows(self.X[rows], self.slope * left[:, 0]), self.weighted_Z
-        background = level * left, right
-        return SparseLowRank(
-            S, product if self.slope else _empty(product), background if level else _empty(background), n_jobs
-        )
+        right, level, X = self.structure.right, self.structure.level, self.X[rows]
+        product = X[:, :0], self.Z[:, :0]
+        if self.slope:
+            product = scale_rows(X, self.slope * left[:, 0]), self.weighted_Z
+        q = right.shape[1] if level else 0
+        return SparseLowRank(S, product, (level * left[:, :q], right[:, :q]), n_jobs)
 
     @cached_property
     def weighted_Z(self) -> sparse.csr_array:
@@ -175,8 +187,3 @@ def _without(P: sparse.csr_array, value: float) -> sparse.csr_array:
     kept = np.flatnonzero(P.data != value)
     indptr = np.searchsorted(kept, P.indptr).astype(P.indptr.dtype)
     return sparse.csr_array((P.data[kept], P.indices[kept], indptr), shape=P.shape)
-
-
-def _empty(pair: tuple[Any, Any]) -> tuple[Any, Any]:
-    """Factors of a product that vanishes: no columns."""
-    return pair[0][:, :0], pair[1][:, :0]

@@ -13,7 +13,7 @@ from ..kernels.base import by_rows
 from .base import EVERY, Index, KernelOperator
 
 WORTH_THREADS = 1 << 19  # multiplications
-PIECES = 4  # for each thread, so that none waits long for another
+PIECES = 2  # for each thread, so that none waits long for another
 
 
 class Stored(KernelOperator):
