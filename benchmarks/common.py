@@ -18,6 +18,8 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy import sparse
 
+from lopsided._parallel import n_threads
+
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("LOPSIDED_DATA", ROOT.parent / "shared" / "data"))
 RESULTS = ROOT / "benchmarks" / "results"
@@ -83,7 +85,9 @@ def race(tasks: dict[str, Callable[[], Any]], repeats: int = 5) -> dict[str, flo
 
 def environment(seed: int) -> dict[str, Any]:
     """Versions, threads, seed and commit, for the record."""
-    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    commit = subprocess.run(
+        ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True
+    ).stdout.strip()
     found = {}
     for name in PACKAGES:
         try:
@@ -93,7 +97,7 @@ def environment(seed: int) -> dict[str, Any]:
     return {
         "commit": commit,
         "seed": seed,
-        "threads": os.cpu_count(),
+        "threads": n_threads(None),
         "python": platform.python_version(),
         "versions": found,
     }

@@ -1,0 +1,109 @@
+"""Promises that hold across the library: memory, threads, types, randomness, and models that fail half-way."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+
+from lopsided import KernelSVD, _parallel
+from lopsided.kernels import RBF, SNE, Exponential, Function, Linear, LinearPolynomial, Precomputed, StudentT
+
+
+@pytest.mark.parametrize("kernel", [SNE(0.5), RBF(0.5), SNE(1.0) + Linear()], ids=repr)
+@pytest.mark.parametrize("stretch", [1.0, 3.0, 6.0])
+def test_sparse_points_that_all_oppose_each_other_keep_their_digits(kernel, stretch, rng):
+    X, Z = np.abs(rng.standard_normal((100, 4))), -stretch * np.abs(rng.standard_normal((80, 4)))
+    dense = KernelSVD(2, kernel=kernel).fit(X, Z=Z)
+    thin = KernelSVD(2, kernel=kernel).fit(sparse.csr_array(X), Z=sparse.csr_array(Z))
+    np.testing.assert_allclose(thin.singular_values_, dense.singular_values_, rtol=1e-9)
+
+
+def test_rows_whose_sum_cancels_are_summed_again():
+    X, Z = np.array([[20.0, 0.0]]), np.array([[-1.0, 0.0], [0.0, 6.2]])
+    np.testing.assert_allclose(SNE(1.0)(sparse.csr_array(X), sparse.csr_array(Z)), SNE(1.0)(X, Z), rtol=1e-9)
+
+
+def test_a_budget_below_the_matrix_binds_even_when_one_side_is_small(rng):
+    X, Z = rng.random((50_000, 3)), rng.random((200, 3))
+    tracemalloc.start()
+    model = KernelSVD(2, memory_budget="1MB").fit(X, Z=Z)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert model.solver_.name == "krylov" and "budget" in model.solver_.reason
+    assert peak < 0.8 * X.shape[0] * Z.shape[0] * 8
+
+
+@pytest.mark.parametrize("name", ["pca", "pinv"])
+def test_a_compatibility_above_the_budget_is_refused_before_it_is_made(name):
+    A = sparse.random_array((900, 1200), density=0.001, rng=1)
+    with pytest.raises(ValueError, match=f"compatibility='{name}'.*bytes, above the budget of 1e[+]05; raise"):
+        KernelSVD(compatibility=name, memory_budget=1e5).fit(A)
+
+
+def test_one_job_opens_no_thread(monkeypatch, rng):
+    def refuse(threads):
+        raise AssertionError(f"opened {threads} threads")
+
+    monkeypatch.setattr(_parallel, "_pool", refuse)
+    X, Z = rng.random((3000, 60)), rng.random((1000, 60))
+    KernelSVD(kernel="sne", n_jobs=1, memory_budget="1MB").fit(X, Z=Z).transform(X)
+
+
+@pytest.mark.parametrize(
+    "kernel", [StudentT(np.float64(0.5)), LinearPolynomial(np.float64(0.5)), np.float64(2.0) * RBF()], ids=repr
+)
+def test_parameters_from_a_grid_keep_float32(kernel, rng):
+    X = rng.random((30, 3), dtype=np.float32)
+    for points in (X, sparse.csr_array(X)):
+        assert clone(kernel)(points, points).dtype == np.float32
+        assert KernelSVD(kernel=kernel, compatibility=np.eye(3)).fit(points, Z=points).left_vectors_.dtype == np.float32
+
+
+def test_fitting_leaves_the_global_generator_alone():
+    np.random.seed(0)
+    expected = np.random.rand()
+    np.random.seed(0)
+    KernelSVD().fit(np.eye(4))
+    assert np.random.rand() == expected
+
+
+def test_a_refit_that_fails_leaves_the_model_as_it_was(rng):
+    model = KernelSVD().fit(rng.random((5, 5)))
+    before = model.transform(np.eye(5))
+    with pytest.raises(ValueError, match="bandwidth"):
+        model.set_params(kernel=RBF(-1.0)).fit(rng.random((5, 5)))
+    np.testing.assert_array_equal(model.transform(np.eye(5)), before)
+
+
+def test_centring_is_remembered_from_fit(rng):
+    A = rng.random((6, 6))
+    model = KernelSVD(6, center=True).fit(A)
+    model.set_params(center=False).fit(A)
+    np.testing.assert_allclose(model.set_params(center=True).reconstruct(), RBF()(A, A.T), atol=1e-12)
+
+
+def test_a_model_of_given_values_does_not_keep_them(rng):
+    assert KernelSVD(kernel="precomputed").fit(rng.random((20, 20))).X_fit_ is None
+
+
+@pytest.mark.parametrize("combine", [lambda k: 2 * k, lambda k: k + Linear(), lambda k: RBF() * k])
+def test_given_values_do_not_combine(combine):
+    with pytest.raises(TypeError, match="combine the matrices"):
+        combine(Precomputed())
+
+
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+def test_new_points_that_overflow_are_refused():
+    with pytest.raises(ValueError, match="not finite"):
+        KernelSVD(kernel=Exponential()).fit(np.eye(5)).transform(1e3 * np.eye(5))
+    with pytest.raises(ValueError, match="not finite.*kernel function"):
+        KernelSVD(kernel=Function(lambda X, Z: np.full((len(X), len(Z)), np.nan))).fit(np.eye(5))
+
+
+@pytest.mark.parametrize("A", [np.zeros((3, 5)), sparse.csr_array((30, 50))], ids=["dense", "sparse"])
+@pytest.mark.parametrize("name", ["pca", "pinv"])
+def test_a_matrix_of_zeros_is_compatible_with_itself(A, name):
+    assert np.isfinite(KernelSVD(compatibility=name).fit(A).transform(A)).all()
