@@ -9,7 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._parallel import run, slices_of
 from ..operators.base import KernelOperator
-from .factors import Factors
+from ..operators.stored import times
+from .factors import Factors, canonical_signs
 
 CHUNK_ROWS = 1 << 13
 EXTRA = 10  # triplets kept beyond k at a restart, so that the last wanted one converges too
@@ -96,7 +97,7 @@ class _Bidiagonal:
         self.V[:, new] = fresh
         image = self.A @ fresh
         if self.T.size:
-            image -= self.U[:, self.bound] @ self.T.T
+            image -= times(self.U[:, self.bound], self.T.T)
         scale = np.abs(self.B[old, old]).max(initial=0)
         image, self.B[old, new], R = orthonormalise(image, self.U[:, old], scale, self.rng)
         self.B[self.bound, new] += self.T.T
@@ -104,7 +105,7 @@ class _Bidiagonal:
         self.U[:, new] = image
         self.size += fresh.shape[1]
         back = self.At @ image
-        back -= fresh @ R.T
+        back -= times(fresh, R.T)
         fresh, _, self.T = orthonormalise(back, self.V[:, : self.size], max(scale, np.abs(R).max()), self.rng)
         check_finite(self.T)
         self.bound = new
@@ -127,8 +128,11 @@ class _Bidiagonal:
 
     def factors(self, k: int) -> Factors:
         """The k leading triplets."""
-        U, V = self.U[:, : self.size], self.V[:, : self.size]
-        return Factors(U @ self.P[:, :k], self.s[:k], V @ self.Q[:, :k]).canonical()
+        U, V = self.U[:, : self.size] @ self.P[:, :k], self.V[:, : self.size] @ self.Q[:, :k]
+        signs = canonical_signs(U)
+        U *= signs  # in place: on large graphs the first touch of new memory costs as much as the product
+        V *= signs
+        return Factors(U, self.s[:k], V).canonical()
 
 
 class _Pace:
@@ -177,7 +181,7 @@ def qr(Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     condition = np.abs(R).max() * np.abs(inverse).max()
     if not condition < WORST_FOR_CHOLESKY * np.finfo(Y.dtype).eps ** -0.5:
         return _tall_qr(Y)
-    Q = Y @ inverse
+    Q = times(Y, inverse)
     if condition < BEST_FOR_CHOLESKY:
         return Q, R
     Q, S = qr(Q)  # the first pass left eps condition^2; the second is at rounding

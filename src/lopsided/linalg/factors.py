@@ -40,7 +40,7 @@ class Factors:
         if np.any(np.diff(s) > 0):
             order = np.argsort(-s, kind="stable")
             U, s, V = U[:, order], s[order], V[:, order]
-        signs = np.where(U.max(axis=0) >= -U.min(axis=0), 1, -1).astype(U.dtype)
+        signs = canonical_signs(U)
         if signs.min() < 0:
             U, V = U * signs, V * signs
         return Factors(*map(np.ascontiguousarray, (U, s, V)))  # a slice would keep the whole of what it was cut from
@@ -48,3 +48,8 @@ class Factors:
     def matrix(self) -> np.ndarray:
         """Multiply the factors: the dense (n, m) matrix U diag(s) V^T."""
         return (self.U * self.s) @ self.V.T
+
+
+def canonical_signs(U: np.ndarray) -> np.ndarray:
+    """For each column the sign, 1 or -1, that makes its entry of largest magnitude positive."""
+    return np.where(U.max(axis=0) >= -U.min(axis=0), 1, -1).astype(U.dtype)
