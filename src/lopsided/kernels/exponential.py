@@ -170,12 +170,6 @@ class RBF(ExponentialKernel):
         """Distances do not see a translation; far from the origin |x|^2 + |z|^2 - 2 x.z cancels."""
         return X if self.origin_ is None else X - self.origin_.astype(X.dtype)
 
-    def pairs(self, L: Array, R: Array) -> np.ndarray:
-        """Return exp(l.r) for all pairs; l.r is not above zero, whatever rounding makes of a distance."""
-        E = product(L, R)
-        np.minimum(E, 0, out=E)
-        return np.exp(E, out=E)
-
 
 class SNE(RBF):
     """The stochastic-neighbour kernel, an RBF kernel whose rows are normalised over a fixed right set.
@@ -202,8 +196,6 @@ class SNE(RBF):
         self.right_set_ = Z
         self.shift_ = float(super().right_exponents(self.moved(Z)).max())
         return self
-
-    pairs = ExponentialKernel.pairs  # a new right point may have more than any of the right set, a share above one
 
     def right_exponents(self, Z: Array) -> np.ndarray:
         """-|z|^2 / bandwidth^2, shifted so that the largest of the right set is zero."""

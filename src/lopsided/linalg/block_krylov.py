@@ -13,8 +13,9 @@ from ..operators.stored import times
 from .factors import Factors, canonical_signs
 
 CHUNK_ROWS = 1 << 13
-EXTRA = 10  # triplets kept beyond k at a restart, so that the last wanted one converges too
-PROBES = 5  # columns from random directions that must find nothing new before the answer is believed
+EXTRA = 10
+SPARE = 20  # triplets kept beyond k at a restart, so that the last wanted one converges too
+PROBES = 3  # columns from random directions that must find nothing new before the answer is believed
 MAX_STEPS = 1000
 BEST_FOR_CHOLESKY = 30.0
 WORST_FOR_CHOLESKY = 0.01
@@ -37,10 +38,10 @@ def krylov(
     A Krylov space sees at most ``block`` copies of a repeated singular value, so after convergence a few steps from
     random directions look for others.
 
-    Cost: two products with ``block`` columns and O((n + m) k block) a step; memory O((n + m)(4 k + block)).
+    Cost: two products with ``block`` columns and O((n + m) k block) a step; memory O((n + m)(4 k + 6 block)).
     """
     block = min(block, *A.shape)
-    capacity = min(max(4 * k, k + EXTRA + 6 * block), min(A.shape) - block)
+    capacity = min(max(4 * k, k + SPARE + 6 * block), min(A.shape) - block)
     if capacity < k + block:
         raise ValueError(
             f"k={k} with blocks of {block} leaves no room for a Krylov space in min(n, m)={min(A.shape)}; use lapack"
@@ -62,7 +63,7 @@ def krylov(
             space.shrink(k)
             fresh, settled, next_look = space.random(block), space.s[:k], step + 2 + PROBES // block
         elif full:
-            space.shrink(min(k + EXTRA, capacity - block))
+            space.shrink(min(k + SPARE, capacity - block))
     else:
         space.solve()
         warnings.warn(

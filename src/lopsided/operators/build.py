@@ -10,7 +10,7 @@ from ..kernels.structure import SparseKernel
 from .base import KernelOperator
 from .blocked import Blocked
 from .compound import Sum
-from .sparse import is_crowded, sparse_plus_low_rank
+from .sparse import forecast, sparse_plus_low_rank
 from .stored import Stored
 
 
@@ -35,8 +35,8 @@ def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int, n_jobs: int 
     if isinstance(kernel, Swapped):
         return as_operator(kernel.T, Z, X, budget=budget, n_jobs=n_jobs).T
     if sparse.issparse(X) and sparse.issparse(Z):
-        if isinstance(kernel, SparseKernel) and not is_crowded(X, Z):
-            return sparse_plus_low_rank(kernel, X, Z, budget, n_jobs)
+        if isinstance(kernel, SparseKernel) and not (expected := forecast(X, Z)).crowded:
+            return sparse_plus_low_rank(kernel, X, Z, budget, n_jobs, expected)
         if isinstance(kernel, Scaled):
             return Sum([as_operator(kernel.kernel_, X, Z, budget=budget, n_jobs=n_jobs)], [kernel.factor])
         if isinstance(kernel, SumKernel):

@@ -32,6 +32,8 @@ class Forecast(NamedTuple):
     """The most frequent value of an entry."""
     share: float
     """How many of the entries have it, from 0 to 1."""
+    crowded: bool
+    """Whether P is so full that nothing is gained by keeping it sparse, and its background is a part of few entries."""
 
 
 def forecast(X: sparse.csr_array, Z: sparse.csr_array) -> Forecast:
@@ -45,27 +47,26 @@ def forecast(X: sparse.csr_array, Z: sparse.csr_array) -> Forecast:
     rows = order[: max(1, np.searchsorted(np.cumsum(counts[order]), SAMPLE_ENTRIES))]
     sample = (X[rows] @ Z.T).data
     if not len(sample):
-        return Forecast(int(counts.sum()), 1.0, 0.0)
+        return Forecast(int(counts.sum()), 1.0, 0.0, False)
     values, frequency = np.unique(sample, return_counts=True)
     collapsed = len(sample) / counts[rows].sum()
     commonest = frequency.argmax()
+    entries = int(np.ceil(counts.sum() * collapsed))
     return Forecast(
-        entries=int(np.ceil(counts.sum() * collapsed)),
+        entries=entries,
         unit=float(values[commonest]),
         share=float(frequency[commonest] / len(sample)),
+        crowded=entries > CROWDED * X.shape[0] * Z.shape[0],
     )
 
 
-def is_crowded(X: sparse.csr_array, Z: sparse.csr_array) -> bool:
-    """Whether X Z^T is so full that nothing is gained by keeping it sparse.
-
-    Its background would then be a part of few entries, and need not be small beside them.
-    """
-    return forecast(X, Z).entries > CROWDED * X.shape[0] * Z.shape[0]
-
-
 def sparse_plus_low_rank(
-    kernel: SparseKernel, X: sparse.csr_array, Z: sparse.csr_array, budget: int, n_jobs: int | None = None
+    kernel: SparseKernel,
+    X: sparse.csr_array,
+    Z: sparse.csr_array,
+    budget: int,
+    n_jobs: int | None = None,
+    expected: Forecast | None = None,
 ) -> KernelOperator:
     """The matrix k(X, Z) of a fitted kernel on sparse data, products in O(nnz(X Z^T) + n + m) or less.
 
@@ -75,7 +76,7 @@ def sparse_plus_low_rank(
     """
     if isinstance(kernel, Linear):
         return LowRank(X, Z, n_jobs)
-    expected = forecast(X, Z)
+    expected = expected or forecast(X, Z)
     slices = Slices(kernel, X, Z, expected, n_jobs)
     kept = expected.entries * (1 - expected.share if slices.slope else 1)
     bytes_kept = kept * (X.dtype.itemsize + np.dtype(np.int32).itemsize)
