@@ -103,10 +103,13 @@ def environment(seed: int) -> dict[str, Any]:
     }
 
 
-def save(name: str, record: dict[str, Any]) -> None:
-    """Write a benchmark's record as JSON."""
+def save(name: str, parts: dict[str, Any], seed: int) -> None:
+    """Write the parts of a benchmark that were run, each with its environment, beside those of earlier runs."""
     RESULTS.mkdir(exist_ok=True)
-    (RESULTS / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n")
+    path = RESULTS / f"{name}.json"
+    record = json.loads(path.read_text()) if path.exists() else {}
+    record |= {part: {"environment": environment(seed), "result": result} for part, result in parts.items()}
+    path.write_text(json.dumps(record, indent=1) + "\n")
 
 
 def print_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

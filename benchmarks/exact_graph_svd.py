@@ -23,13 +23,13 @@ from scipy.sparse.linalg import LinearOperator, svds
 from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
 from sklearn.utils.extmath import randomized_svd
 
-from common import clock, environment, eta, in_child, load_graph, print_table, race, report_from_child, save
+from common import clock, eta, in_child, load_graph, print_table, race, report_from_child, save
 from lopsided import KernelSVD
 from lopsided._parallel import run, slices_of
 from lopsided.datasets import make_citation_graph
 from lopsided.kernels import RBF, SNE
 from lopsided.kernels.bandwidth import euclidean_bandwidth
-from lopsided.operators import Blocked
+from lopsided.operators import as_operator
 
 SEED = 0
 RANK = 20
@@ -185,7 +185,7 @@ def blocks(smoke: bool) -> dict[str, Any]:
     L, R = kernel.left(X), kernel.right(Z)
 
     def ours() -> np.ndarray:
-        return Blocked(kernel, kernel.left(X), kernel.right(Z)) @ V
+        return as_operator(kernel, X, Z, budget=0) @ V
 
     def floor() -> None:
         """The same product and exponential, in blocks on threads, and nothing else."""
@@ -245,7 +245,7 @@ def main() -> None:
     if options.smoke:
         print("smoke run finished:", ", ".join(record))
     else:
-        save("exact_graph_svd", {**environment(SEED), **record})
+        save("exact_graph_svd", record, SEED)
 
 
 if __name__ == "__main__":

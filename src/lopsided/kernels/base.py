@@ -62,6 +62,11 @@ class Kernel(BaseEstimator, ABC):
                 f"{self.widths_[0]} and {self.widths_[1]}"
             )
 
+    @property
+    def left_is_cheap(self) -> bool:
+        """Whether ``left`` costs little more than to read the points, so that it may be done anew for each block."""
+        return True
+
     def left(self, X: Array) -> Array:
         """What ``pairs`` needs to know of the left points, row by row."""
         return X
@@ -149,6 +154,11 @@ class Pair(Kernel):
         self.splits_ = self.first_.left(X[:1]).shape[1], self.first_.right(Z[:1]).shape[1]
         return super().fit(X, Z)
 
+    @property
+    def left_is_cheap(self) -> bool:
+        """Whether it is for both kernels."""
+        return self.first_.left_is_cheap and self.second_.left_is_cheap
+
     def left(self, X: Array) -> Array:
         """What both kernels need of the left points, side by side."""
         return side_by_side(self.first_.left(X), self.second_.left(X))
@@ -202,6 +212,11 @@ class Scaled(Kernel):
         """Fit the inner kernel."""
         self.kernel_ = clone(self.kernel).fit(X, Z)
         return super().fit(X, Z)
+
+    @property
+    def left_is_cheap(self) -> bool:
+        """As the inner kernel."""
+        return self.kernel_.left_is_cheap
 
     def left(self, X: Array) -> Array:
         """As the inner kernel."""

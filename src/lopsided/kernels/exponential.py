@@ -201,6 +201,11 @@ class SNE(RBF):
         """-|z|^2 / bandwidth^2, shifted so that the largest of the right set is zero."""
         return super().right_exponents(Z) - self.shift_
 
+    @property
+    def left_is_cheap(self) -> bool:
+        """No: it sums over the right set."""
+        return False
+
     def left_exponents(self, X: Array) -> np.ndarray:
         """Minus the logarithm of the row's sum. Cost O(n m width), or that of X Z^T when both are sparse."""
         if sparse.issparse(X) and sparse.issparse(self.right_set_):

@@ -64,6 +64,11 @@ class StudentT(SparseKernel):
         moved = X if self.origin_ is None else X - self.origin_.astype(X.dtype)
         return moved * (1 / float(self.bandwidth))
 
+    @property
+    def left_is_cheap(self) -> bool:
+        """No: it sums over the right set."""
+        return False
+
     def left(self, X: Array) -> Array:
         """The rows [-2 x, 1 + |x|^2, 1] times the row's sum, so that one reciprocal gives k."""
         sums = self.row_sums(X)

@@ -13,7 +13,7 @@ from ..operators.stored import times
 from .factors import Factors, canonical_signs
 
 CHUNK_ROWS = 1 << 13
-EXTRA = 10
+EXTRA = 10  # columns beyond k in a block whose width is free
 SPARE = 20  # triplets kept beyond k at a restart, so that the last wanted one converges too
 PROBES = 3  # columns from random directions that must find nothing new before the answer is believed
 MAX_STEPS = 1000

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from .._parallel import n_threads, run, slices_of
 from ..kernels.base import Array, Kernel
 from .base import EVERY, Index, KernelOperator
 
-TILE_BYTES = 1 << 20  # a block that stays in a core's cache between the product, the exponential and its use
-TILE_COLUMNS = 1024
+TILE_BYTES = 1 << 21  # a block that stays in a core's cache between the product, the exponential and its use
+TILE_COLUMNS = 512
 FILL_BYTES = 1 << 23
 EXPONENTIAL = 20  # multiplications
+
+
+class Prepared:
+    """The rows of prepare(points), made when they are asked for: no copy of the points is ever held."""
+
+    def __init__(self, prepare: Callable[[Array], Array], points: Array) -> None:
+        self.prepare, self.points = prepare, points
+        first = prepare(points[:1])
+        self.shape, self.dtype = (points.shape[0], first.shape[1]), first.dtype
+
+    def __getitem__(self, rows: Index) -> Array:
+        return self.prepare(self.points[rows])
 
 
 class Blocked(KernelOperator):
     """The matrix k(X, Z) in blocks that fit the cache, a thread to each.
 
-    Built from a fitted kernel and the two prepared sides, L = ``kernel.left(X)`` and R = ``kernel.right(Z)``; it
-    holds nothing else. The adjoint is the blocked operator of the exchanged kernel. Cost of a product: one
-    evaluation of the n m kernel values, and a block of memory for each thread.
+    Built from a fitted kernel and the two prepared sides, L = ``kernel.left(X)`` and R = ``kernel.right(Z)``, either of
+    which may be ``Prepared`` block by block; it holds nothing else. The adjoint is the blocked operator of the
+    exchanged kernel. Cost of a product: one evaluation of the n m kernel values, and a block of memory for each thread.
     """
 
     def __init__(self, kernel: Kernel, L: Array, R: Array, n_jobs: int | None = None) -> None:

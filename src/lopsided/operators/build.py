@@ -8,7 +8,7 @@ from ..kernels.base import Array, Kernel, Precomputed, Scaled, Swapped
 from ..kernels.base import Sum as SumKernel
 from ..kernels.structure import SparseKernel
 from .base import KernelOperator
-from .blocked import Blocked
+from .blocked import Blocked, Prepared
 from .compound import Sum
 from .sparse import forecast, sparse_plus_low_rank
 from .stored import Stored
@@ -42,6 +42,8 @@ def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int, n_jobs: int 
         if isinstance(kernel, SumKernel):
             terms = (kernel.first_, kernel.second_)
             return Sum([as_operator(term, X, Z, budget=budget // 2, n_jobs=n_jobs) for term in terms])
-    blocked = Blocked(kernel, kernel.left(X), kernel.right(Z), n_jobs)
+    cheap = kernel.left_is_cheap and not sparse.issparse(X)
+    L = Prepared(kernel.left, X) if cheap else kernel.left(X)
+    blocked = Blocked(kernel, L, kernel.right(Z), n_jobs)
     size = X.shape[0] * Z.shape[0] * blocked.dtype.itemsize
     return Stored(blocked.stored(), n_jobs) if size <= budget else blocked
