@@ -221,6 +221,9 @@ def test_the_operator_suits_the_kernel_its_data_and_the_budget():
     assert kind(kernels.SNE(1.0).T, X, Z, NOTHING) is Streamed
     assert kind(kernels.SNE(1.0) + kernels.Linear(), X, Z, NOTHING) is Sum
     assert kind(kernels.Laplacian(1.0), X, Z, NOTHING) is Blocked
+    full = sparse.csr_array(np.ones((40, 25))), sparse.csr_array(np.ones((30, 25)))
+    assert kind(kernels.RBF(1.0), *full, PLENTY) is Stored
+    assert kind(kernels.Linear(), *full, PLENTY) is LowRank
     columns = np.arange(X.shape[1])[:, None]
     assert kind(kernels.Precomputed(), X, columns, NOTHING) is Stored
 

@@ -6,10 +6,11 @@ from scipy import sparse
 
 from ..kernels.base import Array, Kernel, Precomputed, Scaled, Swapped
 from ..kernels.base import Sum as SumKernel
+from ..kernels.inner import Linear
 from ..kernels.structure import SparseKernel
 from .base import KernelOperator
 from .blocked import Blocked, Prepared
-from .compound import Sum
+from .compound import LowRank, Sum
 from .sparse import forecast, sparse_plus_low_rank
 from .stored import Stored
 
@@ -35,6 +36,8 @@ def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int, n_jobs: int 
     if isinstance(kernel, Swapped):
         return as_operator(kernel.T, Z, X, budget=budget, n_jobs=n_jobs).T
     if sparse.issparse(X) and sparse.issparse(Z):
+        if isinstance(kernel, Linear):
+            return LowRank(X, Z, n_jobs)
         if isinstance(kernel, SparseKernel) and not (expected := forecast(X, Z)).crowded:
             return sparse_plus_low_rank(kernel, X, Z, budget, n_jobs, expected)
         if isinstance(kernel, Scaled):

@@ -9,17 +9,15 @@ import numpy as np
 from scipy import sparse
 
 from .._parallel import even_slices, n_threads, run
-from ..kernels.inner import Linear
 from ..kernels.structure import SparseKernel, product_counts, product_slices, row_numbers, scale_rows
 from .base import EVERY, Index, KernelOperator
 from .blocked import EXPONENTIAL
-from .compound import LowRank
 from .sparse_low_rank import SparseLowRank
 from .stored import WORTH_THREADS
 
 SAMPLE_ENTRIES = 1 << 18
 SLICE_ENTRIES = 1 << 21
-CROWDED = 0.5
+CROWDED = 0.5  # share of all pairs that meet, above which they are compared as dense data are
 FULLER = 1.5  # how many times the data's entries must have one value before the sparse part is kept as a product
 
 
@@ -74,8 +72,6 @@ def sparse_plus_low_rank(
     frequent in X Z^T (unweighted graphs), because S then keeps none of those entries. What would not fit the budget
     is recomputed for every product.
     """
-    if isinstance(kernel, Linear):
-        return LowRank(X, Z, n_jobs)
     expected = expected or forecast(X, Z)
     slices = Slices(kernel, X, Z, expected, n_jobs)
     kept = expected.entries * (1 - expected.share if slices.slope else 1)
