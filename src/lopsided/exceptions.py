@@ -7,3 +7,11 @@ class LopsidedWarning(UserWarning):
 
 class FallbackWarning(LopsidedWarning):
     """A solver or an operator could not do the work and another one did."""
+
+
+class RankWarning(LopsidedWarning):
+    """The data hold fewer components than were asked for, and so does the answer."""
+
+
+class AccuracyWarning(LopsidedWarning):
+    """An approximation did not reach the tolerance that was asked for."""

@@ -1,0 +1,150 @@
+"""Landmarks: the few points that stand for all of a side in the Nystrom method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.cluster import MiniBatchKMeans
+
+from ..kernels.base import Array, Kernel, check_points
+from ..operators.build import as_operator
+
+STRATEGIES = ("uniform", "kmeans", "leverage", "pivoted")
+CLUSTERED = 50  # points for each cluster are enough to place it
+CANDIDATES = 20  # points for each pivot
+EXPLORED = 0.5  # share of leverage sampling that is uniform, for what the scores have not seen
+
+
+@dataclass(frozen=True)
+class Landmarks:
+    """Points of one side, and how much of the side each stands for.
+
+    Attributes
+    ----------
+    points : array or sparse matrix of shape (p, width)
+        The landmarks.
+    weights : array of shape (p,)
+        How many points of the side each stands for; they sum to its size.
+    indices : array of shape (p,) or None
+        Their row numbers, if they are points of the side.
+    """
+
+    points: Array
+    weights: np.ndarray
+    indices: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return int(self.points.shape[0])
+
+
+def rows_as_landmarks(points: Array, indices: np.ndarray, weights: np.ndarray | None = None) -> Landmarks:
+    """Some rows of a side, in ascending order, which suits files; weights are relative."""
+    order = np.argsort(indices)
+    indices = indices[order]
+    weights = np.ones(len(indices)) if weights is None else weights[order]
+    return Landmarks(points[indices], weights * (points.shape[0] / weights.sum()), indices)
+
+
+def given_landmarks(wanted: Any, points: Array, side: str) -> Landmarks:
+    """A user's row numbers (p,) or points (p, width)."""
+    found = wanted if sparse.issparse(wanted) else np.asarray(wanted)
+    if found.ndim == 2:
+        chosen = check_points(found, f"{side} landmarks")
+        if chosen.shape[1] != points.shape[1]:
+            raise ValueError(f"{side} landmarks have {chosen.shape[1]} columns, but {side} points {points.shape[1]}")
+        return Landmarks(
+            chosen.astype(points.dtype, copy=False), np.full(chosen.shape[0], points.shape[0] / chosen.shape[0])
+        )
+    if found.ndim != 1 or found.dtype.kind not in "iu" or not len(found):
+        raise ValueError(
+            f"{side} landmarks must be row numbers, shape (p,) of integers, or points, shape (p, width); "
+            f"got shape {found.shape} of {found.dtype}"
+        )
+    n = points.shape[0]
+    if found.min() < 0 or found.max() >= n:
+        raise ValueError(f"{side} landmarks reach from {found.min()} to {found.max()}; rows are numbered 0 to {n - 1}")
+    values, counts = np.unique(found, return_counts=True)
+    if len(values) < len(found):
+        raise ValueError(f"{side} landmark {values[counts.argmax()]} is named {counts.max()} times; name each row once")
+    return rows_as_landmarks(points, values)
+
+
+def uniform(points: Array, p: int, rng: np.random.Generator) -> Landmarks:
+    """Rows at random, without replacement; with the same seed a larger set holds the smaller."""
+    return rows_as_landmarks(points, rng.permutation(points.shape[0])[:p])
+
+
+def kmeans(points: Array, p: int, rng: np.random.Generator) -> Landmarks:
+    """Centres of clusters of a sample, weighted by the clusters' sizes (density-weighted Nystrom)."""
+    if sparse.issparse(points):
+        raise ValueError("the centres of sparse points are dense; take landmarks='uniform', 'leverage' or 'pivoted'")
+    sample = points[np.sort(rng.permutation(points.shape[0])[: CLUSTERED * p])]
+    clusters = MiniBatchKMeans(p, n_init=1, random_state=int(rng.integers(2**31))).fit(sample)
+    sizes = np.bincount(clusters.labels_, minlength=p)
+    centres, sizes = clusters.cluster_centers_[sizes > 0], sizes[sizes > 0]
+    return Landmarks(centres.astype(points.dtype), sizes * (points.shape[0] / sizes.sum()))
+
+
+def by_leverage(points: Array, vectors: np.ndarray, p: int, rng: np.random.Generator) -> Landmarks:
+    """Rows drawn by their leverage, the squared length of their row of singular vectors, half of them uniformly."""
+    scores = np.einsum("ij,ij->i", vectors, vectors, dtype=float)
+    n = len(scores)
+    chances = EXPLORED / n + (1 - EXPLORED) * scores / scores.sum()
+    indices = rng.choice(n, p, replace=False, p=chances)
+    return rows_as_landmarks(points, indices, 1 / chances[indices])
+
+
+def pivoted(
+    kernel: Kernel, X: Array, Z: Array, counts: tuple[int, int], rng: np.random.Generator
+) -> tuple[Landmarks, Landmarks]:
+    """Pivots of an adaptive cross approximation, on a sample of candidates of each side.
+
+    Each step takes the row of the last column's largest residual and in it the column of largest residual. Cost
+    O(c p) kernel values and O(c p^2) for c candidates and p pivots.
+    """
+    sides = [
+        np.sort(rng.permutation(side.shape[0])[: CANDIDATES * count])
+        for side, count in zip((X, Z), counts, strict=True)
+    ]
+    A = as_operator(kernel, X[sides[0]], Z[sides[1]], budget=0, n_jobs=1)
+    pivots = cross_pivots(A.take, A.shape, max(counts), A.dtype)
+    left, right = (side[chosen[:count]] for side, chosen, count in zip(sides, pivots, counts, strict=True))
+    return rows_as_landmarks(X, left), rows_as_landmarks(Z, right)
+
+
+def cross_pivots(
+    take: Callable[[Any, Any], np.ndarray], shape: tuple[int, int], steps: int, dtype: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and columns of a cross approximation with partial pivoting; fewer than ``steps`` if it becomes exact.
+
+    After j steps the matrix is approximated by L R with L (n, j) and R (j, m), and the residual is zero on the pivots.
+    """
+    n, m = shape
+    steps = min(steps, n, m)
+    L, R = np.zeros((n, steps), dtype=dtype), np.zeros((steps, m), dtype=dtype)
+    free = np.ones(n, dtype=bool), np.ones(m, dtype=bool)
+    rows: list[int] = []
+    columns: list[int] = []
+    i, largest = 0, 0.0
+    while len(rows) < steps and free[0].any():
+        j = len(rows)
+        free[0][i] = False
+        residual = take([i], slice(None))[0] - L[i, :j] @ R[:j]
+        residual[~free[1]] = 0
+        column = int(np.abs(residual).argmax())
+        pivot = float(residual[column])
+        largest = max(largest, abs(pivot))
+        if abs(pivot) <= np.finfo(dtype).eps * largest:  # this row is already exact; try another
+            i = int(free[0].argmax())
+            continue
+        R[j] = residual / pivot
+        L[:, j] = take(slice(None), [column])[:, 0] - L[:, :j] @ R[:j, column]
+        free[1][column] = False
+        rows.append(i)
+        columns.append(column)
+        i = int(np.where(free[0], np.abs(L[:, j]), -1).argmax())
+    return np.array(rows, dtype=np.intp), np.array(columns, dtype=np.intp)

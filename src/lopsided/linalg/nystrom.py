@@ -1,0 +1,247 @@
+"""The asymmetric Nystrom method: singular triplets of a kernel matrix from landmarks of its rows and of its columns.
+
+With landmarks X_I and Z_J the triplets u, l, v of the small matrix k(X_I, Z_J) extend to all points,
+
+    left(x) = k(x, Z_J) v / l,    right(z) = k(X_I, z)^T u / l    (equation 9 of the 2024 paper),
+
+and K is close to left diag(l) right^T. The extended vectors are not orthonormal; the method here orthonormalises them
+and decomposes what then stands between them, so that its triplets are those of the approximation itself.
+
+A landmark that stands for w points counts w times: rows and columns of the small matrix are weighted by sqrt(w), which
+gives its singular values the size of those of K.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._parallel import run, slices_of
+from ..exceptions import RankWarning
+from ..kernels.base import Array, Kernel
+from ..operators.base import KernelOperator
+from ..operators.build import as_operator
+from ..operators.stored import Stored
+from .block_krylov import check_finite
+from .dense import lapack
+from .factors import Factors, canonical_signs
+from .landmarks import Landmarks
+from .solvers import factorise
+
+SPARE = 2  # times as many triplets of the small matrix as are wanted: the last ones lean on what follows them
+SAMPLE = 1 << 14  # rows of each side that decide which combinations of the landmarks are extended to all rows
+SLAB = 1 << 14
+NOISE = 10  # eps: singular values of the small matrix below this share of the largest are rounding
+
+
+class Side(NamedTuple):
+    """How points of one side are embedded: k(x, landmarks of the other side) map - offset."""
+
+    map: np.ndarray
+    offset: np.ndarray
+
+
+@dataclass(frozen=True)
+class Nystrom:
+    """Triplets of the approximated matrix, for all points and for points to come.
+
+    Attributes
+    ----------
+    factors : Factors
+        Left and right vectors of all points.
+    left, right : Side
+        The maps that made them.
+    kernel : Kernel
+        The kernel that was used: normalised over the landmarks, if that was asked for.
+    landmarks : tuple of Landmarks
+        Of the left and of the right side.
+    """
+
+    factors: Factors
+    left: Side
+    right: Side
+    kernel: Kernel
+    landmarks: tuple[Landmarks, Landmarks]
+
+    def means(self) -> tuple[np.ndarray, np.ndarray, np.floating[Any]]:
+        """Row means, column means and grand mean of the approximation before it was centred."""
+        s, left, right = self.factors.s, self.left.offset, self.right.offset
+        return (self.factors.U + left) @ (s * right), (self.factors.V + right) @ (s * left), left @ (s * right)
+
+
+def nystrom(
+    kernel: Kernel,
+    X: Array,
+    Z: Array,
+    landmarks: tuple[Landmarks, Landmarks],
+    k: int | float,
+    *,
+    plain: bool = False,
+    center: bool = False,
+    over_landmarks: bool = False,
+    rng: np.random.Generator,
+) -> Nystrom:
+    """Decompose k(X_I, Z_J) and extend its triplets to all points.
+
+    Cost: n |J| + m |I| kernel values, each used once and dropped, and one array of k columns for each side.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Fitted.
+    X, Z : arrays or sparse matrices
+        Left and right points.
+    landmarks : tuple of Landmarks
+        Left and right.
+    k : int or float
+        Triplets, or the share of the small matrix's energy that they must hold.
+    plain : bool, default=False
+        Equation 9 as it stands: columns are brought to length one, and singular values are those of the small matrix.
+    center : bool, default=False
+        Centre the feature maps of both sides.
+    over_landmarks : bool, default=False
+        Let kernels that are normalised over a set sum over its landmarks.
+    rng : Generator
+        For the sample on which the method decides what to extend.
+    """
+    rows, columns = landmarks
+    if over_landmarks:
+        kernel = kernel.narrowed((rows.points, rows.weights), (columns.points, columns.weights))
+    small, k = _small_triplets(kernel, rows, columns, k, plain=plain, rng=rng)
+    if plain:
+        maps, s = (small.V / small.s, small.U / small.s), small.s
+    else:
+        maps, s = (small.V / np.sqrt(small.s), small.U / np.sqrt(small.s)), np.ones_like(small.s)
+        some = X[_sample(X.shape[0], rng)], Z[_sample(Z.shape[0], rng)]
+        L, R = _extended(kernel, *some, landmarks, maps)
+        turns, s = _orthonormal_turns(
+            _moments(L, center, X.shape[0] / len(L)), _moments(R, center, Z.shape[0] / len(R)), s, k
+        )
+        maps = maps[0] @ turns[0], maps[1] @ turns[1]
+    U, V = _extended(kernel, X, Z, landmarks, maps)
+    moments = _moments(U, center), _moments(V, center)
+    turns, s = _unit_turns(*moments, s) if plain else _orthonormal_turns(*moments, s, k)
+    (U, left), (V, right) = (_turned(*each) for each in zip((U, V), maps, moments, turns, strict=True))
+    if len(s) < k:
+        warnings.warn(
+            f"the {len(rows)} x {len(columns)} matrix of the landmarks holds {len(s)} components and not {k}; take "
+            "more landmarks, other ones, or fewer components",
+            RankWarning,
+            stacklevel=4,
+        )
+    signs = canonical_signs(U)
+    for array in (U, V, *left, *right):
+        array *= signs
+    return Nystrom(Factors(U, s.astype(U.dtype), V), left, right, kernel, landmarks)
+
+
+def _small_triplets(
+    kernel: Kernel, rows: Landmarks, columns: Landmarks, k: int | float, *, plain: bool, rng: np.random.Generator
+) -> tuple[Factors, int]:
+    """Triplets of the weighted small matrix with the weights taken into the vectors, and k in whole numbers.
+
+    In double precision whatever the data: the extension divides by the singular values.
+    """
+    left, right = (side.points.astype(float) for side in (rows, columns))
+    W = as_operator(kernel, left, right, budget=np.iinfo(np.int64).max).take()
+    check_finite(W)
+    roots = np.sqrt(rows.weights), np.sqrt(columns.weights)
+    W = roots[0][:, None] * W * roots[1]
+    if isinstance(k, Integral):
+        wanted = min(k if plain else SPARE * k, min(W.shape))
+        small = factorise(Stored(W), wanted, budget=np.iinfo(np.int64).max, rng=rng)[0]
+    else:
+        small = lapack(Stored(W), min(W.shape))
+        energy = np.cumsum(small.s**2)
+        k = 1 + int(np.searchsorted(energy, k * energy[-1]))
+        small = small.truncate(SPARE * k)
+    dtype = np.result_type(rows.points.dtype, columns.points.dtype)
+    eps = np.finfo(dtype if dtype.kind == "f" else float).eps
+    rank = int(np.count_nonzero(small.s > NOISE * eps * small.s[0]))
+    small = small.truncate(min(rank, k) if plain else rank)
+    return Factors(roots[0][:, None] * small.U, small.s, roots[1][:, None] * small.V), k
+
+
+def _sample(n: int, rng: np.random.Generator) -> slice | np.ndarray:
+    """Numbers of rows at random, in ascending order, or all of them."""
+    return slice(None) if n <= SAMPLE else np.sort(rng.permutation(n)[:SAMPLE])
+
+
+def _extended(
+    kernel: Kernel,
+    X: Array,
+    Z: Array,
+    landmarks: tuple[Landmarks, Landmarks],
+    maps: tuple[np.ndarray, np.ndarray],
+) -> tuple[np.ndarray, np.ndarray]:
+    """k(X, Z_J) times the left map and k(X_I, Z)^T times the right one, in blocks that are used at once."""
+    rows, columns = landmarks
+    operators: tuple[KernelOperator, KernelOperator] = (
+        as_operator(kernel, X, columns.points, budget=0),
+        as_operator(kernel, rows.points, Z, budget=0).T,
+    )
+    U, V = (A @ map.astype(A.dtype, copy=False) for A, map in zip(operators, maps, strict=True))
+    return U, V
+
+
+class _Moments(NamedTuple):
+    """Mean and Gram matrix of vectors, in double precision; the mean is zero where it is not to be removed."""
+
+    mean: np.ndarray
+    gram: np.ndarray
+
+
+def _moments(vectors: np.ndarray, center: bool, scale: float = 1.0) -> _Moments:
+    """The moments of a set of rows that stands for ``scale`` times as many."""
+
+    def of_slab(rows: slice) -> tuple[np.ndarray, np.ndarray]:
+        slab = vectors[rows].astype(float)
+        return slab.sum(axis=0), slab.T @ slab
+
+    sums, grams = zip(*run(of_slab, slices_of(len(vectors), SLAB)), strict=True)
+    mean, gram = np.sum(sums, axis=0) / len(vectors), np.sum(grams, axis=0)
+    check_finite(gram)
+    if center:
+        gram -= len(vectors) * np.outer(mean, mean)
+    return _Moments(mean if center else np.zeros_like(mean), gram * scale)
+
+
+def _orthonormal_turns(
+    left: _Moments, right: _Moments, d: np.ndarray, k: int
+) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
+    """Turns S, T and values s with (L S) diag(s) (R T)^T = L diag(d) R^T to rank k, and both sides orthonormal."""
+    (A, A_inverse), (B, B_inverse) = (_square_root(side.gram) for side in (left, right))
+    a, s, bt = np.linalg.svd(A * d @ B.T)
+    k = min(k, len(s))
+    return (A_inverse @ a[:, :k], B_inverse @ bt[:k].T), s[:k]
+
+
+def _unit_turns(left: _Moments, right: _Moments, s: np.ndarray) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
+    """Turns that bring every column to length one."""
+    lengths = (np.sqrt(np.maximum(np.diag(side.gram), np.finfo(float).tiny)) for side in (left, right))
+    S, T = (np.diag(1 / length) for length in lengths)
+    return (S, T), s
+
+
+def _square_root(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """R with R^T R = gram, and the pseudo-inverse of R, whose null directions are left out."""
+    squares, E = np.linalg.eigh(gram)
+    live = squares > len(squares) * np.finfo(float).eps * squares[-1]
+    roots, E = np.sqrt(squares[live]), E[:, live]
+    return roots[:, None] * E.T, E / roots
+
+
+def _turned(vectors: np.ndarray, map: np.ndarray, moments: _Moments, turn: np.ndarray) -> tuple[np.ndarray, Side]:
+    """(vectors - mean) turn, in the memory of the vectors where it fits, and the side that makes them."""
+    out = vectors if turn.shape[0] == turn.shape[1] else np.empty((len(vectors), turn.shape[1]), vectors.dtype)
+    offset = moments.mean @ turn
+
+    def turn_slab(rows: slice) -> None:
+        out[rows] = vectors[rows] @ turn - offset
+
+    run(turn_slab, slices_of(len(vectors), SLAB))
+    return out, Side((map @ turn).astype(out.dtype), offset.astype(out.dtype))
