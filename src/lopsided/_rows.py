@@ -28,7 +28,7 @@ def gathered(points: Any, name: str) -> Any:
         _check_length(points, name)
     elif _is_sliced(points):
         n, width = points.shape
-        rows = slices_of(n, BLOCK_BYTES // max(1, 8 * width)) if n else []
+        rows = slices_of(n, BLOCK_BYTES // max(1, 8 * width)) if n else [slice(0, 0)]
         return _spooled((_block(points, part, name) for part in rows), name)
     return points
 
@@ -73,6 +73,8 @@ def _spooled(blocks: Iterable[Any], name: str) -> Any:
                 wanted = "two dimensions" if width is None else f"{width} columns like the first"
                 raise ValueError(f"block {number} of {name} has shape {block.shape}; it must have {wanted}")
             width = block.shape[1]
+            if block.dtype.kind == "c":
+                raise ValueError(f"Complex data not supported: block {number} of {name} is {block.dtype}")
             if dtype is None:
                 dtype = block.dtype if block.dtype in (np.float32, np.float64) else np.dtype(float)
             elif not np.can_cast(block.dtype, dtype):
@@ -89,5 +91,7 @@ def _spooled(blocks: Iterable[Any], name: str) -> Any:
             if stacked.shape[0] != n:
                 raise ValueError(f"{name} mixes sparse and dense blocks; give all of one kind")
             return stacked.astype(dtype, copy=False)
+        if not n * width:
+            return np.empty((n, width), dtype=dtype)
         file.flush()
         return np.memmap(cast(BinaryIO, file), dtype=dtype, mode="r", shape=(n, width))

@@ -36,6 +36,7 @@ from ..linalg.compatibility import PROJECTIONS, given
 from ..operators import Centered, KernelOperator, as_operator, budget_bytes, is_evaluated
 
 MANY_SUMS = 1 << 28  # kernel values that a kernel's denominators may cost without being asked for
+NULL = 10  # sqrt(points) eps: singular values below this share of the largest are rounding
 SLAB_ROWS = 1 << 18
 
 
@@ -306,7 +307,7 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self._keep(found.factors, found.kernel, rows.points, columns.points, rows.indices)
         self._left, self._right = found.left, found.right
         self.eta_ = self.history_[-1].eta if self.history_ else None
-        self.means_ = found.means() if self.center else None
+        self.means_ = None if found.means is None else (*found.means, found.means[0].mean())
 
     def _place_values(self, kernel: Kernel, K: Array, Z: Array, budget: int) -> tuple[Array, Array, int, Compatibility]:
         """Kernel values as left points and column numbers as right points."""
@@ -376,6 +377,10 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         given = [side if sparse.issparse(side) else np.asarray(side) for side in self.landmarks]
         if isinstance(kernel, Precomputed) and any(side.ndim == 2 for side in given):
             raise ValueError("kernel='precomputed' knows points by their numbers; give row and column numbers")
+        widths = self.n_features_in_, self.n_features_right_
+        for side, width, name in zip(given, widths, ("left", "right"), strict=True):
+            if side.ndim == 2 and side.shape[1] != width:
+                raise ValueError(f"{name} landmarks have {side.shape[1]} columns, but {name} points {width}")
         return tuple(map(side) if side.ndim == 2 else side for map, side in zip(maps, given, strict=True))
 
     def _factorise(self, A: KernelOperator, budget: int) -> tuple[Factors, Choice]:
@@ -391,6 +396,8 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         shape = points.shape[0], self.n_components_
         if out is None:
             return self._embedded(points, of_right)
+        if not isinstance(out, np.ndarray):
+            raise TypeError(f"out must be a numpy array or memory map, not {type(out).__name__}")
         if out.shape != shape or not np.can_cast(self.left_vectors_.dtype, out.dtype, "same_kind"):
             raise ValueError(f"out has shape {out.shape} of {out.dtype}; it must have shape {shape} of floats")
         for rows in slices_of(points.shape[0], SLAB_ROWS):
@@ -415,8 +422,8 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """s^exponent, and zero for triplets that are null to rounding."""
         s = self.singular_values_
         info = np.finfo(s.dtype)
-        shape = (len(self.left_vectors_), len(self.right_vectors_))
-        live = s > max(max(shape) * info.eps * s[0], info.tiny**0.5)
+        compared = max(self.X_fit_.shape[0], self.Z_fit_.shape[0])
+        live = s > max(NULL * np.sqrt(compared) * info.eps * s[0], info.tiny**0.5)
         return np.where(live, np.where(live, s, 1) ** exponent, 0).astype(s.dtype)
 
     def __sklearn_tags__(self) -> Tags:

@@ -199,7 +199,7 @@ class SNE(RBF):
         return self
 
     def _sum_over(self, Z: Array, weights: np.ndarray) -> None:
-        self.right_set_, self.log_weights_ = Z, np.log(weights).astype(Z.dtype)
+        self.right_set_, self.log_weights_, self.bounded_ = Z, np.log(weights).astype(Z.dtype), False
         self.shift_ = float(super().right_exponents(self.moved(Z)).max())
 
     def narrowed(self, left: Weighted, right: Weighted) -> Kernel:
@@ -207,7 +207,16 @@ class SNE(RBF):
         refuse_sparse_sums(right[0])
         narrow = copy(self)
         narrow._sum_over(*right)
+        narrow.bounded_ = True
         return narrow
+
+    def pairs(self, L: Array, R: Array) -> np.ndarray:
+        """Return exp(l.r) for all pairs, at most one where sums run over a few points and may miss the nearest."""
+        if not self.bounded_:
+            return super().pairs(L, R)
+        E = product(L, R)
+        np.minimum(E, 0, out=E)
+        return np.exp(E, out=E)
 
     def right_exponents(self, Z: Array) -> np.ndarray:
         """-|z|^2 / bandwidth^2, shifted so that the largest of the right set is zero."""

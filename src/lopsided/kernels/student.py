@@ -55,7 +55,7 @@ class StudentT(SparseKernel):
     def fit(self, X: Array, Z: Array) -> Self:
         """Fix the set over which rows are normalised."""
         super().fit(X, Z)
-        self.right_set_, self.weights_ = Z, np.ones(Z.shape[0], dtype=Z.dtype)
+        self.right_set_, self.weights_, self.bounded_ = Z, np.ones(Z.shape[0], dtype=Z.dtype), False
         dense = not (sparse.issparse(X) or sparse.issparse(Z))
         self.origin_ = Z.mean(axis=0) if dense else None
         check_resolution(self.bandwidth, self.origin_, X, Z)
@@ -75,7 +75,7 @@ class StudentT(SparseKernel):
         """Sum over a few weighted right points instead."""
         refuse_sparse_sums(right[0])
         narrow = copy(self)
-        narrow.right_set_, narrow.weights_ = right[0], right[1].astype(right[0].dtype)
+        narrow.right_set_, narrow.weights_, narrow.bounded_ = right[0], right[1].astype(right[0].dtype), True
         return narrow
 
     def left(self, X: Array) -> Array:
@@ -89,9 +89,12 @@ class StudentT(SparseKernel):
         return lifted(Z, self.scaled, lambda Z: (1, squared_norms(Z)))
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
-        """Return 1 / (l.r) for all pairs; l.r is at least the row's sum, whatever rounding makes of a distance."""
+        """Return 1 / (l.r) for all pairs; l.r is at least the row's sum, whatever rounding makes of a distance.
+
+        Where sums run over a few points and may miss the nearest, values are at most one.
+        """
         D = product(L, R)
-        np.maximum(D, dense_column(L, -1), out=D)
+        np.maximum(D, 1 if self.bounded_ else dense_column(L, -1), out=D)
         return np.reciprocal(D, out=D)
 
     def row_sums(self, X: Array) -> np.ndarray:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from .._parallel import n_threads
-from ..exceptions import AccuracyWarning
+from ..exceptions import AccuracyWarning, RankWarning
 from ..kernels.base import Array, Kernel, Precomputed
 from ..operators.blocked import TILE_BYTES
 from ..operators.build import as_operator
@@ -18,6 +20,7 @@ from .nystrom import Nystrom, nystrom
 FEWEST, MOST, EACH = 200, 2000, 20  # landmarks by default: so many for each component, within these bounds
 FIRST = 4  # landmarks for each component at which a search begins
 GROWTH = 2
+SPARE = 4  # triplets at least beyond those wanted, for the estimate
 HELD_OUT = 128  # rows, and columns, on which the accuracy is estimated: at least so many,
 HELD_OUT_EACH = 4  # and so many for each component
 SMALL_COPIES = 5  # of the matrix of the landmarks, in double precision
@@ -65,18 +68,20 @@ def approximate(
     """
     shape = X.shape[0], Z.shape[0]
     searching = tol > 0 and isinstance(landmarks, str)
-    counts = _counts(n_landmarks, k, shape, searching)
+    counts = _counts(n_landmarks, k, shape, searching) if isinstance(landmarks, str) else _lengths(landmarks)
     history: list[Attempt] = []
 
-    def solve(landmarks: tuple[Landmarks, Landmarks], rng: np.random.Generator) -> Nystrom:
-        return nystrom(kernel, X, Z, landmarks, k, rng=rng, **options)
+    def solve(landmarks: tuple[Landmarks, Landmarks], spare: int = 0) -> Nystrom:
+        return nystrom(kernel, X, Z, landmarks, k, spare=spare, rng=np.random.default_rng(seed), **options)
 
     while True:
         _check_budget(counts, budget)
-        result = solve(_place(landmarks, kernel, X, Z, counts, solve, seed), np.random.default_rng(seed))
+        placed = _place(landmarks, kernel, X, Z, counts, solve, seed)
         if not tol:
-            return result, ()
-        eta = estimate_eta(result, X, Z, center=options.get("center", False), rng=np.random.default_rng(seed))
+            return solve(placed), ()
+        result = solve(placed, spare=0 if options.get("plain") else max(SPARE, int(k)))
+        eta = estimate_eta(result, X, Z, np.random.default_rng(seed))
+        result = result.without_spare()
         left, right = result.landmarks
         history.append(Attempt(len(left), len(right), eta))
         larger = min(GROWTH * counts[0], shape[0]), min(GROWTH * counts[1], shape[1])
@@ -88,13 +93,14 @@ def approximate(
         counts = larger
 
 
-def estimate_eta(result: Nystrom, X: Array, Z: Array, *, center: bool, rng: np.random.Generator) -> float:
+def estimate_eta(result: Nystrom, X: Array, Z: Array, rng: np.random.Generator) -> float:
     """The 2024 paper's eta (section 4.4), estimated from a few rows and columns of the matrix.
 
     eta is the mean over both sides' vectors of 1 - |cosine| with the exact ones, weighted by s_i / s_1. In place of the
     exact left vectors stand those of a power step, K V, on rows H that were held out, turned as the singular vectors of
-    B, the least-squares solution of U[H] B = (K V)[H]; and so for the right vectors. What lives on a few rows that are
-    neither landmarks nor held out is not seen. Cost: 128 (n + m) kernel values.
+    B, the least-squares solution of U[H] B = (K V)[H]; and so for the right vectors. Spare triplets show what the
+    last ones are mixed with. What lives on a few rows that are neither landmarks nor held out is not seen.
+    Cost: 128 (n + m) kernel values.
     """
     factors, (rows, columns) = result.factors, result.landmarks
     total = 0.0
@@ -106,22 +112,36 @@ def estimate_eta(result: Nystrom, X: Array, Z: Array, *, center: bool, rng: np.r
         sides = (X, Z[held]) if transposed else (X[held], Z)
         A = as_operator(result.kernel, *sides, budget=0)
         better, found = ((A.T if transposed else A) @ others).astype(float), vectors[held].astype(float)
-        if center:
+        better = better @ _whitening(others)
+        if result.means is not None:
             better, found = better - better.mean(axis=0), found - found.mean(axis=0)
-        between = np.linalg.lstsq(found, better)[0]
+        between = np.linalg.lstsq(found @ _whitening(vectors), better)[0]
         better = better @ np.linalg.svd(between)[2].T
         lengths = np.linalg.norm(better, axis=0) * np.linalg.norm(found, axis=0)
         cosines = np.abs(np.einsum("ij,ij->j", better, found)) / np.maximum(lengths, np.finfo(float).tiny)
-        total += float(np.mean(factors.s / factors.s[0] * (1 - np.minimum(cosines, 1))))
+        total += float(np.mean((factors.s / factors.s[0] * (1 - np.minimum(cosines, 1)))[: result.k]))
     return total
 
 
+def _whitening(vectors: np.ndarray) -> np.ndarray:
+    """A triangle T for which the columns of vectors T are orthonormal; the plain extension leaves them oblique."""
+    gram = (vectors.T @ vectors).astype(float)
+    gram.flat[:: len(gram) + 1] += np.finfo(float).eps * np.trace(gram)  # columns may be parallel
+    return np.linalg.inv(np.linalg.cholesky(gram)).T
+
+
 def _held_out(n: int, known: np.ndarray | None, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Rows that are no landmarks, as long as there are such."""
+    """Rows that are no landmarks, and then landmarks."""
     order = rng.permutation(n)
-    if known is not None and len(known) < n:
-        order = order[np.isin(order, known, invert=True, assume_unique=True)]
+    if known is not None:
+        order = order[np.argsort(np.isin(order, known), kind="stable")]
     return np.sort(order[:count])
+
+
+def _lengths(landmarks: Any) -> Counts:
+    """How many landmarks were given."""
+    left, right = (np.shape(side)[0] if np.ndim(side) or sparse.issparse(side) else 1 for side in landmarks)
+    return left, right
 
 
 def _counts(n_landmarks: int | Counts | None, k: int | float, shape: Counts, searching: bool) -> Counts:
@@ -130,7 +150,10 @@ def _counts(n_landmarks: int | Counts | None, k: int | float, shape: Counts, sea
     if n_landmarks is None:
         each = MOST if k < 1 else int(FIRST * k if searching else np.clip(EACH * k, FEWEST, MOST))
         return min(each, n), min(each, m)
-    left, right = n_landmarks if isinstance(n_landmarks, tuple) else (n_landmarks, n_landmarks)
+    both = n_landmarks if isinstance(n_landmarks, tuple) else (n_landmarks, n_landmarks)
+    if len(both) != 2 or not all(isinstance(count, Integral) for count in both):
+        raise ValueError(f"n_landmarks={n_landmarks!r} must be a number, or a pair of them for the left and the right")
+    left, right = both
     for count, points, side in ((left, n, "left"), (right, m, "right")):
         if not 1 <= count <= points:
             raise ValueError(f"n_landmarks={count} must be from 1 to the {points} {side} points")
@@ -154,7 +177,9 @@ def _place(
     place = kmeans if landmarks == "kmeans" else uniform
     left, right = (place(*each) for each in zip((X, Z), counts, rngs, strict=True))
     if landmarks == "leverage":
-        first = solve((left, right), rngs[0]).factors
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RankWarning)
+            first = solve((left, right)).factors
         left, right = (by_leverage(*each) for each in zip((X, Z), (first.U, first.V), counts, rngs, strict=True))
     return left, right
 
@@ -177,5 +202,5 @@ def _warn(last: Attempt, tol: float, why: str) -> None:
         f"eta is estimated at {last.eta:.1e} with {last.left} left and {last.right} right landmarks, above "
         f"tol={tol:g}, and {why}; raise tol, place landmarks in another way, or take an exact solver",
         AccuracyWarning,
-        stacklevel=5,
+        stacklevel=6,
     )

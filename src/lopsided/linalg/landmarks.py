@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.cluster import MiniBatchKMeans
+from threadpoolctl import threadpool_limits
 
 from ..kernels.base import Array, Kernel, check_points
 from ..operators.build import as_operator
+from .block_krylov import check_finite
 
 STRATEGIES = ("uniform", "kmeans", "leverage", "pivoted")
 CLUSTERED = 50  # points for each cluster are enough to place it
 CANDIDATES = 20  # points for each pivot
+WATCHED = 64  # columns in which a pivot is looked for
 EXPLORED = 0.5  # share of leverage sampling that is uniform, for what the scores have not seen
 
 
@@ -54,8 +57,8 @@ def given_landmarks(wanted: Any, points: Array, side: str) -> Landmarks:
     found = wanted if sparse.issparse(wanted) else np.asarray(wanted)
     if found.ndim == 2:
         chosen = check_points(found, f"{side} landmarks")
-        if chosen.shape[1] != points.shape[1]:
-            raise ValueError(f"{side} landmarks have {chosen.shape[1]} columns, but {side} points {points.shape[1]}")
+        if sparse.issparse(chosen) and not sparse.issparse(points):
+            chosen = chosen.toarray()
         return Landmarks(
             chosen.astype(points.dtype, copy=False), np.full(chosen.shape[0], points.shape[0] / chosen.shape[0])
         )
@@ -83,7 +86,8 @@ def kmeans(points: Array, p: int, rng: np.random.Generator) -> Landmarks:
     if sparse.issparse(points):
         raise ValueError("the centres of sparse points are dense; take landmarks='uniform', 'leverage' or 'pivoted'")
     sample = points[np.sort(rng.permutation(points.shape[0])[: CLUSTERED * p])]
-    clusters = MiniBatchKMeans(p, n_init=1, random_state=int(rng.integers(2**31))).fit(sample)
+    with threadpool_limits(1):  # threads change the order of sums, and that the clusters
+        clusters = MiniBatchKMeans(p, n_init=1, random_state=int(rng.integers(2**31))).fit(sample)
     sizes = np.bincount(clusters.labels_, minlength=p)
     centres, sizes = clusters.cluster_centers_[sizes > 0], sizes[sizes > 0]
     return Landmarks(centres.astype(points.dtype), sizes * (points.shape[0] / sizes.sum()))
@@ -103,17 +107,16 @@ def pivoted(
 ) -> tuple[Landmarks, Landmarks]:
     """Pivots of an adaptive cross approximation, on a sample of candidates of each side.
 
-    Each step takes the row of the last column's largest residual and in it the column of largest residual. Cost
-    O(c p) kernel values and O(c p^2) for c candidates and p pivots.
+    Once the approximation is exact other candidates, at random, make up the number. Cost O(c p) kernel values and
+    O(c p^2) for c candidates and p pivots.
     """
-    sides = [
-        np.sort(rng.permutation(side.shape[0])[: CANDIDATES * count])
-        for side, count in zip((X, Z), counts, strict=True)
-    ]
+    sides = [rng.permutation(side.shape[0])[: CANDIDATES * max(counts)] for side in (X, Z)]
     A = as_operator(kernel, X[sides[0]], Z[sides[1]], budget=0, n_jobs=1)
-    pivots = cross_pivots(A.take, A.shape, max(counts), A.dtype)
-    left, right = (side[chosen[:count]] for side, chosen, count in zip(sides, pivots, counts, strict=True))
-    return rows_as_landmarks(X, left), rows_as_landmarks(Z, right)
+    found = []
+    for side, chosen, count in zip(sides, cross_pivots(A.take, A.shape, max(counts), A.dtype), counts, strict=True):
+        rest = np.setdiff1d(np.arange(len(side)), chosen)
+        found.append(side[np.concatenate([chosen, rest])[:count]])
+    return rows_as_landmarks(X, found[0]), rows_as_landmarks(Z, found[1])
 
 
 def cross_pivots(
@@ -122,29 +125,36 @@ def cross_pivots(
     """Rows and columns of a cross approximation with partial pivoting; fewer than ``steps`` if it becomes exact.
 
     After j steps the matrix is approximated by L R with L (n, j) and R (j, m), and the residual is zero on the pivots.
+    Each step takes the row of largest residual in a few columns that are watched, so that no part of the matrix is
+    forgotten, and in it the column of largest residual.
     """
     n, m = shape
     steps = min(steps, n, m)
     L, R = np.zeros((n, steps), dtype=dtype), np.zeros((steps, m), dtype=dtype)
+    watched = np.unique(np.linspace(0, m - 1, WATCHED).astype(np.intp))
+    seen = take(slice(None), watched)
+    check_finite(seen)
     free = np.ones(n, dtype=bool), np.ones(m, dtype=bool)
     rows: list[int] = []
     columns: list[int] = []
-    i, largest = 0, 0.0
+    largest = np.abs(seen).max()
     while len(rows) < steps and free[0].any():
         j = len(rows)
+        i = int(np.where(free[0], np.abs(seen).max(axis=1), -1).argmax())
         free[0][i] = False
         residual = take([i], slice(None))[0] - L[i, :j] @ R[:j]
+        check_finite(residual)
         residual[~free[1]] = 0
         column = int(np.abs(residual).argmax())
-        pivot = float(residual[column])
+        pivot = residual[column]
         largest = max(largest, abs(pivot))
         if abs(pivot) <= np.finfo(dtype).eps * largest:  # this row is already exact; try another
-            i = int(free[0].argmax())
             continue
         R[j] = residual / pivot
         L[:, j] = take(slice(None), [column])[:, 0] - L[:, :j] @ R[:j, column]
+        check_finite(L[:, j])
+        seen -= np.outer(L[:, j], R[j, watched])
         free[1][column] = False
         rows.append(i)
         columns.append(column)
-        i = int(np.where(free[0], np.abs(L[:, j]), -1).argmax())
     return np.array(rows, dtype=np.intp), np.array(columns, dtype=np.intp)

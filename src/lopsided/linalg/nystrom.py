@@ -14,9 +14,9 @@ gives its singular values the size of those of K.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,6 @@ from ..operators.base import KernelOperator
 from ..operators.build import as_operator
 from ..operators.stored import Stored
 from .block_krylov import check_finite
-from .dense import lapack
 from .factors import Factors, canonical_signs
 from .landmarks import Landmarks
 from .solvers import factorise
@@ -59,6 +58,10 @@ class Nystrom:
         The kernel that was used: normalised over the landmarks, if that was asked for.
     landmarks : tuple of Landmarks
         Of the left and of the right side.
+    k : int
+        Triplets that were wanted and found; what follows them was spare.
+    means : tuple of arrays or None
+        Of the rows and of the columns of the matrix, as its landmarks give them, if it was centred.
     """
 
     factors: Factors
@@ -66,11 +69,14 @@ class Nystrom:
     right: Side
     kernel: Kernel
     landmarks: tuple[Landmarks, Landmarks]
+    k: int
+    means: tuple[np.ndarray, np.ndarray] | None
 
-    def means(self) -> tuple[np.ndarray, np.ndarray, np.floating[Any]]:
-        """Row means, column means and grand mean of the approximation before it was centred."""
-        s, left, right = self.factors.s, self.left.offset, self.right.offset
-        return (self.factors.U + left) @ (s * right), (self.factors.V + right) @ (s * left), left @ (s * right)
+    def without_spare(self) -> Nystrom:
+        """Keep what was wanted."""
+        k = self.k
+        left, right = (Side(side.map[:, :k], side.offset[:k]) for side in (self.left, self.right))
+        return replace(self, factors=self.factors.truncate(k).canonical(), left=left, right=right)
 
 
 def nystrom(
@@ -83,6 +89,7 @@ def nystrom(
     plain: bool = False,
     center: bool = False,
     over_landmarks: bool = False,
+    spare: int = 0,
     rng: np.random.Generator,
 ) -> Nystrom:
     """Decompose k(X_I, Z_J) and extend its triplets to all points.
@@ -105,13 +112,18 @@ def nystrom(
         Centre the feature maps of both sides.
     over_landmarks : bool, default=False
         Let kernels that are normalised over a set sum over its landmarks.
+    spare : int, default=0
+        Further triplets, as far as there are such.
     rng : Generator
         For the sample on which the method decides what to extend.
     """
     rows, columns = landmarks
     if over_landmarks:
         kernel = kernel.narrowed((rows.points, rows.weights), (columns.points, columns.weights))
-    small, k = _small_triplets(kernel, rows, columns, k, plain=plain, rng=rng)
+    between = _between(kernel, rows, columns)
+    W, roots = _weighted(between, rows, columns, center)
+    k = k if isinstance(k, Integral) else _holding(W, k)
+    small = _leading(W, roots, (k + spare) * (1 if plain else SPARE), eps=_eps(X, Z), rng=rng)
     if plain:
         maps, s = (small.V / small.s, small.U / small.s), small.s
     else:
@@ -119,51 +131,117 @@ def nystrom(
         some = X[_sample(X.shape[0], rng)], Z[_sample(Z.shape[0], rng)]
         L, R = _extended(kernel, *some, landmarks, maps)
         turns, s = _orthonormal_turns(
-            _moments(L, center, X.shape[0] / len(L)), _moments(R, center, Z.shape[0] / len(R)), s, k
+            _moments(L, center, X.shape[0] / len(L)), _moments(R, center, Z.shape[0] / len(R)), s, k + spare
         )
         maps = maps[0] @ turns[0], maps[1] @ turns[1]
+    if center:
+        maps = _with_mean(maps[0], columns), _with_mean(maps[1], rows)
     U, V = _extended(kernel, X, Z, landmarks, maps)
+    means = None
+    if center:
+        means = U[:, -1].copy(), V[:, -1].copy()
+        U, V = U[:, :-1].copy(), V[:, :-1].copy()
+        maps = maps[0][:, :-1], maps[1][:, :-1]
     moments = _moments(U, center), _moments(V, center)
-    turns, s = _unit_turns(*moments, s) if plain else _orthonormal_turns(*moments, s, k)
+    turns, s = _unit_turns(*moments, s) if plain else _orthonormal_turns(*moments, s, k + spare)
     (U, left), (V, right) = (_turned(*each) for each in zip((U, V), maps, moments, turns, strict=True))
     if len(s) < k:
         warnings.warn(
             f"the {len(rows)} x {len(columns)} matrix of the landmarks holds {len(s)} components and not {k}; take "
             "more landmarks, other ones, or fewer components",
             RankWarning,
-            stacklevel=4,
+            stacklevel=7,
         )
     signs = canonical_signs(U)
     for array in (U, V, *left, *right):
         array *= signs
-    return Nystrom(Factors(U, s.astype(U.dtype), V), left, right, kernel, landmarks)
+    factors = Factors(U, s.astype(U.dtype), V)
+    if means is not None:
+        means = _means(means, factors, (left, right), landmarks, between)
+    return Nystrom(factors, left, right, kernel, landmarks, min(k, len(s)), means)
 
 
-def _small_triplets(
-    kernel: Kernel, rows: Landmarks, columns: Landmarks, k: int | float, *, plain: bool, rng: np.random.Generator
-) -> tuple[Factors, int]:
-    """Triplets of the weighted small matrix with the weights taken into the vectors, and k in whole numbers.
-
-    In double precision whatever the data: the extension divides by the singular values.
-    """
-    left, right = (side.points.astype(float) for side in (rows, columns))
+def _between(kernel: Kernel, rows: Landmarks, columns: Landmarks) -> np.ndarray:
+    """k(X_I, Z_J), in double precision whatever the data: the extension divides by its singular values."""
+    left, right = (_doubled(side.points) for side in (rows, columns))
     W = as_operator(kernel, left, right, budget=np.iinfo(np.int64).max).take()
     check_finite(W)
+    return W
+
+
+def _weighted(
+    W: np.ndarray, rows: Landmarks, columns: Landmarks, center: bool
+) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
+    """The matrix of the landmarks with rows and columns weighted, and the roots of the weights.
+
+    Centring is weighted, too; adding a number to a row k(x, Z_J) then changes nothing.
+    """
     roots = np.sqrt(rows.weights), np.sqrt(columns.weights)
     W = roots[0][:, None] * W * roots[1]
-    if isinstance(k, Integral):
-        wanted = min(k if plain else SPARE * k, min(W.shape))
-        small = factorise(Stored(W), wanted, budget=np.iinfo(np.int64).max, rng=rng)[0]
-    else:
-        small = lapack(Stored(W), min(W.shape))
-        energy = np.cumsum(small.s**2)
-        k = 1 + int(np.searchsorted(energy, k * energy[-1]))
-        small = small.truncate(SPARE * k)
-    dtype = np.result_type(rows.points.dtype, columns.points.dtype)
-    eps = np.finfo(dtype if dtype.kind == "f" else float).eps
-    rank = int(np.count_nonzero(small.s > NOISE * eps * small.s[0]))
-    small = small.truncate(min(rank, k) if plain else rank)
-    return Factors(roots[0][:, None] * small.U, small.s, roots[1][:, None] * small.V), k
+    if center:
+        a, b = (root / np.linalg.norm(root) for root in roots)
+        W -= np.outer(a, a @ W)
+        W -= np.outer(W @ b, b)
+    return W, roots
+
+
+def _holding(W: np.ndarray, share: float) -> int:
+    """How many triplets hold a share of the energy."""
+    energy = np.cumsum(np.linalg.svd(W, compute_uv=False) ** 2)
+    return 1 + int(np.searchsorted(energy, share * energy[-1]))
+
+
+def _leading(
+    W: np.ndarray, roots: tuple[np.ndarray, np.ndarray], count: int, eps: float, rng: np.random.Generator
+) -> Factors:
+    """Leading triplets of W, as many as are above rounding, with the weights taken into the vectors."""
+    small = factorise(Stored(W), min(count, *W.shape), budget=np.iinfo(np.int64).max, rng=rng)[0]
+    rank = int(np.count_nonzero(small.s > max(NOISE * eps * small.s[0], np.finfo(float).tiny)))
+    if not rank:
+        raise ValueError(
+            f"the kernel vanishes between the {W.shape[0]} left and the {W.shape[1]} right landmarks; take other ones"
+        )
+    small = small.truncate(rank)
+    return Factors(roots[0][:, None] * small.U, small.s, roots[1][:, None] * small.V)
+
+
+def _eps(*sides: Array) -> float:
+    """Rounding of the coarser side; numbers of columns have none."""
+    return max(float(np.finfo(side.dtype).eps) if side.dtype.kind == "f" else 0.0 for side in sides)
+
+
+def _doubled(points: Array) -> Array:
+    """Points in double precision; numbers of columns stay numbers."""
+    return points.astype(float) if points.dtype.kind == "f" else points
+
+
+def _with_mean(map: np.ndarray, side: Landmarks) -> np.ndarray:
+    """One more column, that takes the mean over what the landmarks stand for."""
+    return np.column_stack([map, side.weights / side.weights.sum()])
+
+
+def _means(
+    averages: tuple[np.ndarray, np.ndarray],
+    factors: Factors,
+    sides: tuple[Side, Side],
+    landmarks: tuple[Landmarks, Landmarks],
+    W: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Row and column means of K, from averages over the landmarks.
+
+    K is its centred part, which the factors give, plus row mean plus column mean less the grand mean. An average over
+    landmarks differs from the mean by that of the centred part, and by a number that the other side's averages give:
+    exact if the factors are, and if every point is a landmark.
+    """
+    (left, right), (rows, columns) = sides, landmarks
+    p, q = rows.weights / rows.weights.sum(), columns.weights / columns.weights.sum()
+    U, V = W @ left.map - left.offset, W.T @ right.map - right.offset
+    u, v = factors.s * (p @ U), factors.s * (q @ V)
+    of_rows, of_columns = averages[0] - factors.U @ v, averages[1] - factors.V @ u
+    excess_of_columns = q @ (p @ W - V @ u) - of_columns.mean()
+    excess_of_rows = p @ (W @ q - U @ v) - of_rows.mean()
+    dtype = factors.U.dtype
+    return (of_rows - excess_of_columns).astype(dtype), (of_columns - excess_of_rows).astype(dtype)
 
 
 def _sample(n: int, rng: np.random.Generator) -> slice | np.ndarray:
