@@ -246,7 +246,7 @@ def _means(
 
 def _sample(n: int, rng: np.random.Generator) -> slice | np.ndarray:
     """Numbers of rows at random, in ascending order, or all of them."""
-    return slice(None) if n <= SAMPLE else np.sort(rng.permutation(n)[:SAMPLE])
+    return slice(None) if n <= SAMPLE else np.sort(rng.choice(n, SAMPLE, replace=False, shuffle=False))
 
 
 def _extended(
