@@ -2,6 +2,7 @@
 
 from .base import Function, Kernel, Precomputed, Product, Scaled, Sum, Swapped
 from .distance import TL1, Laplacian
+from .divergence import KullbackLeibler
 from .exponential import RBF, SNE, Exponential
 from .inner import Linear, LinearPolynomial, Polynomial, Tanh
 from .names import as_kernel
@@ -14,6 +15,7 @@ __all__ = [
     "Exponential",
     "Function",
     "Kernel",
+    "KullbackLeibler",
     "Laplacian",
     "Linear",
     "LinearPolynomial",
