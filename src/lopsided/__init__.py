@@ -2,6 +2,7 @@
 
 from . import kernels
 from .estimators import KernelSVD
+from .images import ImageMixtures
 
-__all__ = ["KernelSVD", "kernels"]
+__all__ = ["ImageMixtures", "KernelSVD", "kernels"]
 __version__ = "0.1.0"

@@ -10,8 +10,6 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, validate_parameter_constraints
 
-
-
 CONSTRAINTS: dict[str, Any] = {
     "n_nodes": [Interval(Integral, 1, 2**31 - 1, closed="both")],
     "n_classes": [Interval(Integral, 1, None, closed="left")],
