@@ -152,7 +152,7 @@ def _kl_mixture(X, Z, *_):
     def divergence(p, q):
         w, m, v = p
         x = m[:, None] + np.sqrt(v)[:, None] * draws
-        return w @ (log_density(x, *p) - log_density(x, *q)).mean(axis=1)
+        return max(w @ (log_density(x, *p) - log_density(x, *q)).mean(axis=1), 0)
 
     return np.exp(-0.05 * np.array([[divergence(p, q) for q in Q] for p in P]))
 

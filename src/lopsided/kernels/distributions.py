@@ -31,8 +31,9 @@ class Family(ABC):
         """What is needed of the distributions Q, row by row."""
 
     def divergences(self, L: np.ndarray, R: np.ndarray) -> np.ndarray:
-        """KL(P_i || Q_j) for all pairs, as a new array."""
-        return L @ R.T
+        """KL(P_i || Q_j) for all pairs, as a new array; what rounding puts below zero is zero."""
+        D = L @ R.T
+        return np.maximum(D, 0, out=D)
 
 
 class Discrete(Family):
@@ -51,7 +52,7 @@ class Discrete(Family):
 
     def divergences(self, L: np.ndarray, R: np.ndarray) -> np.ndarray:
         """Infinite where p > 0 meets q = 0."""
-        D = L @ R.T
+        D = super().divergences(L, R)
         D[D > MOST] = np.inf
         return D
 
@@ -139,7 +140,7 @@ class Mixture(Family):
         return self._log_density(dense(Z), "Z")
 
     def divergences(self, L: np.ndarray, R: np.ndarray) -> np.ndarray:
-        """E log p - E log q, a matrix product for each component of q. Cost O(n m k^2 d draws)."""
+        """E log p - E log q or zero, a matrix product for each component of q. Cost O(n m k^2 d draws)."""
         coefficients = R.reshape(len(R), self.k, -1).transpose(1, 2, 0)
         D = np.empty((len(L), len(R)), dtype=L.dtype)
         for rows in slices_of(len(L), DENSITIES // (self.k**2 * len(self.draws) * len(R))):
@@ -148,7 +149,7 @@ class Mixture(Family):
             E = points.reshape(-1, points.shape[2]) @ coefficients
             logs = log_sum_exp(E).reshape(len(X), -1, len(R))
             D[rows] = L[rows, -1:] - np.einsum("ism,is->im", logs, self._shares(X))
-        return D
+        return np.maximum(D, 0, out=D)
 
     def _split(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Weights (n, k), means (n, k, d) and variances (n, k, d)."""

@@ -46,8 +46,8 @@ class KullbackLeibler(Kernel):
     Notes
     -----
     O(n m width) for discrete distributions and Gaussians, as one matrix product; O(n m n_components^2 n_draws d) for
-    mixtures, as matrix products in batches. An estimate may fall below zero, and k above one, where two mixtures
-    nearly agree. Sparse rows are made dense.
+    mixtures, as matrix products in batches. An estimate below zero, as chance makes it where two mixtures nearly agree,
+    is set to zero. Sparse rows are made dense.
 
     References
     ----------
