@@ -13,7 +13,7 @@ from lopsided.kernels import KullbackLeibler
 
 @pytest.fixture(scope="module")
 def images():
-    return make_textures(24, random_state=0)[0]
+    return make_textures(24, size=32, random_state=0)[0]
 
 
 def patches_of(image, step, patch=8):

@@ -11,30 +11,35 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, validate_parameter_constraints
 
 Rng = np.random.Generator
+SMOOTH = 3.0
 
 CONSTRAINTS: dict[str, Any] = {
     "n_samples": [Interval(Integral, 1, None, closed="left")],
     "size": [Interval(Integral, 8, None, closed="left")],
+    "cover": [Interval(Real, 0, 1, closed="right")],
     "noise": [Interval(Real, 0, None, closed="left")],
     "random_state": ["random_state"],
 }
 
 
 def make_textures(
-    n_samples: int = 400, *, size: int = 32, noise: float = 1.0, random_state: Any = None
+    n_samples: int = 400, *, size: int = 48, cover: float = 0.3, noise: float = 0.5, random_state: Any = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw square images of eight textures: grating, weave, checks, ripples, spots, scratches, clouds and grain.
 
-    Every image draws the scale, the direction and the phase of its texture, then its contrast and brightness, so that
-    images of one class share no pixel pattern and scales overlap between the classes. White noise is added at last.
+    Every image draws the scale, the direction and the phase of its texture, then the part of the image it covers, so
+    that images of one class share no pixel pattern and scales overlap between the classes. What is not covered shows
+    a smooth ground. White noise, contrast and brightness come last.
 
     Parameters
     ----------
     n_samples : int, default=400
         Images, dealt to the classes in turn and then shuffled.
-    size : int, default=32
+    size : int, default=48
         Pixels along each side, at least 8.
-    noise : float, default=1.0
+    cover : float, default=0.3
+        Least share of an image that its texture covers, above 0; the share is uniform from there to 1.
+    noise : float, default=0.5
         Standard deviation of the noise, in units of the texture's own.
     random_state : int, RandomState instance or None, default=None
         The same seed gives the same images.
@@ -55,18 +60,21 @@ def make_textures(
     >>> from lopsided.datasets import make_textures
     >>> X, y = make_textures(80, random_state=0)
     >>> X.shape, len(set(y))
-    ((80, 1024), 8)
+    ((80, 2304), 8)
     """
     validate_parameter_constraints(CONSTRAINTS, locals(), "make_textures")
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
     y = rng.permutation(np.arange(n_samples) % len(TEXTURES))
     draw = list(_DRAWN.values())
-    return np.stack([_photographed(draw[label](size, rng), noise, rng).ravel() for label in y]), y
+    return np.stack([_photographed(draw[label](size, rng), cover, noise, rng).ravel() for label in y]), y
 
 
-def _photographed(image: np.ndarray, noise: float, rng: Rng) -> np.ndarray:
-    """The texture with noise, at some contrast and brightness."""
+def _photographed(image: np.ndarray, cover: float, noise: float, rng: Rng) -> np.ndarray:
+    """The texture on a part of a smooth ground, with noise, at some contrast and brightness."""
     image = (image - image.mean()) / max(image.std(), np.finfo(float).tiny)
+    field, ground = _spectrum(len(image), SMOOTH, rng), _spectrum(len(image), SMOOTH, rng)
+    covered = field <= np.quantile(field, rng.uniform(cover, 1))
+    image = np.where(covered, image, 0.5 * ground + rng.standard_normal())
     image += noise * rng.standard_normal(image.shape)
     return np.exp(0.3 * rng.standard_normal()) * image + 0.5 * rng.standard_normal()
 
@@ -97,7 +105,7 @@ def _checks(size: int, rng: Rng) -> np.ndarray:
 
 def _ripples(size: int, rng: Rng) -> np.ndarray:
     """A grating whose phase wanders."""
-    return np.sin(_waves(size, rng)[0] + 4 * _spectrum(size, 3.0, rng))
+    return np.sin(_waves(size, rng)[0] + 4 * _spectrum(size, SMOOTH, rng))
 
 
 def _spots(size: int, rng: Rng) -> np.ndarray:
