@@ -1,7 +1,7 @@
 """Learning with asymmetric kernels: similarities k(x, z) that need not equal k(z, x)."""
 
 from . import kernels
-from .estimators import KernelSVD
+from .estimators import AsymmetricLSSVC, AsymmetricLSSVR, KernelSVD
 
-__all__ = ["KernelSVD", "kernels"]
+__all__ = ["AsymmetricLSSVC", "AsymmetricLSSVR", "KernelSVD", "kernels"]
 __version__ = "0.1.0"

@@ -5,6 +5,7 @@ from .distance import TL1, Laplacian
 from .exponential import RBF, SNE, Exponential
 from .inner import Linear, LinearPolynomial, Polynomial, Tanh
 from .names import as_kernel
+from .node import NodeKernel
 from .student import StudentT
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "Laplacian",
     "Linear",
     "LinearPolynomial",
+    "NodeKernel",
     "Polynomial",
     "Precomputed",
     "Product",

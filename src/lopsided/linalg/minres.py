@@ -10,7 +10,7 @@ import numpy as np
 from ..exceptions import ConvergenceWarning
 from ..operators.base import KernelOperator
 from ..operators.stored import Stored
-from .saddle import Closeness, Duals, Saddle, System
+from .saddle import Closeness, Duals, HeldOut, Saddle, System
 
 TOLERANCE = 1e-10
 STEPS = 2000
@@ -67,7 +67,7 @@ class MinresSystem(System):
             )
         return x[0], x[1]
 
-    def leave_one_out(self, Y: np.ndarray, duals: Duals) -> tuple[np.ndarray, np.ndarray]:
+    def leave_one_out(self, Y: np.ndarray, duals: Duals) -> HeldOut:
         """An iteration has no inverse to look into."""
         raise NotImplementedError("minres has no exact leave-one-out; leave folds out")
 

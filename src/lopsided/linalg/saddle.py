@@ -16,6 +16,7 @@ class and every target is one more right-hand side. Two facts carry all solvers:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -26,6 +27,10 @@ from ..operators.base import KernelOperator
 INVERSE_STEPS = 2
 POWER_STEPS = 4
 NEAR = 1e-8  # the reciprocal condition below which the authors of the 2023 paper take the damped solution
+
+
+HeldOut = tuple[np.ndarray, np.ndarray]  # values of the source and of the target function, each (n, k)
+Fold = tuple[np.ndarray, np.ndarray]  # numbers of the samples that are kept and of those that are left out
 
 
 class Duals(NamedTuple):
@@ -70,7 +75,7 @@ class System(ABC):
         """Solve [I/C, B; B', I/C] [P; Q] = [R1; R2] for columns whose sums are zero."""
 
     @abstractmethod
-    def leave_one_out(self, Y: np.ndarray, duals: Duals) -> tuple[np.ndarray, np.ndarray]:
+    def leave_one_out(self, Y: np.ndarray, duals: Duals) -> HeldOut:
         """What source and target functions trained without sample i say of it, for every i: two (n, k) arrays."""
 
     def closeness(self) -> Closeness | None:
@@ -92,6 +97,12 @@ class System(ABC):
         for _ in range(POWER_STEPS):
             x = _unit(self._offdiagonal(x))
         return float(np.linalg.norm(self._offdiagonal(x)))
+
+    @cached_property
+    def means(self) -> tuple[np.ndarray, np.ndarray]:
+        """Means of the rows and of the columns of K, by one product each."""
+        source, target = self._products(*np.full((2, self.n, 1), 1 / self.n))
+        return source[:, 0], target[:, 0]
 
     @cached_property
     def _At(self) -> KernelOperator:
@@ -116,8 +127,8 @@ class System(ABC):
 
     def _with_offsets(self, Y: np.ndarray, a: np.ndarray, c: np.ndarray) -> Duals:
         """Complete centred duals by b1 = mean(y - K c) and b2 = mean(y - K'a)."""
-        source, target = self._products(a, c)
-        return Duals(a, c, (Y - source).mean(axis=0), (Y - target).mean(axis=0))
+        rows, columns = self.means
+        return Duals(a, c, Y.mean(axis=0) - columns @ c, Y.mean(axis=0) - rows @ a)
 
 
 class Saddle(ABC):
@@ -133,15 +144,24 @@ class Saddle(ABC):
     def restricted(self, kept: np.ndarray) -> Saddle:
         """The same for the samples with these numbers alone."""
 
-    def held_out(
-        self, C: float, Y: np.ndarray, kept: np.ndarray, left_out: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """What source and target functions trained on some samples say of others."""
-        duals = self.restricted(kept).at(C).solve(Y[kept])
-        wide = np.zeros((2, *Y.shape))
-        wide[0, kept], wide[1, kept] = duals.a, duals.c
-        source, target = self.A @ wide[1], self.A.T @ wide[0]
-        return source[left_out] + duals.b1, target[left_out] + duals.b2
+    def leave_one_out(self, grid: np.ndarray, Y: np.ndarray) -> Iterator[HeldOut]:
+        """For each C what the functions trained without sample i say of it, for every i."""
+        for C in grid:
+            system = self.at(C)
+            yield system.leave_one_out(Y, system.solve(Y))
+
+    def leave_folds_out(self, grid: np.ndarray, Y: np.ndarray, folds: Sequence[Fold]) -> Iterator[HeldOut]:
+        """For each C what the functions trained without a fold say of its samples; folds are (kept, left out)."""
+        found = np.zeros((len(grid), 2, *Y.shape))
+        for kept, left_out in folds:
+            saddle = self.restricted(kept)
+            for C, (source, target) in zip(grid, found, strict=True):
+                duals = saddle.at(C).solve(Y[kept])
+                wide = np.zeros((2, *Y.shape))
+                wide[0, kept], wide[1, kept] = duals.a, duals.c
+                source[left_out] = (self.A @ wide[1])[left_out] + duals.b1
+                target[left_out] = (self.A.T @ wide[0])[left_out] + duals.b2
+        yield from ((source, target) for source, target in found)
 
 
 class BlockwiseSystem(System):
@@ -151,13 +171,16 @@ class BlockwiseSystem(System):
     def blocks(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The diagonals N[a_i, a_i], N[c_i, c_i] and N[a_i, c_i] of the inverse, each of shape (n,)."""
 
-    def leave_one_out(self, Y: np.ndarray, duals: Duals) -> tuple[np.ndarray, np.ndarray]:
+    def leave_one_out(self, Y: np.ndarray, duals: Duals) -> HeldOut:
         """(y_i, y_i) - N_i^-1 (a_i, c_i)."""
-        aa, cc, ac = (diagonal[:, None] for diagonal in self.blocks())
-        determinant = aa * cc - ac**2
-        source = (cc * duals.a - ac * duals.c) / determinant
-        target = (aa * duals.c - ac * duals.a) / determinant
-        return Y - source, Y - target
+        return from_blocks(Y, duals.a, duals.c, *self.blocks())
+
+
+def from_blocks(Y: np.ndarray, a: np.ndarray, c: np.ndarray, aa: np.ndarray, cc: np.ndarray, ac: np.ndarray) -> HeldOut:
+    """(y_i, y_i) - N_i^-1 (a_i, c_i) for every i, from the three diagonals that make the blocks N_i."""
+    aa, cc, ac = aa[:, None], cc[:, None], ac[:, None]
+    determinant = aa * cc - ac**2
+    return Y - (cc * a - ac * c) / determinant, Y - (aa * c - ac * a) / determinant
 
 
 def _unit(x: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ import scipy.linalg
 
 from ..operators.base import KernelOperator
 from ..operators.stored import Stored
-from .saddle import Duals, Saddle, System
+from .saddle import Duals, HeldOut, Saddle, System
 
 EPS = np.finfo(float).eps
 
@@ -63,7 +63,7 @@ class SymmetricSystem(System):
             a = scipy.linalg.lu_solve(self._factors, R1, check_finite=False)
         return a, a
 
-    def leave_one_out(self, Y: np.ndarray, duals: Duals) -> tuple[np.ndarray, np.ndarray]:
+    def leave_one_out(self, Y: np.ndarray, duals: Duals) -> HeldOut:
         """Held-out residuals are a_i / N_ii, with N the inverse less the part of the offset."""
         diagonal = np.square(self.saddle.spectrum[1]) @ (1 / self._eigenvalues) - self.C / len(Y)
         held_out = Y - duals.a / diagonal[:, None]
