@@ -8,8 +8,8 @@ Protocol: ten stratified splits, 60 % training. An image is read as a mixture of
 coefficients of its patches, two pixels apart for textures and one for digits; beside that, digits are read as the
 distribution of their ink over the pixels, a thousandth of full ink added to each. The background of the mixtures and the
 median divergence are those of the training images. AsK-LS, which averages its two functions, takes the kernel
-K = exp(-a KL(P_i || P_j)); SVM and LS-SVM take exp(-a (KL + KL') / 2), and also (K + K') / 2. Every machine chooses the
-number of Gaussians, a and C from one grid by the accuracy of held-out predictions within the training images: exact
+K = exp(-a KL(P_i || P_j)); SVM and LS-SVM take exp(-a (KL + KL') / 2), and also (K + K') / 2. Every machine chooses
+the number of Gaussians, a and C from one grid by the accuracy of held-out predictions within the training images: exact
 leave-one-out for the least-squares machines, five folds for SVM.
 """
 

@@ -6,6 +6,7 @@ from .divergence import KullbackLeibler
 from .exponential import RBF, SNE, Exponential
 from .inner import Linear, LinearPolynomial, Polynomial, Tanh
 from .names import as_kernel
+from .node import NodeKernel
 from .student import StudentT
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "Laplacian",
     "Linear",
     "LinearPolynomial",
+    "NodeKernel",
     "Polynomial",
     "Precomputed",
     "Product",

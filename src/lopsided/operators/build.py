@@ -7,6 +7,7 @@ from scipy import sparse
 from ..kernels.base import Array, Kernel, Precomputed, Scaled, Swapped
 from ..kernels.base import Sum as SumKernel
 from ..kernels.inner import Linear
+from ..kernels.node import NodeKernel
 from ..kernels.structure import SparseKernel
 from .base import KernelOperator
 from .blocked import Blocked, Prepared
@@ -33,6 +34,8 @@ def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int, n_jobs: int 
     """
     if isinstance(kernel, Precomputed):
         return Stored(X, n_jobs)
+    if isinstance(kernel, NodeKernel):
+        return Stored(kernel.block(X, Z), n_jobs)
     if isinstance(kernel, Swapped):
         return as_operator(kernel.T, Z, X, budget=budget, n_jobs=n_jobs).T
     if sparse.issparse(X) and sparse.issparse(Z):

@@ -1,0 +1,132 @@
+"""The saddle systems of a matrix whose singular value decomposition is known: every C for the price of products."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+import numpy as np
+
+from .._parallel import slices_of
+from ..operators.base import KernelOperator
+from ..operators.compound import LowRank
+from ..operators.stored import Stored
+from .dense import lapack
+from .factors import Factors
+from .saddle import BlockwiseSystem, Closeness, HeldOut, Saddle, from_blocks
+
+EPS = np.finfo(float).eps
+DIGITS = 1e-10  # accuracy below which vectors are not taken from B B'
+BATCH_ENTRIES = 1 << 22
+
+
+class Spectral(Saddle):
+    """All C from one decomposition B = U diag(s) V' of the centred kernel matrix, full or of low rank.
+
+    With u = U'R1, v = V'R2, p = (u + v) / (1/C + s) and q = (u - v) / (1/C - s),
+
+        a = C R1 + (C/2) U s (q - p),   c = C R2 - (C/2) V s (q + p).
+
+    Factors of rank k make it the identity of Woodbury: O(n k) for each C and right-hand side, and nothing is n x n.
+    """
+
+    def __init__(self, A: KernelOperator, factors: Factors) -> None:
+        self.A = A
+        self.factors = factors
+
+    @classmethod
+    def of_matrix(cls, A: KernelOperator, largest_C: float) -> Spectral:
+        """Decompose a dense matrix: O(n^3), twice as fast by the eigenvectors of B B' where C leaves them accurate."""
+        K = np.asarray(A.take(), dtype=float)
+        B = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+        if EPS * (largest_C * np.linalg.norm(B)) ** 2 > DIGITS:
+            return cls(A, lapack(Stored(B), len(B)))
+        U = np.linalg.eigh(B @ B.T)[1][:, ::-1]
+        W = B.T @ U
+        s = np.linalg.norm(W, axis=0)
+        return cls(A, Factors(U, s, W / np.where(s > 0, s, 1)))
+
+    @classmethod
+    def of_factors(cls, factors: Factors) -> Spectral:
+        """Centre a matrix U diag(s) V' given by factors that need not be orthonormal. Cost O(n k^2)."""
+        L, R = factors.U * factors.s, factors.V
+        (Q, X), (P, Y) = np.linalg.qr(L - L.mean(axis=0)), np.linalg.qr(R - R.mean(axis=0))
+        W, s, Zt = np.linalg.svd(X @ Y.T, full_matrices=False)
+        return cls(LowRank(L, R), Factors(Q @ W, s, P @ Zt.T))
+
+    def at(self, C: float) -> SpectralSystem:
+        """Nothing to factorise."""
+        return SpectralSystem(self, C)
+
+    def restricted(self, kept: np.ndarray) -> Spectral:
+        """Slice the matrix, or the factors if it has no other form."""
+        if isinstance(self.A, LowRank):
+            return Spectral.of_factors(Factors(self.A.L[kept], np.ones(self.A.L.shape[1]), self.A.R[kept]))
+        return Spectral.of_matrix(Stored(self.A.take(kept, kept)), np.inf)
+
+    def leave_one_out(self, grid: np.ndarray, Y: np.ndarray) -> Iterator[HeldOut]:
+        """For each C what the functions trained without sample i say of it; many C share their products."""
+        R = Y - Y.mean(axis=0)
+        for some in slices_of(len(grid), BATCH_ENTRIES // Y.size):
+            batch = zip(*self.inverse(grid[some], R, R), *self.blocks(grid[some]), strict=True)
+            yield from (from_blocks(Y, *of_one_C) for of_one_C in batch)
+
+    def inverse(self, grid: np.ndarray, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Solutions a and c for every C, each of shape (len(grid), n, k)."""
+        U, s, V = self.factors.U, self.factors.s, self.factors.V
+        C = np.asarray(grid)[:, None, None]
+        u, v = U.T @ R1, V.T @ R2
+        sums, gaps = self.denominators(grid)
+        p, q = (u + v) / sums[:, :, None], (u - v) / gaps[:, :, None]
+        half = C / 2 * s[:, None]
+        return C * R1 + _times_each(U, half * (q - p)), C * R2 - _times_each(V, half * (q + p))
+
+    def blocks(self, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Diagonals of the blocks of the inverses for every C, each of shape (len(grid), n)."""
+        s, C = self.factors.s, np.asarray(grid)[:, None]
+        sums, gaps = self.denominators(grid)
+        inverse = 1 / (sums * gaps)
+        left, right, mixed = self._squares
+        own = C * (1 - 1 / len(left))
+        return own + C * (s**2 * inverse) @ left.T, own + C * (s**2 * inverse) @ right.T, (-s * inverse) @ mixed.T
+
+    def denominators(self, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """1/C + s and 1/C - s for every C; the latter never quite zero."""
+        ridge = 1 / np.asarray(grid)[:, None]
+        gaps = ridge - self.factors.s
+        return ridge + self.factors.s, np.where(gaps == 0, EPS * ridge, gaps)
+
+    @cached_property
+    def _squares(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        U, V = self.factors.U, self.factors.V
+        return U * U, V * V, U * V
+
+
+class SpectralSystem(BlockwiseSystem):
+    """The decomposition at one C."""
+
+    def __init__(self, saddle: Spectral, C: float) -> None:
+        super().__init__(saddle.A, C)
+        self.saddle = saddle
+
+    def inverse(self, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Four products."""
+        a, c = self.saddle.inverse(np.array([self.C]), R1, R2)
+        return a[0], c[0]
+
+    def blocks(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Three products."""
+        aa, cc, ac = self.saddle.blocks(np.array([self.C]))
+        return aa[0], cc[0], ac[0]
+
+    def closeness(self) -> Closeness:
+        """Look at the singular values."""
+        s = self.saddle.factors.s
+        gaps = np.abs(1 / self.C - s)
+        return Closeness(float(s[gaps.argmin()]), float(s.max()), float(gaps.min() / (1 / self.C + s.max())))
+
+
+def _times_each(U: np.ndarray, H: np.ndarray) -> np.ndarray:
+    """U @ h for every h of a stack (m, k, l), by one product."""
+    m, k, many = H.shape
+    return (U @ H.transpose(1, 0, 2).reshape(k, m * many)).reshape(-1, m, many).transpose(1, 0, 2)
