@@ -86,7 +86,7 @@ PARTS = {
         "1,500 USPS digits as ink", lambda: digits(1500), [Reading(FunctionTransformer(ink), KullbackLeibler())]
     ),
 }
-SMOKE = {"textures": Part("", lambda: textures(48), mixtures(8, 1, 2))}
+SMOKE = {"textures": Part("", lambda: textures(80), mixtures(8, 1, 2))}
 
 # Training against training, new against training, training against new.
 Blocks = tuple[np.ndarray, np.ndarray, np.ndarray]

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from scipy.fft import dctn
 from sklearn.mixture import GaussianMixture
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 
 from cases import assert_close, log_density, parts_of
-from lopsided import ImageMixtures
+from lopsided import AsymmetricLSSVC, ImageMixtures
 from lopsided.datasets import make_textures
 from lopsided.kernels import KullbackLeibler
 
@@ -89,6 +91,14 @@ def test_a_row_depends_on_its_image_alone(images):
     assert_close(model.transform(images[[7]]), P[[7]], ulps=1e5)
     many = model.transform(np.tile(images, (20, 1)))
     assert_close(many, np.tile(P, (20, 1)), ulps=1e5)
+
+
+def test_a_pipeline_from_images_to_their_classes_can_be_searched():
+    X, y = make_textures(96, size=24, cover=1.0, random_state=0)
+    machine = AsymmetricLSSVC(C=[1.0, 10.0], kernel=KullbackLeibler(distribution="mixture", n_components=2))
+    search = GridSearchCV(make_pipeline(ImageMixtures(2), machine), {"asymmetriclssvc__kernel__a": [None, 1e-9]}, cv=3)
+    assert search.fit(X[:72], y[:72]).score(X[72:], y[72:]) > 0.4  # by chance 1 in 8
+    assert search.best_params_["asymmetriclssvc__kernel__a"] is None
 
 
 def test_images_that_are_no_square_are_signals(rng):

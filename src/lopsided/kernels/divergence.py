@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -14,6 +15,18 @@ from .base import Array, Kernel, check_sides
 from .distributions import Discrete, Family, Gaussian, Mixture
 
 SAMPLE = 256
+
+
+def _mixture(kernel: KullbackLeibler, Z: Array) -> Mixture:
+    rng = np.random.default_rng(check_random_state(kernel.random_state).randint(2**31))
+    return Mixture(Z, kernel.n_components, kernel.n_draws, rng)
+
+
+FAMILIES: dict[str, Callable[[KullbackLeibler, Array], Family]] = {
+    "discrete": lambda kernel, Z: Discrete(),
+    "gaussian": lambda kernel, Z: Gaussian(Z),
+    "mixture": _mixture,
+}
 
 
 class KullbackLeibler(Kernel):
@@ -68,7 +81,7 @@ class KullbackLeibler(Kernel):
 
     _parameter_constraints: dict[str, Any] = {
         "a": [Interval(Real, 0, None, closed="neither"), None],
-        "distribution": [StrOptions({"discrete", "gaussian", "mixture"})],
+        "distribution": [StrOptions(set(FAMILIES))],
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "n_draws": [Interval(Integral, 2, None, closed="left")],
         "random_state": ["random_state"],
@@ -92,7 +105,7 @@ class KullbackLeibler(Kernel):
     def fit(self, X: Array, Z: Array) -> Self:
         """Fix the draws, and learn the rate if it was left open."""
         super().fit(X, Z)
-        self.family_ = self._family(Z)
+        self.family_ = FAMILIES[self.distribution](self, Z)
         self.a_ = self._typical_rate(X, Z) if self.a is None else float(self.a)
         return self
 
@@ -121,14 +134,6 @@ class KullbackLeibler(Kernel):
         D = self.family_.divergences(L, R)
         D *= -self.a_
         return np.exp(D, out=D)
-
-    def _family(self, Z: Array) -> Family:
-        if self.distribution == "discrete":
-            return Discrete()
-        if self.distribution == "gaussian":
-            return Gaussian(Z)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        return Mixture(Z, self.n_components, self.n_draws, rng)
 
     def _typical_rate(self, X: Array, Z: Array) -> float:
         """1 / median divergence of rows spread over both sides; one if they are all alike or all infinitely apart."""
