@@ -158,7 +158,7 @@ class Mixture(Family):
 
     def _log_density(self, X: np.ndarray, name: str) -> np.ndarray:
         w, m, v = self._split(X)
-        check_probabilities(w, name, "the weights of ")
+        check_probabilities(w, name, "weights")
         check_variances(v.reshape(len(X), -1), name)
         return log_densities(w, m - self.origin.astype(X.dtype), v).reshape(len(X), -1)
 
@@ -191,17 +191,20 @@ def dense(X: Array) -> np.ndarray:
     return X.toarray() if sparse.issparse(X) else np.asarray(X)
 
 
-def check_probabilities(P: np.ndarray, name: str, of: str = "") -> None:
+def check_probabilities(P: np.ndarray, name: str, what: str = "probabilities") -> None:
     """Refuse rows that are negative somewhere or do not sum to one."""
-    if P.size and P.min() < 0:
+    if P.min() < 0:
         i, j = divmod(int(P.argmin()), P.shape[1])
-        raise ValueError(f"{of}row {i} of {name} hold {P[i, j]:g} at {j}; probabilities must be at least 0")
+        raise ValueError(
+            f"the {what} of row {i} of {name} hold {P[i, j]:g} at {j}; they must be at least 0: clip or shift them and "
+            "divide each row by its sum"
+        )
     sums = P.sum(axis=1, dtype=float)
     i = int(np.abs(sums - 1).argmax())
     if abs(sums[i] - 1) > TOLERANCE:
         raise ValueError(
-            f"{of}row {i} of {name} sum to {sums[i]:.6g}; probabilities must sum to 1 within {TOLERANCE:g}: "
-            "divide each row by its sum"
+            f"the {what} of row {i} of {name} sum to {sums[i]:.6g}; they must sum to 1 within {TOLERANCE:g}: divide "
+            "each row by its sum"
         )
 
 
