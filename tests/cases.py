@@ -19,7 +19,7 @@ from sklearn.utils import check_random_state
 
 from lopsided import kernels as k
 from lopsided.kernels.base import Kernel
-from lopsided.linalg import arpack, krylov, lapack, propack
+from lopsided.linalg import BlockLU, Minres, Reduced, Saddle, Spectral, Symmetric, arpack, krylov, lapack, propack
 from lopsided.operators import Blocked, Centered, KernelOperator, LowRank, Stored, Sum, sparse_plus_low_rank
 
 PLENTY = 10**9
@@ -343,3 +343,40 @@ SOLVERS = {
     "propack": lambda A, k, rng: propack(A, k, rng=rng),
     "arpack": lambda A, k, rng: arpack(A, k, rng=rng),
 }
+
+# Saddle systems: builders of a Saddle from a square matrix. INVERTING ones leave samples out exactly; ASYMMETRIC ones
+# take any matrix.
+
+SADDLES: dict[str, Callable[[np.ndarray], Saddle]] = {
+    "dense": lambda K: Reduced(Stored(K)),
+    "block_lu_dense": lambda K: BlockLU(Stored(K)),
+    "sparse_lu": lambda K: BlockLU(Stored(sparse.csr_array(K))),
+    "spectral_gram": lambda K: Spectral.of_matrix(Stored(K), 0.0),
+    "spectral_svd": lambda K: Spectral.of_matrix(Stored(K), np.inf),
+    "woodbury": lambda K: Spectral.of_factors(lapack(Stored(K), len(K))),
+    "minres": lambda K: Minres(Stored(K), 1e-14),
+    "minres_of_product": lambda K: Minres(LowRank(K, np.eye(len(K))), 1e-14),
+    "symmetric": lambda K: Symmetric(Stored(K), many=False),
+    "symmetric_many": lambda K: Symmetric(Stored(K), many=True),
+}
+ASYMMETRIC = [name for name in SADDLES if not name.startswith("symmetric")]
+INVERTING = [name for name in SADDLES if not name.startswith("minres")]
+
+
+def bordered(K, C):
+    """The matrix of the saddle system in the unknowns b1, b2, a, c."""
+    n = len(K)
+    M = np.zeros((2 * n + 2, 2 * n + 2))
+    left, right = slice(2, n + 2), slice(n + 2, None)
+    M[0, left] = M[left, 0] = M[1, right] = M[right, 1] = 1
+    M[left, right], M[right, left] = K, K.T
+    M[left, left] = M[right, right] = np.eye(n) / C
+    return M
+
+
+def solve_bordered(K, C, Y, damping=0.0):
+    """a, c, b1, b2 without the library."""
+    M, n = bordered(K, C), len(K)
+    r = np.concatenate([np.zeros((2, Y.shape[1])), Y, Y])
+    x = np.linalg.solve(M.T @ M + damping * np.eye(len(M)), M.T @ r) if damping else np.linalg.solve(M, r)
+    return x[2 : n + 2], x[n + 2 :], x[0], x[1]

@@ -153,7 +153,8 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
 
         The number makes the held-out predictions most likely; with merge="stack" it is part of the logistic regression.
         """
-        return softmax(self._slope(self.merger_) * _both_sides(self._decide(X, Z)), axis=1)
+        decisions = _both_sides(self._decide(X, Z))
+        return softmax(decisions if self.merge == "stack" else self.merger_ * decisions, axis=1)
 
     def _fit_merger(self, source: np.ndarray, target: np.ndarray, y: np.ndarray) -> Any:
         if self.merge == "stack":
@@ -163,9 +164,6 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
 
     def _say(self, merger: Any, features: np.ndarray) -> np.ndarray:
         return merger.decision_function(features).reshape(len(features), -1)
-
-    def _slope(self, merger: Any) -> float:
-        return 1.0 if self.merge == "stack" else merger
 
     def _held_out_score(self, merged: np.ndarray, y: np.ndarray) -> float:
         return float((_winners(merged) == y).mean())

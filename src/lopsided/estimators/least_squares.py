@@ -108,7 +108,7 @@ class AsymmetricLeastSquares(BaseEstimator):
         if self.cv is None and not self.damping and self.solver_.name not in WITHOUT_INVERSE:
             held_out = saddle.leave_one_out(grid, Y)
         else:
-            folds = check_cv(FOLDS if self.cv is None else self.cv, y, classifier=is_classifier(self))
+            folds = check_cv(self._default_folds(y) if self.cv is None else self.cv, y, classifier=is_classifier(self))
             held_out = saddle.leave_folds_out(grid, Y, list(folds.split(X, y)))
         scores, best = np.full(len(grid), -np.inf), -1
         for number, (source, target) in enumerate(held_out):
@@ -124,6 +124,11 @@ class AsymmetricLeastSquares(BaseEstimator):
         self.loo_score_ = float(scores[best])
         self.path_ = {"C": grid, "score": scores}
         return best
+
+    def _default_folds(self, y: np.ndarray) -> int:
+        """Ten, or as many as the smallest class has samples."""
+        smallest = np.unique(y, return_counts=True)[1].min() if is_classifier(self) else len(y)
+        return max(2, min(FOLDS, int(smallest)))
 
     @property
     def _holds_out(self) -> bool:

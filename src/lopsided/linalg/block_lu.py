@@ -52,11 +52,10 @@ class BlockLUSystem(BlockwiseSystem):
     def __init__(self, A: Stored, C: float, solve: Callable[[np.ndarray], np.ndarray], shift: complex) -> None:
         super().__init__(A, C)
         self._solve = solve
-        n = A.shape[0]
-        self._border = np.zeros((2 * n, 2))
-        self._border[:n, 0] = self._border[n:, 1] = 1.0
-        self._from_border = solve(self._border.astype(type(shift)))
-        self._schur = self._border.T @ self._from_border - shift * np.eye(2)
+        border = np.zeros((2 * self.n, 2), dtype=type(shift))
+        border[: self.n, 0] = border[self.n :, 1] = 1.0
+        self._from_border = solve(border)
+        self._schur = self._sums(self._from_border) - shift * np.eye(2)
 
     def solve(self, Y: np.ndarray) -> Duals:
         """One pair of triangular solves a column."""
@@ -82,8 +81,12 @@ class BlockLUSystem(BlockwiseSystem):
     def _unknowns(self, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """[a; c] and [b1; b2] for the right-hand sides [R1; R2], by elimination of the offsets."""
         x = self._solve(np.concatenate([R1, R2]).astype(self._from_border.dtype))
-        b = np.linalg.solve(self._schur, self._border.T @ x)
+        b = np.linalg.solve(self._schur, self._sums(x))
         return (x - self._from_border @ b).real, b.real
+
+    def _sums(self, x: np.ndarray) -> np.ndarray:
+        """The sums of both halves, (2, k)."""
+        return np.stack([x[: self.n].sum(axis=0), x[self.n :].sum(axis=0)])
 
 
 def _blocks(K: Any, ridge: complex) -> Any:

@@ -56,14 +56,14 @@ class ReducedSystem(BlockwiseSystem):
     def inverse(self, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Solve with T, then refine."""
         x = self._half(R1, R2)
-        change = np.inf
+        change = 1.0
         for _ in range(REFINEMENTS):
             step = self._half(R1 - self._ridge * x[0] - self.B @ x[1], R2 - self._ridge * x[1] - self.B.T @ x[0])
             before, change = change, np.abs(step).max() / max(np.abs(x).max(), np.finfo(float).tiny)
             if not change < before / 2:
                 break
             x += step
-            if change < EPS:
+            if change * (change / before) < EPS:  # the size of the step that would come next
                 break
         return (x[0], x[1]) if change < np.sqrt(EPS) else self._whole.inverse(R1, R2)
 

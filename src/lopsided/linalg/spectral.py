@@ -25,22 +25,28 @@ class Spectral(Saddle):
 
     With u = U'R1, v = V'R2, p = (u + v) / (1/C + s) and q = (u - v) / (1/C - s),
 
-        a = C R1 + (C/2) U s (q - p),   c = C R2 - (C/2) V s (q + p).
+        a = C R1 + U ((p + q) / 2 - C u),   c = C R2 + V ((p - q) / 2 - C v),
 
-    Factors of rank k make it the identity of Woodbury: O(n k) for each C and right-hand side, and nothing is n x n.
+    and if U and V are complete, bases of all vectors that sum to zero, a = U (p + q) / 2 and c = V (p - q) / 2. Factors
+    of rank k make it the identity of Woodbury: O(n k) for each C and right-hand side, and nothing is n x n.
     """
 
-    def __init__(self, A: KernelOperator, factors: Factors) -> None:
+    def __init__(self, A: KernelOperator, factors: Factors, complete: bool = False) -> None:
         self.A = A
         self.factors = factors
+        self.complete = complete
 
     @classmethod
     def of_matrix(cls, A: KernelOperator, largest_C: float) -> Spectral:
         """Decompose a dense matrix: O(n^3), twice as fast by the eigenvectors of B B' where C leaves them accurate."""
         K = np.asarray(A.take(), dtype=float)
         B = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
-        if EPS * (largest_C * np.linalg.norm(B)) ** 2 > DIGITS:
-            return cls(A, lapack(Stored(B), len(B)))
+        size = np.linalg.norm(B)
+        if EPS * (largest_C * size) ** 2 > DIGITS:
+            n = len(B)
+            above = 2 * size or 1.0  # sets the vector of ones, which B annihilates, before all others
+            with_ones = lapack(Stored(B + above / n), n)
+            return cls(A, Factors(with_ones.U[:, 1:], with_ones.s[1:], with_ones.V[:, 1:]), complete=True)
         U = np.linalg.eigh(B @ B.T)[1][:, ::-1]
         W = B.T @ U
         s = np.linalg.norm(W, axis=0)
@@ -73,24 +79,28 @@ class Spectral(Saddle):
 
     def inverse(self, grid: np.ndarray, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Solutions a and c for every C, each of shape (len(grid), n, k)."""
-        U, s, V = self.factors.U, self.factors.s, self.factors.V
-        C = np.asarray(grid)[:, None, None]
+        U, V = self.factors.U, self.factors.V
         u, v = U.T @ R1, V.T @ R2
-        sums, gaps = self.denominators(grid)
+        sums, gaps = self._denominators(grid)
         p, q = (u + v) / sums[:, :, None], (u - v) / gaps[:, :, None]
-        half = C / 2 * s[:, None]
-        return C * R1 + _times_each(U, half * (q - p)), C * R2 - _times_each(V, half * (q + p))
+        beyond = self._beyond(grid)[:, :, None]
+        a, c = _times_each(U, (p + q) / 2 - beyond * u), _times_each(V, (p - q) / 2 - beyond * v)
+        return a + beyond * R1, c + beyond * R2
 
     def blocks(self, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Diagonals of the blocks of the inverses for every C, each of shape (len(grid), n)."""
-        s, C = self.factors.s, np.asarray(grid)[:, None]
-        sums, gaps = self.denominators(grid)
-        inverse = 1 / (sums * gaps)
+        sums, gaps = self._denominators(grid)
         left, right, mixed = self._squares
-        own = C * (1 - 1 / len(left))
-        return own + C * (s**2 * inverse) @ left.T, own + C * (s**2 * inverse) @ right.T, (-s * inverse) @ mixed.T
+        beyond = self._beyond(grid)
+        own = (1 / sums + 1 / gaps) / 2 - beyond
+        offset = beyond * (1 - 1 / len(left))
+        return own @ left.T + offset, own @ right.T + offset, ((1 / sums - 1 / gaps) / 2) @ mixed.T
 
-    def denominators(self, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _beyond(self, grid: np.ndarray) -> np.ndarray:
+        """What the inverse does to vectors beyond the factors, (len(grid), 1): it multiplies by C, if there are any."""
+        return np.zeros((len(grid), 1)) if self.complete else np.asarray(grid, dtype=float)[:, None]
+
+    def _denominators(self, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """1/C + s and 1/C - s for every C; the latter never quite zero."""
         ridge = 1 / np.asarray(grid)[:, None]
         gaps = ridge - self.factors.s
