@@ -13,7 +13,7 @@ normalised, C = 1, the damped solution, ten folds. SVM, clip, shift and flip (= 
 matrix, their C chosen on a quarter of the training nodes; they need a dense matrix and are run up to 2,000 nodes.
 
 uci: scaling ([0, 1] or unit variance), bandwidth and C are chosen by the squared error of exact leave-one-out; with
-more than 1,500 training samples all but C on 1,000 of them. monks 1-3 come with training and test parts, which are used.
+more than 1,500 training samples all but C on 1,000 of them. monks 1-3 come with training and test parts of their own.
 """
 
 from __future__ import annotations

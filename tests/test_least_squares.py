@@ -16,11 +16,12 @@ from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, cross_val
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from cases import KERNELS, assert_close, reference, solve_bordered
+from cases import KERNELS, assert_close, centred, reference, solve_bordered
 from lopsided import AsymmetricLSSVC, AsymmetricLSSVR
 from lopsided.exceptions import NearSingularWarning
 from lopsided.kernels import RBF, SNE, StudentT
 from lopsided.kernels.base import Kernel
+from lopsided.linalg import Spectral
 
 RNG = np.random.default_rng(0)
 X, NEW = RNG.standard_normal((30, 4)), RNG.standard_normal((7, 4))
@@ -133,6 +134,33 @@ def test_minres_and_damping_hold_out_ten_folds():
         model = AsymmetricLSSVC([0.3, 0.7], **parameters).fit(X, TWO)
         folds = AsymmetricLSSVC([0.3, 0.7], cv=10, **parameters).fit(X, TWO)
         np.testing.assert_array_equal(model.loo_predictions_, folds.loo_predictions_)
+
+
+def test_a_C_at_which_a_refit_is_singular_is_passed_over(rng):
+    """Without the first sample the centred matrix has the singular value 1/C = 1, so its held-out values mean nothing."""
+    rest = centred(rng.standard_normal((29, 29)))
+    U, s, Vt = np.linalg.svd(rest)
+    K = rng.standard_normal((30, 30))
+    K[1:, 1:] = (U * np.where(np.arange(29) == 3, 1.0, s)) @ Vt
+    model = AsymmetricLSSVC([1.0, 0.01], kernel="precomputed").fit(K, TWO)
+    assert model.path_["error"][0] > 1e10
+    assert model.C_ == 0.01
+
+
+def test_held_out_values_that_are_not_finite_are_passed_over(monkeypatch):
+    exact = Spectral.leave_one_out
+    spoiled = {1.0}
+
+    def leave_one_out(self, grid, Y):
+        found = exact(self, grid, Y)
+        return ((np.nan * s, t) if C in spoiled else (s, t) for C, (s, t) in zip(grid, found, strict=True))
+
+    monkeypatch.setattr(Spectral, "leave_one_out", leave_one_out)
+    model = AsymmetricLSSVC([1.0, 0.3]).fit(X, TWO)
+    assert (model.C_, model.path_["error"][0]) == (0.3, np.inf)
+    spoiled.add(0.3)
+    with pytest.raises(ValueError, match=r"singular at C=\[1.0, 0.3\]; add other values"):
+        AsymmetricLSSVC([1.0, 0.3]).fit(X, TWO)
 
 
 def test_nothing_is_held_out_unless_it_is_needed():

@@ -107,14 +107,17 @@ class AsymmetricLeastSquares(BaseEstimator):
         """Score every C on samples that were left out, keep what the best one says, and return its number."""
         folds = self._folds(X, y)
         held_out = saddle.leave_folds_out(grid, Y, folds) if folds else saddle.leave_one_out(grid, Y)
-        errors, scores = np.full((2, len(grid)), np.inf)
+        errors, scores = np.full(len(grid), np.inf), np.full(len(grid), np.nan)
         for number, (source, target) in enumerate(held_out):
-            check_finite(source + target)
+            if not np.isfinite(source + target).all():
+                continue
             merger = self._fit_merger(source, target, y)
             merged = self._merge(source, target, merger)
             errors[number], scores[number] = self._held_out_error(merged, Y, y), self._held_out_score(merged, y)
             if errors[number] < errors[:number].min(initial=np.inf):
                 self.merger_, self.loo_predictions_ = merger, self._squeeze(merged)
+        if np.isinf(errors).all():
+            raise ValueError(f"without some of the samples the system is singular at C={self.C}; add other values of C")
         best = int(errors.argmin())
         self.loo_score_ = float(scores[best])
         self.path_ = {"C": grid, "error": errors, "score": scores}

@@ -178,10 +178,22 @@ class BlockwiseSystem(System):
 
 
 def from_blocks(Y: np.ndarray, a: np.ndarray, c: np.ndarray, aa: np.ndarray, cc: np.ndarray, ac: np.ndarray) -> HeldOut:
-    """(y_i, y_i) - N_i^-1 (a_i, c_i) for every i, from the three diagonals that make the blocks N_i."""
+    """(y_i, y_i) - N_i^-1 (a_i, c_i) for every i, from the three diagonals that make the blocks N_i.
+
+    Not finite where the system without a sample is singular.
+    """
     aa, cc, ac = aa[:, None], cc[:, None], ac[:, None]
     determinant = aa * cc - ac**2
-    return Y - (cc * a - ac * c) / determinant, Y - (aa * c - ac * a) / determinant
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return Y - (cc * a - ac * c) / determinant, Y - (aa * c - ac * a) / determinant
+
+
+def solve_or_nan(block: np.ndarray, r: np.ndarray) -> np.ndarray:
+    """block^-1 r, or nan if the block is singular."""
+    try:
+        return np.linalg.solve(block, r)
+    except np.linalg.LinAlgError:
+        return np.full_like(r, np.nan)
 
 
 def _unit(x: np.ndarray) -> np.ndarray:

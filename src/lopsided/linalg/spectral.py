@@ -13,7 +13,7 @@ from ..operators.compound import LowRank
 from ..operators.stored import Stored
 from .dense import lapack
 from .factors import Factors
-from .saddle import BlockwiseSystem, Closeness, Fold, HeldOut, Saddle, from_blocks
+from .saddle import BlockwiseSystem, Closeness, Fold, HeldOut, Saddle, from_blocks, solve_or_nan
 
 EPS = np.finfo(float).eps
 DIGITS = 1e-10  # accuracy below which vectors are not taken from B B'
@@ -84,7 +84,7 @@ class Spectral(Saddle):
             duals = system.solve(Y)
             source, target = Y.copy(), Y.copy()
             for _, fold in folds:
-                residuals = np.linalg.solve(system.block(fold), np.concatenate([duals.a[fold], duals.c[fold]]))
+                residuals = solve_or_nan(system.block(fold), np.concatenate([duals.a[fold], duals.c[fold]]))
                 source[fold] -= residuals[: len(fold)]
                 target[fold] -= residuals[len(fold) :]
             yield source, target

@@ -10,7 +10,7 @@ import scipy.linalg
 
 from ..operators.base import KernelOperator
 from ..operators.stored import Stored
-from .saddle import Duals, Fold, HeldOut, Saddle, System
+from .saddle import Duals, Fold, HeldOut, Saddle, System, solve_or_nan
 
 EPS = np.finfo(float).eps
 
@@ -55,7 +55,7 @@ class Symmetric(Saddle):
             a, held_out = system.solve(Y).a, Y.copy()
             for _, fold in folds:
                 block = (U[fold] / system.eigenvalues) @ U[fold].T - C / len(Y)
-                held_out[fold] -= np.linalg.solve(block, a[fold])
+                held_out[fold] -= solve_or_nan(block, a[fold])
             yield held_out, held_out
 
 
@@ -78,7 +78,8 @@ class SymmetricSystem(System):
     def leave_one_out(self, Y: np.ndarray, duals: Duals) -> HeldOut:
         """Held-out residuals are a_i / N_ii, with N the inverse less the part of the offset."""
         diagonal = np.square(self.saddle.spectrum[1]) @ (1 / self.eigenvalues) - self.C / len(Y)
-        held_out = Y - duals.a / diagonal[:, None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            held_out = Y - duals.a / diagonal[:, None]
         return held_out, held_out
 
     def _probe(self) -> np.ndarray:
