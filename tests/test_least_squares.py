@@ -137,7 +137,7 @@ def test_minres_and_damping_hold_out_ten_folds():
 
 
 def test_a_C_at_which_a_refit_is_singular_is_passed_over(rng):
-    """Without the first sample the centred matrix has the singular value 1/C = 1, so its held-out values mean nothing."""
+    """Without the first sample the centred matrix has the singular value 1 = 1/C: held-out values mean nothing."""
     rest = centred(rng.standard_normal((29, 29)))
     U, s, Vt = np.linalg.svd(rest)
     K = rng.standard_normal((30, 30))
@@ -167,7 +167,9 @@ def test_nothing_is_held_out_unless_it_is_needed():
     model = AsymmetricLSSVC(0.7).fit(X, TWO)
     assert not hasattr(model, "loo_predictions_")
     assert not hasattr(model, "path_")
-    assert AsymmetricLSSVC([0.7]).fit(X, TWO).solver_.name == "spectral"
+    several = AsymmetricLSSVC([0.7]).fit(X, TWO)
+    assert several.solver_.name == "spectral"
+    assert not hasattr(several.set_params(C=0.7).fit(X, TWO), "path_")
     assert model.solver_.name == "dense"
     assert "fits" in model.solver_.reason
 
