@@ -78,8 +78,8 @@ class AsymmetricLeastSquares(BaseEstimator):
     def _learn(self, X: Array, Y: np.ndarray, y: np.ndarray) -> None:
         """Solve for the targets Y (n, k), at the best C if there are several."""
         n_threads(self.n_jobs)
-        for left_by_an_earlier_fit in ("merger_", "loo_predictions_", "loo_score_", "path_"):
-            vars(self).pop(left_by_an_earlier_fit, None)
+        for stale in {"merger_", "loo_predictions_", "loo_score_", "path_"} & vars(self).keys():
+            delattr(self, stale)
         grid, budget = self._grid(), budget_bytes(self.memory_budget)
         with jobs(self.n_jobs):
             kernel = self._fit_kernel(X)
