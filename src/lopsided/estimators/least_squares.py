@@ -111,7 +111,7 @@ class AsymmetricLeastSquares(BaseEstimator):
         held_out = saddle.leave_folds_out(grid, Y, folds) if folds else saddle.leave_one_out(grid, Y)
         errors, scores = np.full(len(grid), np.inf), np.full(len(grid), np.nan)
         for number, (source, target) in enumerate(held_out):
-            if not np.isfinite(source + target).all():
+            if not (np.isfinite(source).all() and np.isfinite(target).all()):
                 continue
             merger = self._fit_merger(source, target, y)
             merged = self._merge(source, target, merger)
