@@ -12,15 +12,16 @@ from sklearn.exceptions import NotFittedError
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from cases import KERNELS, assert_close, reference, solve_bordered
+from cases import KERNELS, assert_close, centred, reference, solve_bordered
 from lopsided import AsymmetricLSSVC, AsymmetricLSSVR
 from lopsided.exceptions import NearSingularWarning
 from lopsided.kernels import RBF, SNE, StudentT
 from lopsided.kernels.base import Kernel
+from lopsided.linalg import Spectral
 
 RNG = np.random.default_rng(0)
 X, NEW = RNG.standard_normal((30, 4)), RNG.standard_normal((7, 4))
@@ -91,13 +92,18 @@ def test_every_solver_gives_the_same_decisions(kernel):
 def test_the_best_of_several_C_is_the_fit_at_that_C(estimator, solver):
     grid, y = [0.01, 0.3, 2.0, 17.0], targets_of(estimator)
     model = estimator(grid, solver=solver, tol=1e-13).fit(X, y)
-    scores = [estimator([C], solver=solver, tol=1e-13).fit(X, y).loo_score_ for C in grid]
-    np.testing.assert_allclose(model.path_["score"], scores, rtol=1e-9)
+    alone = [estimator([C], solver=solver, tol=1e-13).fit(X, y) for C in grid]
+    np.testing.assert_allclose(model.path_["score"], [one.loo_score_ for one in alone], rtol=1e-9)
+    Y = signs(y) if estimator is AsymmetricLSSVC else y
+    errors = [np.square(one.loo_predictions_ - Y).mean() for one in alone]
+    np.testing.assert_allclose(model.path_["error"], errors, rtol=1e-9)
     np.testing.assert_array_equal(model.path_["C"], grid)
-    assert grid[int(np.argmax(scores))] == model.C_
-    assert model.loo_score_ == max(model.path_["score"])
-    alone = estimator(model.C_, solver="dense").fit(X, y)
-    np.testing.assert_allclose(model.left_duals_, alone.left_duals_, rtol=0, atol=1e-9 * model.C_)
+    best = int(np.argmin(errors))
+    assert model.C_ == alone[best].C_
+    assert model.loo_score_ == model.path_["score"][best]
+    np.testing.assert_allclose(model.loo_predictions_, alone[best].loo_predictions_, rtol=1e-8)
+    one_C = estimator(model.C_, solver="dense").fit(X, y)
+    np.testing.assert_allclose(model.left_duals_, one_C.left_duals_, rtol=0, atol=1e-9 * model.C_)
 
 
 @either
@@ -130,23 +136,62 @@ def test_minres_and_damping_hold_out_ten_folds():
         np.testing.assert_array_equal(model.loo_predictions_, folds.loo_predictions_)
 
 
+def test_a_C_at_which_a_refit_is_singular_is_passed_over(rng):
+    """Without the first sample the centred matrix has the singular value 1 = 1/C: held-out values mean nothing."""
+    rest = centred(rng.standard_normal((29, 29)))
+    U, s, Vt = np.linalg.svd(rest)
+    K = rng.standard_normal((30, 30))
+    K[1:, 1:] = (U * np.where(np.arange(29) == 3, 1.0, s)) @ Vt
+    model = AsymmetricLSSVC([1.0, 0.01], kernel="precomputed").fit(K, TWO)
+    assert model.path_["error"][0] > 1e10
+    assert model.C_ == 0.01
+
+
+def test_held_out_values_that_are_not_finite_are_passed_over(monkeypatch):
+    exact = Spectral.leave_one_out
+    spoiled = {1.0}
+
+    def leave_one_out(self, grid, Y):
+        found = exact(self, grid, Y)
+        return ((np.nan * s, t) if C in spoiled else (s, t) for C, (s, t) in zip(grid, found, strict=True))
+
+    monkeypatch.setattr(Spectral, "leave_one_out", leave_one_out)
+    model = AsymmetricLSSVC([1.0, 0.3]).fit(X, TWO)
+    assert (model.C_, model.path_["error"][0]) == (0.3, np.inf)
+    spoiled.add(0.3)
+    with pytest.raises(ValueError, match=r"singular at C=\[1.0, 0.3\]; add other values"):
+        AsymmetricLSSVC([1.0, 0.3]).fit(X, TWO)
+
+
 def test_nothing_is_held_out_unless_it_is_needed():
     model = AsymmetricLSSVC(0.7).fit(X, TWO)
     assert not hasattr(model, "loo_predictions_")
     assert not hasattr(model, "path_")
-    assert AsymmetricLSSVC([0.7]).fit(X, TWO).solver_.name == "spectral"
+    several = AsymmetricLSSVC([0.7]).fit(X, TWO)
+    assert several.solver_.name == "spectral"
+    assert not hasattr(several.set_params(C=0.7).fit(X, TWO), "path_")
     assert model.solver_.name == "dense"
     assert "fits" in model.solver_.reason
 
 
 def test_stacking_is_logistic_regression_on_held_out_values():
-    model = AsymmetricLSSVC(0.7, merge="stack").fit(X, THREE)
-    held_out = [AsymmetricLSSVC([0.7], merge=side).fit(X, THREE).loo_predictions_ for side in ("source", "target")]
+    model = AsymmetricLSSVC(0.7, merge="stack", cv=5).fit(X, THREE)
+    held_out = [
+        AsymmetricLSSVC([0.7], merge=side, cv=5).fit(X, THREE).loo_predictions_ for side in ("source", "target")
+    ]
     logistic = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)).fit(np.hstack(held_out), THREE)
     features = np.hstack([model.source_decision_function(NEW), model.target_decision_function(NEW)])
     np.testing.assert_allclose(model.decision_function(NEW), logistic.decision_function(features), rtol=1e-6)
     np.testing.assert_allclose(model.predict_proba(NEW), logistic.predict_proba(features), rtol=1e-6)
     np.testing.assert_array_equal(model.predict(NEW), logistic.predict(features))
+
+
+def test_stacking_learns_nothing_from_labels_that_mean_nothing(rng):
+    """Leaving out one sample at a time would: the mean of the other labels tells which label is missing."""
+    y = rng.permutation(np.repeat([0, 1], 100))
+    points = rng.standard_normal((200, 4))
+    for C in (0.001, 1.0):
+        assert AsymmetricLSSVC(C, merge="stack").fit(points, y).loo_score_ < 0.65
 
 
 def test_stacked_regression_weighs_the_functions():
@@ -285,6 +330,7 @@ def test_a_C_that_makes_the_system_singular_is_named_and_a_safe_one_is_quiet():
         ({"damping": -1.0}, "damping.*Got -1.0"),
         ({"damping": 1.0, "solver": "spectral"}, "damping=1.0 takes"),
         ({"tol": -1.0}, "tol.*Got -1.0"),
+        ({"cv": ShuffleSplit(3), "C": [1.0]}, "leave every sample out once"),
         ({"cv": 1, "C": [1.0]}, "cv.*Got 1"),
         ({"n_jobs": 0}, "n_jobs=0"),
         ({"memory_budget": "lots"}, "memory_budget='lots'"),

@@ -44,16 +44,16 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
     Parameters
     ----------
     C : float or array-like, default=1.0
-        The papers' gamma. From several the best is taken, by the accuracy of held-out predictions; ties go to the
-        first. Below 1 / (largest singular value of the centred kernel matrix) the system is positive definite; where
-        1/C is nearly one of the singular values, a :class:`~lopsided.exceptions.NearSingularWarning` says so.
+        The papers' gamma. From several the best is taken, by the squared error of held-out predictions (their log-loss
+        with merge="stack"). Below 1 / (largest singular value of the centred kernel matrix) the system is positive
+        definite; where 1/C is nearly a singular value, :class:`~lopsided.exceptions.NearSingularWarning` says so.
     kernel : str, Kernel or callable, default="sne"
         A kernel of :mod:`lopsided.kernels`, its name, a vectorised f(X, Z), or "precomputed": X is then the square K.
     merge : {"mean", "source", "target", "stack"}, default="mean"
         How the functions become one decision. "stack" learns it, by logistic regression on held-out values of both.
     cv : int, splitter or None, default=None
-        How samples are held out. None is exact leave-one-out, from one factorisation, or 10 folds where there is none
-        to look into (MINRES, damping); the kernel stays the one that was fitted on all samples.
+        How samples are held out. None is exact leave-one-out, from one factorisation, or 10 folds for merge="stack" and
+        where there is no inverse to look into (MINRES, damping). The kernel stays the one fitted on all samples.
     solver : {"auto", "dense", "spectral", "symmetric", "sparse_lu", "minres"}, default="auto"
         "auto" looks at size, sparsity, symmetry and budget; ``solver_`` says what it took and why.
     damping : float, default=0.0
@@ -83,7 +83,7 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
     loo_score_ : float
         Their accuracy.
     path_ : dict
-        "C" and "score", arrays of one length.
+        "C", "error" (by which it is chosen) and "score", arrays of one length.
     n_features_in_, feature_names_in_, kernel_, X_fit_, merger_
         Width and column names of X, the fitted kernel, the training samples, and what merges or calibrates.
 
@@ -165,6 +165,9 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
     def _say(self, merger: Any, features: np.ndarray) -> np.ndarray:
         return merger.decision_function(features).reshape(len(features), -1)
 
+    def _held_out_error(self, merged: np.ndarray, Y: np.ndarray, y: np.ndarray) -> float:
+        return _log_loss(_both_sides(merged), y) if self.merge == "stack" else super()._held_out_error(merged, Y, y)
+
     def _held_out_score(self, merged: np.ndarray, y: np.ndarray) -> float:
         return float((_winners(merged) == y).mean())
 
@@ -179,11 +182,13 @@ def _both_sides(decisions: np.ndarray) -> np.ndarray:
     return np.hstack([0 * decisions, decisions]) if decisions.shape[1] == 1 else decisions
 
 
+def _log_loss(decisions: np.ndarray, y: np.ndarray) -> float:
+    """Mean negative log-likelihood of the labels under softmax(decisions)."""
+    return -float(log_softmax(decisions, axis=1)[np.arange(len(y)), y].mean())
+
+
 def _fit_slope(decisions: np.ndarray, y: np.ndarray) -> float:
     """The number t that makes the labels most likely under softmax(t decisions)."""
-
-    def loss(log_slope: float) -> float:
-        return -float(log_softmax(np.exp(log_slope) * decisions, axis=1)[np.arange(len(y)), y].mean())
-
     bound = np.log(STEEPEST)
-    return float(np.exp(minimize_scalar(loss, bounds=(-bound, bound), method="bounded").x))
+    fitted = minimize_scalar(lambda t: _log_loss(np.exp(t) * decisions, y), bounds=(-bound, bound), method="bounded")
+    return float(np.exp(fitted.x))

@@ -25,7 +25,7 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
     Parameters
     ----------
     C : float or array-like, default=1.0
-        The inverse of KernelRidge's alpha. From several the best is taken, by the R^2 of held-out predictions.
+        The inverse of KernelRidge's alpha. From several the best is taken, by the error of held-out predictions.
     kernel : str, Kernel or callable, default="sne"
         As in :class:`AsymmetricLSSVC`.
     merge : {"mean", "source", "target", "stack"}, default="mean"

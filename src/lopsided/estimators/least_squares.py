@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._parallel import jobs, n_threads
 from ..kernels import Kernel, Precomputed, as_kernel
 from ..kernels.base import FLOATS, Array, canonical
-from ..linalg import SADDLE_SOLVERS, Saddle, build_saddle, check_finite, warn_if_near_singular
+from ..linalg import SADDLE_SOLVERS, Fold, Saddle, build_saddle, check_finite, warn_if_near_singular
 from ..operators import as_operator, budget_bytes
 
 FOLDS = 10
@@ -78,6 +78,8 @@ class AsymmetricLeastSquares(BaseEstimator):
     def _learn(self, X: Array, Y: np.ndarray, y: np.ndarray) -> None:
         """Solve for the targets Y (n, k), at the best C if there are several."""
         n_threads(self.n_jobs)
+        for stale in {"merger_", "loo_predictions_", "loo_score_", "path_"} & vars(self).keys():
+            delattr(self, stale)
         grid, budget = self._grid(), budget_bytes(self.memory_budget)
         with jobs(self.n_jobs):
             kernel = self._fit_kernel(X)
@@ -105,30 +107,42 @@ class AsymmetricLeastSquares(BaseEstimator):
 
     def _hold_out(self, saddle: Saddle, grid: np.ndarray, X: Array, Y: np.ndarray, y: np.ndarray) -> int:
         """Score every C on samples that were left out, keep what the best one says, and return its number."""
-        if self.cv is None and not self.damping and self.solver_.name not in WITHOUT_INVERSE:
-            held_out = saddle.leave_one_out(grid, Y)
-        else:
-            folds = check_cv(self._default_folds(y) if self.cv is None else self.cv, y, classifier=is_classifier(self))
-            held_out = saddle.leave_folds_out(grid, Y, list(folds.split(X, y)))
-        scores, best = np.full(len(grid), -np.inf), -1
+        folds = self._folds(X, y)
+        held_out = saddle.leave_folds_out(grid, Y, folds) if folds else saddle.leave_one_out(grid, Y)
+        errors, scores = np.full(len(grid), np.inf), np.full(len(grid), np.nan)
         for number, (source, target) in enumerate(held_out):
             if not (np.isfinite(source).all() and np.isfinite(target).all()):
                 continue
             merger = self._fit_merger(source, target, y)
             merged = self._merge(source, target, merger)
-            scores[number] = self._held_out_score(merged, y)
-            if best < 0 or scores[number] > scores[best]:
-                best, self.merger_, self.loo_predictions_ = number, merger, self._squeeze(merged)
-        if best < 0:
-            raise ValueError(f"no C of {grid.tolist()} gives finite predictions; scale the kernel matrix")
+            errors[number], scores[number] = self._held_out_error(merged, Y, y), self._held_out_score(merged, y)
+            if errors[number] < errors[:number].min(initial=np.inf):
+                self.merger_, self.loo_predictions_ = merger, self._squeeze(merged)
+        if np.isinf(errors).all():
+            raise ValueError(f"without some of the samples the system is singular at C={self.C}; add other values of C")
+        best = int(errors.argmin())
         self.loo_score_ = float(scores[best])
-        self.path_ = {"C": grid, "score": scores}
+        self.path_ = {"C": grid, "error": errors, "score": scores}
         return best
 
-    def _default_folds(self, y: np.ndarray) -> int:
-        """Ten, or as many as the smallest class has samples."""
+    def _folds(self, X: Array, y: np.ndarray) -> list[Fold] | None:
+        """The folds to leave out in turn, or None to leave out one sample at a time.
+
+        Never one at a time for a stack: the mean of the other labels gives that of a sample away, and what learns from
+        such predictions learns nothing else.
+        """
+        exact = self.merge != "stack" and not self.damping and self.solver_.name not in WITHOUT_INVERSE
+        if self.cv is None and exact:
+            return None
         smallest = np.unique(y, return_counts=True)[1].min() if is_classifier(self) else len(y)
-        return max(2, min(FOLDS, int(smallest)))
+        cv = max(2, min(FOLDS, int(smallest))) if self.cv is None else self.cv
+        folds = list(check_cv(cv, y, classifier=is_classifier(self)).split(X, y))
+        times = np.bincount(np.concatenate([left_out for _, left_out in folds]), minlength=len(y))
+        if not ((times == 1).all() and all(len(kept) + len(left_out) == len(y) for kept, left_out in folds)):
+            raise ValueError(
+                f"cv={self.cv} must leave every sample out once and train on all the others, as KFold does"
+            )
+        return folds
 
     @property
     def _holds_out(self) -> bool:
@@ -141,7 +155,11 @@ class AsymmetricLeastSquares(BaseEstimator):
 
     @abstractmethod
     def _held_out_score(self, merged: np.ndarray, y: np.ndarray) -> float:
-        """The score by which C is chosen."""
+        """The score of held-out predictions, as ``score`` would give it."""
+
+    def _held_out_error(self, merged: np.ndarray, Y: np.ndarray, y: np.ndarray) -> float:
+        """The error of held-out predictions, by which C is chosen: their mean square, and that of all classes."""
+        return float(np.square(merged - Y).mean())
 
     @abstractmethod
     def _say(self, merger: Any, features: np.ndarray) -> np.ndarray:

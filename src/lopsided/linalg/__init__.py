@@ -8,7 +8,7 @@ from .factors import Factors
 from .lanczos import arpack, propack
 from .minres import Minres
 from .reduced import Reduced
-from .saddle import Closeness, Duals, Saddle, System
+from .saddle import Closeness, Duals, Fold, Saddle, System
 from .saddle_solvers import SADDLE_SOLVERS, build_saddle, choose_saddle, warn_if_near_singular
 from .solvers import SOLVERS, Choice, block_size, choose, factorise, factorise_energy
 from .spectral import Spectral
@@ -23,6 +23,7 @@ __all__ = [
     "Compatibility",
     "Duals",
     "Factors",
+    "Fold",
     "Minres",
     "Reduced",
     "Saddle",

@@ -112,7 +112,7 @@ def _lu(S: Any) -> Callable[[np.ndarray], np.ndarray] | None:
     """What solves with S, or None if a pivot vanishes."""
     if sparse.issparse(S):
         try:  # kernels of graphs fill so little that supernodes cost more than they save
-            return splu(S, permc_spec="MMD_AT_PLUS_A", relax=1, panel_size=1).solve
+            return splu(S, permc_spec="MMD_AT_PLUS_A", relax=1, panel_size=1, options={"Equil": False}).solve
         except RuntimeError:
             return None
     LU, pivots, info = scipy.linalg.get_lapack_funcs("getrf", (S,))(S)

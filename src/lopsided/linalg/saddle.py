@@ -10,7 +10,8 @@ class and every target is one more right-hand side. Two facts carry all solvers:
 - **The offsets go away.** With H = I - 11'/n and B = H K H the unknowns solve [I/C, B; B', I/C] [a; c] = [H y; H y],
   and b1 = mean(y - K c), b2 = mean(y - K'a). The eigenvalues are 1/C -+ the singular values of B, and 1/C.
 - **Leaving one out is free.** Let N be the inverse of the whole matrix. What the machine trained without sample i says
-  of it is (y_i, y_i) - N_i^-1 (a_i, c_i) with N_i the 2 x 2 block of N that belongs to a_i and c_i.
+  of it is (y_i, y_i) - N_i^-1 (a_i, c_i) with N_i the 2 x 2 block of N that belongs to a_i and c_i; the same holds for
+  a fold of samples and the block of N that belongs to them.
 """
 
 from __future__ import annotations
@@ -151,7 +152,7 @@ class Saddle(ABC):
             yield system.leave_one_out(Y, system.solve(Y))
 
     def leave_folds_out(self, grid: np.ndarray, Y: np.ndarray, folds: Sequence[Fold]) -> Iterator[HeldOut]:
-        """For each C what the functions trained without a fold say of its samples; folds are (kept, left out)."""
+        """For each C what the functions trained without a fold say of its samples, by training them."""
         found = np.zeros((len(grid), 2, *Y.shape))
         for kept, left_out in folds:
             saddle = self.restricted(kept)
@@ -177,10 +178,22 @@ class BlockwiseSystem(System):
 
 
 def from_blocks(Y: np.ndarray, a: np.ndarray, c: np.ndarray, aa: np.ndarray, cc: np.ndarray, ac: np.ndarray) -> HeldOut:
-    """(y_i, y_i) - N_i^-1 (a_i, c_i) for every i, from the three diagonals that make the blocks N_i."""
+    """(y_i, y_i) - N_i^-1 (a_i, c_i) for every i, from the three diagonals that make the blocks N_i.
+
+    Not finite where the system without a sample is singular.
+    """
     aa, cc, ac = aa[:, None], cc[:, None], ac[:, None]
     determinant = aa * cc - ac**2
-    return Y - (cc * a - ac * c) / determinant, Y - (aa * c - ac * a) / determinant
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return Y - (cc * a - ac * c) / determinant, Y - (aa * c - ac * a) / determinant
+
+
+def solve_or_nan(block: np.ndarray, r: np.ndarray) -> np.ndarray:
+    """block^-1 r, or nan if the block is singular."""
+    try:
+        return np.linalg.solve(block, r)
+    except np.linalg.LinAlgError:
+        return np.full_like(r, np.nan)
 
 
 def _unit(x: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -13,7 +13,7 @@ from ..operators.compound import LowRank
 from ..operators.stored import Stored
 from .dense import lapack
 from .factors import Factors
-from .saddle import BlockwiseSystem, Closeness, HeldOut, Saddle, from_blocks
+from .saddle import BlockwiseSystem, Closeness, Fold, HeldOut, Saddle, from_blocks, solve_or_nan
 
 EPS = np.finfo(float).eps
 DIGITS = 1e-10  # accuracy below which vectors are not taken from B B'
@@ -77,6 +77,18 @@ class Spectral(Saddle):
             batch = zip(*self.inverse(grid[some], R, R), *self.blocks(grid[some]), strict=True)
             yield from (from_blocks(Y, *of_one_C) for of_one_C in batch)
 
+    def leave_folds_out(self, grid: np.ndarray, Y: np.ndarray, folds: Sequence[Fold]) -> Iterator[HeldOut]:
+        """The same for folds of f samples, by blocks of size 2f: O(n k f) for each C and all folds together."""
+        for C in grid:
+            system = self.at(C)
+            duals = system.solve(Y)
+            source, target = Y.copy(), Y.copy()
+            for _, fold in folds:
+                residuals = solve_or_nan(system.block(fold), np.concatenate([duals.a[fold], duals.c[fold]]))
+                source[fold] -= residuals[: len(fold)]
+                target[fold] -= residuals[len(fold) :]
+            yield source, target
+
     def inverse(self, grid: np.ndarray, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Solutions a and c for every C, each of shape (len(grid), n, k)."""
         U, V = self.factors.U, self.factors.V
@@ -89,12 +101,16 @@ class Spectral(Saddle):
 
     def blocks(self, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Diagonals of the blocks of the inverses for every C, each of shape (len(grid), n)."""
-        sums, gaps = self._denominators(grid)
         left, right, mixed = self._squares
+        own, cross = self.weights(grid)
         beyond = self._beyond(grid)
-        own = (1 / sums + 1 / gaps) / 2 - beyond
         offset = beyond * (1 - 1 / len(left))
-        return own @ left.T + offset, own @ right.T + offset, ((1 / sums - 1 / gaps) / 2) @ mixed.T
+        return own @ left.T + offset, own @ right.T + offset, cross @ mixed.T
+
+    def weights(self, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The inverse from U to U and from V to V, less what it is beyond them, and from U to V; for every C."""
+        sums, gaps = self._denominators(grid)
+        return (1 / sums + 1 / gaps) / 2 - self._beyond(grid), (1 / sums - 1 / gaps) / 2
 
     def _beyond(self, grid: np.ndarray) -> np.ndarray:
         """What the inverse does to vectors beyond the factors, (len(grid), 1): it multiplies by C, if there are any."""
@@ -128,6 +144,14 @@ class SpectralSystem(BlockwiseSystem):
         """Three products."""
         aa, cc, ac = self.saddle.blocks(np.array([self.C]))
         return aa[0], cc[0], ac[0]
+
+    def block(self, fold: np.ndarray) -> np.ndarray:
+        """The rows and columns of the inverse that belong to some samples, shape (2f, 2f). Cost O(k f^2)."""
+        U, V, n = self.saddle.factors.U[fold], self.saddle.factors.V[fold], self.n
+        own, cross = (weights[0] for weights in self.saddle.weights(np.array([self.C])))
+        rest = 0.0 if self.saddle.complete else self.C * (np.eye(len(fold)) - 1 / n)
+        mixed = (U * cross) @ V.T
+        return np.block([[(U * own) @ U.T + rest, mixed], [mixed.T, (V * own) @ V.T + rest]])
 
     def closeness(self) -> Closeness:
         """Look at the singular values."""

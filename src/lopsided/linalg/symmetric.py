@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -9,7 +10,7 @@ import scipy.linalg
 
 from ..operators.base import KernelOperator
 from ..operators.stored import Stored
-from .saddle import Duals, HeldOut, Saddle, System
+from .saddle import Duals, Fold, HeldOut, Saddle, System, solve_or_nan
 
 EPS = np.finfo(float).eps
 
@@ -46,6 +47,17 @@ class Symmetric(Saddle):
         """Slice the matrix."""
         return Symmetric(Stored(self.K[kept][:, kept]), self.many)
 
+    def leave_folds_out(self, grid: np.ndarray, Y: np.ndarray, folds: Sequence[Fold]) -> Iterator[HeldOut]:
+        """Held-out residuals of a fold are N_FF^-1 a_F, with N the inverse less the part of the offset."""
+        U = self.spectrum[1]
+        for C in grid:
+            system = self.at(C)
+            a, held_out = system.solve(Y).a, Y.copy()
+            for _, fold in folds:
+                block = (U[fold] / system.eigenvalues) @ U[fold].T - C / len(Y)
+                held_out[fold] -= solve_or_nan(block, a[fold])
+            yield held_out, held_out
+
 
 class SymmetricSystem(System):
     """I/C + B, by eigenvalues or by one solution."""
@@ -58,15 +70,16 @@ class SymmetricSystem(System):
         """For R1 = R2, which is all that a symmetric matrix is asked."""
         if self.saddle.many:
             U = self.saddle.spectrum[1]
-            a = U @ ((U.T @ R1) / self._eigenvalues[:, None])
+            a = U @ ((U.T @ R1) / self.eigenvalues[:, None])
         else:
             a = scipy.linalg.lu_solve(self._factors, R1, check_finite=False)
         return a, a
 
     def leave_one_out(self, Y: np.ndarray, duals: Duals) -> HeldOut:
         """Held-out residuals are a_i / N_ii, with N the inverse less the part of the offset."""
-        diagonal = np.square(self.saddle.spectrum[1]) @ (1 / self._eigenvalues) - self.C / len(Y)
-        held_out = Y - duals.a / diagonal[:, None]
+        diagonal = np.square(self.saddle.spectrum[1]) @ (1 / self.eigenvalues) - self.C / len(Y)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            held_out = Y - duals.a / diagonal[:, None]
         return held_out, held_out
 
     def _probe(self) -> np.ndarray:
@@ -79,7 +92,8 @@ class SymmetricSystem(System):
         return product, product
 
     @property
-    def _eigenvalues(self) -> np.ndarray:
+    def eigenvalues(self) -> np.ndarray:
+        """Of I/C + B, none of them quite zero."""
         shifted = self.saddle.spectrum[0] + 1 / self.C
         return np.where(shifted == 0, EPS / self.C, shifted)
 
