@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
@@ -17,6 +18,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from scipy import sparse
+from sklearn.metrics.pairwise import euclidean_distances
 
 from lopsided._parallel import n_threads
 
@@ -35,6 +37,21 @@ def load_graph(name: str) -> sparse.csr_array:
     return sparse.csr_array((np.ones(len(row)), (row, col)), shape=(n, n))
 
 
+def dense_sne(A: sparse.csr_array, bandwidth: float) -> np.ndarray:
+    """The kernel matrix as one builds it without this library; the distances come from sparse products."""
+    K = euclidean_distances(A, A.T.tocsr(), squared=True)
+    K /= -(bandwidth**2)
+    np.exp(K, out=K)
+    K /= K.sum(axis=1)[:, None]
+    return K
+
+
+def load_labels(name: str) -> np.ndarray:
+    """The classes of a stored graph's nodes."""
+    with np.load(DATA / "graphs" / f"{name}.npz") as file:
+        return file["labels"]
+
+
 def clock(task: Callable[[], T], repeats: int = 5) -> tuple[float, T]:
     """Median seconds of a task over a few runs, and its last result."""
     seconds = []
@@ -46,10 +63,15 @@ def clock(task: Callable[[], T], repeats: int = 5) -> tuple[float, T]:
 
 
 def eta(exact: tuple[np.ndarray, np.ndarray, np.ndarray], U: np.ndarray, V: np.ndarray) -> float:
-    """The 2024 paper's accuracy (section 4.4): singular-value weighted mean of 1 - |cosine|, both sides added."""
+    """The 2024 paper's accuracy (section 4.4): singular-value weighted mean of 1 - |cosine|, both sides added.
+
+    Components that are missing are as wrong as can be.
+    """
     total = 0.0
     for vectors, found in ((exact[0], U), (exact[2], V)):
-        cosines = np.abs(np.einsum("ij,ij->j", vectors, found)) / np.linalg.norm(found, axis=0)
+        cosines = np.zeros(len(exact[1]))
+        k = found.shape[1]
+        cosines[:k] = np.abs(np.einsum("ij,ij->j", vectors[:, :k], found)) / np.linalg.norm(found, axis=0)
         total += float(np.mean(exact[1] * np.abs(1 - cosines)))
     return total
 
@@ -110,6 +132,31 @@ def save(name: str, parts: dict[str, Any], seed: int) -> None:
     record = json.loads(path.read_text()) if path.exists() else {}
     record |= {part: {"environment": environment(seed), "result": result} for part, result in parts.items()}
     path.write_text(json.dumps(record, indent=1) + "\n")
+
+
+def main(
+    script: str,
+    doc: str | None,
+    parts: dict[str, Callable[[bool], Any]],
+    children: dict[str, Callable[..., dict[str, Any]]] | None = None,
+    seed: int = 0,
+) -> None:
+    """Run the parts of a benchmark that were asked for, each of which takes whether it is a smoke run."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", choices=[[], *parts], help="default: all")
+    parser.add_argument("--smoke", action="store_true", help="tiny data, nothing kept")
+    parser.add_argument("--child", nargs="+", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child and children:
+        name, *arguments = options.child
+        return report_from_child(children[name](*arguments))
+    record = {}
+    for name in options.parts or parts:
+        record[name] = parts[name](options.smoke)
+        if not options.smoke:
+            save(Path(script).stem, {name: record[name]}, seed)
+    if options.smoke:
+        print("smoke run finished:", ", ".join(record))
 
 
 def print_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

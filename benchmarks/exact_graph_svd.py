@@ -11,7 +11,6 @@ runs have a process to themselves.
 
 from __future__ import annotations
 
-import argparse
 import subprocess
 import sys
 import time
@@ -20,10 +19,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, svds
-from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.extmath import randomized_svd
 
-from common import clock, eta, in_child, load_graph, print_table, race, report_from_child, save
+from common import clock, dense_sne, eta, in_child, load_graph, main, print_table, race
 from lopsided import KernelSVD
 from lopsided._parallel import run, slices_of
 from lopsided.datasets import make_citation_graph
@@ -40,15 +39,6 @@ PAPER = {  # seconds of Tables 4 and 6: TSVD to machine precision, RSVD and asym
     "citeseer": (0.568, 0.290, 0.136),
     "pubmed": (9.223, 4.577, 0.141),
 }
-
-
-def dense_sne(A: sparse.csr_array, bandwidth: float) -> np.ndarray:
-    """The kernel matrix as one builds it without this library; the distances come from sparse products."""
-    K = euclidean_distances(A, A.T.tocsr(), squared=True)
-    K /= -(bandwidth**2)
-    np.exp(K, out=K)
-    K /= K.sum(axis=1)[:, None]
-    return K
 
 
 def accurate_rsvd(K: np.ndarray, exact: Any) -> tuple[float, float]:
@@ -231,22 +221,5 @@ CHILDREN = {"graph": child_graph, "ours": lambda n: child_ours(int(n)), "sknetwo
 PARTS = {"graphs": graphs, "million": million, "blocks": blocks, "import": import_time}
 
 
-def main() -> None:
-    """Run the parts that were asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", choices=[[], *PARTS], help="default: all")
-    parser.add_argument("--smoke", action="store_true", help="tiny data, nothing kept")
-    parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.child:
-        name, argument = options.child
-        return report_from_child(CHILDREN[name](argument))
-    record = {name: PARTS[name](options.smoke) for name in options.parts or PARTS}
-    if options.smoke:
-        print("smoke run finished:", ", ".join(record))
-    else:
-        save("exact_graph_svd", record, SEED)
-
-
 if __name__ == "__main__":
-    main()
+    main(__file__, __doc__, PARTS, CHILDREN, SEED)

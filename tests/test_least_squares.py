@@ -395,3 +395,43 @@ def test_bad_points_are_refused_at_fit_and_at_prediction(estimator):
         values.predict(NEW @ X.T, Z=NEW[1:] @ X.T)
     with pytest.raises(ValueError, match="expecting 30"):
         values.predict(NEW @ X.T, Z=NEW)
+
+
+@either
+@pytest.mark.parametrize("strategy", ["uniform", "kmeans", "leverage", "pivoted"])
+@pytest.mark.parametrize("C", [SAFE, [0.01, SAFE]])
+def test_landmarks_of_a_kernel_of_low_rank_give_the_exact_machine(C, strategy, estimator):
+    y = targets_of(estimator)
+    exact = estimator(C, kernel="linear").fit(X, y)
+    model = estimator(C, kernel="linear", solver="nystrom", n_landmarks=12, landmarks=strategy).fit(X, y)
+    assert model.solver_.name == "nystrom" and model.X_fit_.shape[0] <= 12
+    assert model.C_ == exact.C_
+    assert_close(model.source_decision_function(NEW), exact.source_decision_function(NEW), ulps=1e6)
+    assert_close(model.target_decision_function(NEW), exact.target_decision_function(NEW), ulps=1e6)
+    if np.ndim(C):
+        assert_close(model.loo_predictions_, exact.loo_predictions_, ulps=1e6)
+
+
+def test_landmarks_keep_source_and_target_apart_where_the_kernel_does():
+    """Every sample a landmark on both sides, and the small half of the spectrum is rounding."""
+    wide = RNG.standard_normal((60, 3))
+    y = wide[:, 0] - wide[:, 1] ** 2
+    exact = AsymmetricLSSVR(1.0, kernel=SNE(8.0)).fit(wide, y)
+    model = AsymmetricLSSVR(1.0, kernel=SNE(8.0), solver="nystrom", n_landmarks=60).fit(wide, y)
+    assert np.abs(exact.source_decision_function(NEW[:, :3]) - exact.target_decision_function(NEW[:, :3])).max() > 1e-4
+    assert_close(model.source_decision_function(NEW[:, :3]), exact.source_decision_function(NEW[:, :3]), ulps=1e7)
+    assert_close(model.target_decision_function(NEW[:, :3]), exact.target_decision_function(NEW[:, :3]), ulps=1e7)
+
+
+def test_large_dense_data_take_landmarks_and_say_why(monkeypatch):
+    monkeypatch.setattr("lopsided.linalg.solvers.LARGE", 100)
+    model = AsymmetricLSSVC(SAFE, kernel="rbf", n_landmarks=20, memory_budget="8.5MB").fit(
+        np.repeat(X, 40, axis=0), np.repeat(TWO, 40)
+    )
+    assert model.solver_.name == "nystrom" and "exceeds the budget" in model.solver_.reason
+
+
+@pytest.mark.parametrize(("parameters", "data"), [({"damping": 1.0}, X), ({"kernel": "precomputed"}, X @ X.T)])
+def test_landmarks_need_points_and_no_damping(parameters, data):
+    with pytest.raises(ValueError, match="solver='nystrom' takes points and no damping"):
+        AsymmetricLSSVC(SAFE, solver="nystrom", **parameters).fit(data, TWO)

@@ -15,3 +15,11 @@ class NearSingularWarning(LopsidedWarning):
 
 class ConvergenceWarning(LopsidedWarning):
     """An iteration stopped before its answer was as accurate as was asked."""
+
+
+class RankWarning(LopsidedWarning):
+    """The data hold fewer components than were asked for, and so does the answer."""
+
+
+class AccuracyWarning(LopsidedWarning):
+    """An approximation did not reach the tolerance that was asked for."""

@@ -54,13 +54,20 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
     cv : int, splitter or None, default=None
         How samples are held out. None is exact leave-one-out, from one factorisation, or 10 folds for merge="stack" and
         where there is no inverse to look into (MINRES, damping). The kernel stays the one fitted on all samples.
-    solver : {"auto", "dense", "spectral", "symmetric", "sparse_lu", "minres"}, default="auto"
-        "auto" looks at size, sparsity, symmetry and budget; ``solver_`` says what it took and why.
+    solver : {"auto", "dense", "spectral", "symmetric", "sparse_lu", "minres", "nystrom"}, default="auto"
+        "auto" looks at size, sparsity, symmetry and budget; ``solver_`` says what it took and why. "nystrom" takes a
+        kernel matrix of low rank from landmarks, for many samples; the others are exact.
+    n_landmarks : int or None, default=None
+        For solver="nystrom": how many, on either side; None is 1,000. Half as many components are kept.
+    landmarks : {"uniform", "kmeans", "leverage", "pivoted"}, default="uniform"
+        How they are placed; see :class:`KernelSVD`.
     damping : float, default=0.0
         Above 0 the solution is (M'M + damping I)^-1 M'r for the matrix M of the whole system; 1.0 is what the authors
         of the method fall back to where M is singular.
     tol : float, default=0.0
         Relative residual at which MINRES stops; 0 is 1e-10.
+    random_state : int, RandomState instance or None, default=None
+        Seeds landmarks; None is a fixed seed.
     n_jobs : int or None, default=None
         Threads for kernel blocks and sparse products; None is one for each core.
     memory_budget : float, str or None, default=None
@@ -73,7 +80,7 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
     C_ : float
         The C that was taken.
     left_duals_, right_duals_ : arrays of shape (n, k)
-        a and c, a column for each class (one column for two classes).
+        a and c, a column for each class (one column for two classes): the weights of ``X_fit_`` and of ``Z_fit_``.
     source_intercept_, target_intercept_ : arrays of shape (k,)
         b1 and b2.
     solver_ : Choice
@@ -84,13 +91,15 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         Their accuracy.
     path_ : dict
         "C", "error" (by which it is chosen) and "score", arrays of one length.
-    n_features_in_, feature_names_in_, kernel_, X_fit_, merger_
-        Width and column names of X, the fitted kernel, the training samples, and what merges or calibrates.
+    X_fit_, Z_fit_ : arrays or sparse matrices
+        The training samples as sources and as targets, or the landmarks of both.
+    n_features_in_, feature_names_in_, kernel_, merger_
+        Width and column names of X, the fitted kernel, and what merges or calibrates.
 
     Notes
     -----
     Dense: O(n^3) time and O(n^2) memory once, for all classes; for many C one decomposition and O(n^2) for each. Sparse
-    kernel matrices: a sparse LU, or MINRES.
+    kernel matrices: a sparse LU, or MINRES. Landmarks: O(n p^2) for p of them, and nothing is n x n.
 
     References
     ----------

@@ -32,11 +32,17 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
         "stack" learns to combine the functions, by linear regression on held-out values of both.
     cv : int, splitter or None, default=None
         As in :class:`AsymmetricLSSVC`.
-    solver : {"auto", "dense", "spectral", "symmetric", "sparse_lu", "minres"}, default="auto"
+    solver : {"auto", "dense", "spectral", "symmetric", "sparse_lu", "minres", "nystrom"}, default="auto"
+        As in :class:`AsymmetricLSSVC`.
+    n_landmarks : int or None, default=None
+        As in :class:`AsymmetricLSSVC`.
+    landmarks : {"uniform", "kmeans", "leverage", "pivoted"}, default="uniform"
         As in :class:`AsymmetricLSSVC`.
     damping : float, default=0.0
         As in :class:`AsymmetricLSSVC`.
     tol : float, default=0.0
+        As in :class:`AsymmetricLSSVC`.
+    random_state : int, RandomState instance or None, default=None
         As in :class:`AsymmetricLSSVC`.
     n_jobs : int or None, default=None
         As in :class:`AsymmetricLSSVC`.

@@ -6,17 +6,38 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._parallel import jobs, n_threads
+from .._parallel import jobs, n_threads, slices_of
+from .._rows import gathered
 from ..kernels import Kernel, Precomputed, as_kernel
 from ..kernels.base import FLOATS, Array, by_rows, canonical, check_points, check_sides
-from ..linalg import SOLVERS, Choice, Compatibility, Factors, check_finite, factorise, factorise_energy, make_compatible
+from ..linalg import (
+    SOLVERS,
+    STRATEGIES,
+    Attempt,
+    Choice,
+    Compatibility,
+    Factors,
+    Landmarks,
+    Side,
+    approximate,
+    check_finite,
+    choose,
+    factorise,
+    factorise_energy,
+    make_compatible,
+    many_sums,
+)
 from ..linalg.compatibility import PROJECTIONS, given
-from ..operators import Centered, KernelOperator, as_operator, budget_bytes
+from ..operators import Centered, KernelOperator, as_operator, budget_bytes, is_evaluated
+
+NULL = 10  # sqrt(points) eps: singular values below this share of the largest are rounding
+SLAB_ROWS = 1 << 18
 
 
 class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -42,12 +63,25 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Centre the two feature maps, that is the rows and the columns of K.
     scaling : float, default=1.0
         ``transform`` returns U s^scaling: 1 for scores, 0 for singular vectors, 0.5 for an even split.
-    solver : {"auto", "lapack", "krylov", "propack", "arpack"}, default="auto"
-        "auto" looks at shape, sparsity and budget; ``solver_`` says what it took and why.
+    solver : {"auto", "lapack", "krylov", "propack", "arpack", "nystrom"}, default="auto"
+        "nystrom" approximates from landmarks, the others are exact. "auto" looks at shape, sparsity and budget, and
+        takes landmarks where a dense matrix is large; ``solver_`` says what it took and why.
+    n_landmarks : int, (int, int) or None, default=None
+        Landmarks on either side, or left and right. None is 20 for each component, from 200 to 2,000.
+    landmarks : {"uniform", "kmeans", "leverage", "pivoted"} or pair of arrays, default="uniform"
+        Rows at random; weighted centres of clusters; rows drawn by an estimate of their leverage; pivots of a cross
+        approximation. Or, for the left and for the right, row numbers (p,) or points (p, width).
+    extension : {"orthonormal", "plain"}, default="orthonormal"
+        How the landmarks' triplets reach all points: made orthonormal and decomposed anew, or by the 2024 paper's
+        equation 9 alone, with columns of length one and singular values s sqrt(n m / (p q)) of the p x q landmarks.
+    denominators : {"auto", "all", "landmarks"}, default="auto"
+        With landmarks: the set over which SNE and StudentT normalise. "all" is exact and costs n m kernel values on
+        dense data, little on sparse; "landmarks" sums over weighted landmarks. "auto" is "all" where it is cheap.
     tol : float, default=0.0
-        Residual at which the iterative solvers stop, relative to the largest singular value; 0 is near rounding.
+        Exact solvers: residual at which iterations stop, relative to the largest singular value; 0 is near rounding.
+        Landmarks: bound on the estimated eta, for which their number is doubled until it holds; 0 asks for none.
     random_state : int, RandomState instance or None, default=None
-        Seeds compatibility="random". Start vectors have a fixed seed unless one is given.
+        Seeds compatibility="random" and landmarks. Start vectors have a fixed seed unless one is given.
     n_jobs : int or None, default=None
         Threads for kernel blocks and sparse products; None is one for each core, as BLAS does.
     memory_budget : float, str or None, default=None
@@ -68,9 +102,17 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     compatibility_ : Compatibility
         The fitted maps.
     X_fit_, Z_fit_ : arrays or sparse matrices
-        The points that are compared, after those maps. Not copied where no map changed them.
+        The points that new ones are compared with, after those maps: all of them, not copied where no map changed them,
+        or the landmarks. For kernel="precomputed" their numbers.
     means_ : tuple or None
         Row means, column means and grand mean of K, with ``center``.
+    landmarks_ : tuple of Landmarks or None
+        Left and right: ``points``, ``weights`` and, where they are rows of the data, ``indices``.
+    eta_ : float or None
+        With landmarks and ``tol``: the 2024 paper's eta (section 4.4, weights s / s_1), estimated from held-out rows
+        and columns. Zero is exact.
+    history_ : tuple of Attempt
+        Numbers of landmarks that were tried and the eta of each.
     solver_ : Choice
         Name and reason.
     n_components_ : int
@@ -111,7 +153,11 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         "compatibility": [StrOptions({"auto", "identity", *PROJECTIONS}), "array-like", "sparse matrix"],
         "center": ["boolean"],
         "scaling": [Interval(Real, None, None, closed="neither")],
-        "solver": [StrOptions({"auto", *SOLVERS})],
+        "solver": [StrOptions({"auto", "nystrom", *SOLVERS})],
+        "n_landmarks": [Interval(Integral, 1, None, closed="left"), tuple, None],
+        "landmarks": [StrOptions(set(STRATEGIES)), tuple, list],
+        "extension": [StrOptions({"orthonormal", "plain"})],
+        "denominators": [StrOptions({"auto", "all", "landmarks"})],
         "tol": [Interval(Real, 0, None, closed="left")],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
@@ -127,6 +173,10 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         center: bool = False,
         scaling: float = 1.0,
         solver: str = "auto",
+        n_landmarks: int | tuple[int, int] | None = None,
+        landmarks: Any = "uniform",
+        extension: str = "orthonormal",
+        denominators: str = "auto",
         tol: float = 0.0,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -138,6 +188,10 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.center = center
         self.scaling = scaling
         self.solver = solver
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.extension = extension
+        self.denominators = denominators
         self.tol = tol
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -148,15 +202,16 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n, width)
-            Left points, or the kernel matrix itself.
+        X : array, sparse matrix, sliceable object of shape (n, width), or iterator of row blocks
+            Left points, or the kernel matrix itself. A memory map is read as it is; blocks, and objects that are sliced
+            like h5py's and zarr's, are copied once to a temporary file.
         y : ignored
             For the convention of scikit-learn.
-        Z : array or sparse matrix of shape (m, width of the right), default=None
+        Z : like X, of shape (m, width of the right), default=None
             Right points; None takes the columns of X.
         """
         self._validate_params()
-        X = canonical(validate_data(self, X, accept_sparse="csr", dtype=FLOATS))
+        X = canonical(validate_data(self, gathered(X, "X"), accept_sparse="csr", dtype=FLOATS))
         with jobs(self.n_jobs):
             self._fit(X, Z)
         return self
@@ -166,35 +221,31 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.fit(X, Z=Z)
         return self.left_vectors_ * self._powers(self.scaling)
 
-    def transform(self, X: Array) -> np.ndarray:
-        """Embed left points: k(x, Z) V s^(scaling - 1), in blocks.
+    def transform(self, X: Array, out: np.ndarray | None = None) -> np.ndarray:
+        """Embed left points: k(x, Z) V s^(scaling - 1), or the map from the landmarks, in blocks.
 
-        For kernel="precomputed" a row of X holds the values of a new left point against the m right points.
+        For kernel="precomputed" a row of X holds the values of a new left point against the m right points. The result
+        may be written to an array, such as a memory map.
         """
         check_is_fitted(self)
-        X = canonical(validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False))
-        scores = self._multiply(self.compatibility_.left(X), self.Z_fit_, self.right_vectors_)
-        return self._embed(scores, self.means_ and self.means_[1] @ self.right_vectors_)
+        X = canonical(validate_data(self, gathered(X, "X"), accept_sparse="csr", dtype=FLOATS, reset=False))
+        return self._embed(X, out, of_right=False)
 
-    def transform_right(self, Z: Array) -> np.ndarray:
-        """Embed right points: k(X, z)^T U s^(scaling - 1), in blocks.
+    def transform_right(self, Z: Array, out: np.ndarray | None = None) -> np.ndarray:
+        """Embed right points: k(X, z)^T U s^(scaling - 1), or the map from the landmarks, in blocks.
 
         A right point has the width of Z in ``fit``; without Z it is a column of the matrix, with n entries. For
         kernel="precomputed" a row holds the values of a new right point against the n left points. Kernels normalised
         over the right set (SNE, StudentT) sum over it again, which costs as much as fitting them did.
         """
         check_is_fitted(self)
-        Z = check_points(Z, "Z")
+        Z = check_points(gathered(Z, "Z"), "Z")
         if Z.shape[1] != self.n_features_right_:
             raise ValueError(
                 f"Z has {Z.shape[1]} columns, but right points have {self.n_features_right_} entries each; new columns "
                 "of a matrix are passed as rows"
             )
-        if isinstance(self.kernel_, Precomputed):
-            scores = self._multiply(Z, self.Z_fit_, self.left_vectors_)
-        else:
-            scores = self._multiply(self.X_fit_, self.compatibility_.right(Z), self.left_vectors_, transposed=True)
-        return self._embed(scores, self.means_ and self.means_[0] @ self.left_vectors_)
+        return self._embed(Z, out, of_right=True)
 
     def reconstruct(self) -> np.ndarray:
         """The dense (n, m) approximation of K of rank k; what ``center`` removed is added back."""
@@ -209,18 +260,54 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         n_threads(self.n_jobs)
         kernel, budget = as_kernel(self.kernel), budget_bytes(self.memory_budget)
         place = self._place_values if isinstance(kernel, Precomputed) else self._place_points
-        X, Z, widths, maps = place(kernel, X, Z, budget)
-        A = as_operator(kernel.fit(X, Z), X, Z, budget=budget)
-        means = None
+        X, Z, self.n_features_right_, self.compatibility_ = place(kernel, X, Z, budget)
+        kernel.fit(X, Z)
+        if (choice := self._landmark_choice(kernel, X, Z, budget)) is not None:
+            self.solver_ = choice
+            self._fit_landmarks(kernel, X, Z, budget)
+        else:
+            self._fit_exactly(kernel, X, Z, budget)
+        self.n_components_ = self._n_features_out = len(self.singular_values_)
+
+    def _fit_exactly(self, kernel: Kernel, X: Array, Z: Array, budget: int) -> None:
+        A = as_operator(kernel, X, Z, budget=budget)
+        self.means_ = None
         if self.center:
             A = Centered(A)
-            means = A.means
+            self.means_ = A.means
         factors, self.solver_ = self._factorise(A, budget)
-        self.kernel_, self.compatibility_, self.means_ = kernel, maps, means
-        self.X_fit_, self.Z_fit_ = (None if isinstance(kernel, Precomputed) else X), Z
-        self.n_features_right_ = widths
-        self.left_vectors_, self.singular_values_, self.right_vectors_ = factors.U, factors.s, factors.V
-        self.n_components_ = self._n_features_out = len(factors.s)
+        self._keep(factors, kernel, X, Z)
+        maps = factors.V * self._powers(-1), factors.U * self._powers(-1)
+        none = np.zeros(len(factors.s), dtype=factors.s.dtype)
+        rows, columns, _ = self.means_ or (None, None, None)
+        left, right = (none if mean is None else mean @ map for mean, map in zip((columns, rows), maps, strict=True))
+        self._left, self._right = Side(maps[0], left), Side(maps[1], right)
+        self.landmarks_: tuple[Landmarks, Landmarks] | None = None
+        self.history_: tuple[Attempt, ...] = ()
+        self.eta_: float | None = None
+
+    def _fit_landmarks(self, kernel: Kernel, X: Array, Z: Array, budget: int) -> None:
+        found, self.history_ = approximate(
+            kernel,
+            X,
+            Z,
+            self.n_components,
+            landmarks=self._mapped_landmarks(kernel),
+            n_landmarks=self.n_landmarks,
+            tol=self.tol,
+            budget=budget,
+            seed=self._seed(),
+            plain=self.extension == "plain",
+            center=self.center,
+            over_landmarks=(
+                many_sums(kernel, X, Z) if self.denominators == "auto" else self.denominators == "landmarks"
+            ),
+        )
+        rows, columns = self.landmarks_ = found.landmarks
+        self._keep(found.factors, found.kernel, rows.points, columns.points, rows.indices)
+        self._left, self._right = found.left, found.right
+        self.eta_ = self.history_[-1].eta if self.history_ else None
+        self.means_ = None if found.means is None else (*found.means, found.means[0].mean())
 
     def _place_values(self, kernel: Kernel, K: Array, Z: Array, budget: int) -> tuple[Array, Array, int, Compatibility]:
         """Kernel values as left points and column numbers as right points."""
@@ -231,7 +318,7 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _place_points(self, kernel: Kernel, X: Array, Z: Array, budget: int) -> tuple[Array, Array, int, Compatibility]:
         """Left and right points in coordinates in which the kernel can compare them."""
-        X, right = check_sides(X, by_rows(X.T) if Z is None else Z)
+        X, right = check_sides(X, by_rows(X.T) if Z is None else gathered(Z, "Z"))
         self._check_rank(X.shape[0], right.shape[0])
         maps = self._choose_compatibility(kernel, X, right, of_one_matrix=Z is None, budget=budget)
         return maps.left(X), maps.right(right), right.shape[1], maps
@@ -257,28 +344,86 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 f"(n_samples={n}, n_features={self.n_features_in_}); lower it or give more points through Z"
             )
 
+    def _keep(self, factors: Factors, kernel: Kernel, X: Array, Z: Array, numbers: np.ndarray | None = None) -> None:
+        """Store the factors, and what new points are compared with."""
+        self.left_vectors_, self.singular_values_, self.right_vectors_ = factors.U, factors.s, factors.V
+        self.kernel_, self.X_fit_, self.Z_fit_ = kernel, X, Z
+        if isinstance(kernel, Precomputed):
+            self.X_fit_ = (np.arange(X.shape[0]) if numbers is None else numbers)[:, None]
+
+    def _landmark_choice(self, kernel: Kernel, X: Array, Z: Array, budget: int) -> Choice | None:
+        """Landmarks, if they are asked for or if the matrix is dense and large."""
+        if self.solver != "auto":
+            return Choice("nystrom", "asked for") if self.solver == "nystrom" else None
+        structured = sparse.issparse(X) and sparse.issparse(Z)
+        choice = choose(
+            (X.shape[0], Z.shape[0]),
+            max(1, int(self.n_components)),
+            work=X.shape[0] * Z.shape[0],
+            budget=budget,
+            evaluated=not structured and is_evaluated(kernel, X, Z, budget),
+            itemsize=X.dtype.itemsize,
+            landmarks=True,
+        )
+        return choice if choice.name == "nystrom" else None
+
+    def _mapped_landmarks(self, kernel: Kernel) -> Any:
+        """A strategy, or the given landmarks, points among them in the coordinates in which the kernel compares."""
+        if isinstance(self.landmarks, str):
+            return self.landmarks
+        if len(self.landmarks) != 2:
+            raise ValueError(f"landmarks must be a name or a pair, left and right; got {len(self.landmarks)} of them")
+        maps = self.compatibility_.left, self.compatibility_.right
+        given = [side if sparse.issparse(side) else np.asarray(side) for side in self.landmarks]
+        if isinstance(kernel, Precomputed) and any(side.ndim == 2 for side in given):
+            raise ValueError("kernel='precomputed' knows points by their numbers; give row and column numbers")
+        widths = self.n_features_in_, self.n_features_right_
+        for side, width, name in zip(given, widths, ("left", "right"), strict=True):
+            if side.ndim == 2 and side.shape[1] != width:
+                raise ValueError(f"{name} landmarks have {side.shape[1]} columns, but {name} points {width}")
+        return tuple(map(side) if side.ndim == 2 else side for map, side in zip(maps, given, strict=True))
+
     def _factorise(self, A: KernelOperator, budget: int) -> tuple[Factors, Choice]:
-        seed = 0 if self.random_state is None else check_random_state(self.random_state).randint(2**31)
         solve = factorise if isinstance(self.n_components, Integral) else factorise_energy
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(self._seed())
         return solve(A, self.n_components, solver=self.solver, tol=self.tol, budget=budget, rng=rng)
 
-    def _multiply(self, X: Array, Z: Array, V: np.ndarray, transposed: bool = False) -> np.ndarray:
-        """k(X, Z) V or k(X, Z)^T V in blocks; nothing is kept."""
-        with jobs(self.n_jobs):
-            A = as_operator(self.kernel_, X, Z, budget=0)
-            return (A.T if transposed else A) @ V
+    def _seed(self) -> int:
+        return 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
 
-    def _embed(self, scores: np.ndarray, offset: np.ndarray | None) -> np.ndarray:
+    def _embed(self, points: Array, out: np.ndarray | None, *, of_right: bool) -> np.ndarray:
+        """Map points of one side, at once or, into a given array, slab by slab."""
+        shape = points.shape[0], self.n_components_
+        if out is None:
+            return self._embedded(points, of_right)
+        if not isinstance(out, np.ndarray):
+            raise TypeError(f"out must be a numpy array or memory map, not {type(out).__name__}")
+        if out.shape != shape or not np.can_cast(self.left_vectors_.dtype, out.dtype, "same_kind"):
+            raise ValueError(f"out has shape {out.shape} of {out.dtype}; it must have shape {shape} of floats")
+        for rows in slices_of(points.shape[0], SLAB_ROWS):
+            out[rows] = self._embedded(points[rows], of_right)
+        return out
+
+    def _embedded(self, points: Array, of_right: bool) -> np.ndarray:
+        """(k(points, those at fit) map - offset) s^scaling in blocks; nothing is kept."""
+        side, maps = (self._right, self.compatibility_.right) if of_right else (self._left, self.compatibility_.left)
+        with jobs(self.n_jobs):
+            if not of_right:
+                A = as_operator(self.kernel_, maps(points), self.Z_fit_, budget=0)
+            elif isinstance(self.kernel_, Precomputed):
+                A = as_operator(self.kernel_, points, self.X_fit_, budget=0)
+            else:
+                A = as_operator(self.kernel_, self.X_fit_, maps(points), budget=0).T
+            scores = A @ side.map
         check_finite(scores)
-        return (scores if offset is None else scores - offset) * self._powers(self.scaling - 1)
+        return (scores - side.offset) * self._powers(self.scaling)
 
     def _powers(self, exponent: float) -> np.ndarray:
         """s^exponent, and zero for triplets that are null to rounding."""
         s = self.singular_values_
         info = np.finfo(s.dtype)
-        shape = (len(self.left_vectors_), len(self.right_vectors_))
-        live = s > max(max(shape) * info.eps * s[0], info.tiny**0.5)
+        compared = max(self.X_fit_.shape[0], self.Z_fit_.shape[0])
+        live = s > max(NULL * np.sqrt(compared) * info.eps * s[0], info.tiny**0.5)
         return np.where(live, np.where(live, s, 1) ** exponent, 0).astype(s.dtype)
 
     def __sklearn_tags__(self) -> Tags:

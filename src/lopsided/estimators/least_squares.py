@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.model_selection import check_cv
-from sklearn.utils import Tags
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._parallel import jobs, n_threads
-from ..kernels import Kernel, Precomputed, as_kernel
+from ..exceptions import RankWarning
+from ..kernels import Kernel, NodeKernel, Precomputed, as_kernel
 from ..kernels.base import FLOATS, Array, canonical
-from ..linalg import SADDLE_SOLVERS, Fold, Saddle, build_saddle, check_finite, warn_if_near_singular
-from ..operators import as_operator, budget_bytes
+from ..linalg import (
+    SADDLE_SOLVERS,
+    STRATEGIES,
+    Choice,
+    Fold,
+    Nystrom,
+    Saddle,
+    Spectral,
+    approximate,
+    build_saddle,
+    check_finite,
+    choose,
+    many_sums,
+    of_landmarks,
+    warn_if_near_singular,
+)
+from ..operators import as_operator, budget_bytes, is_evaluated
 
 FOLDS = 10
+N_LANDMARKS = 1000
 WITHOUT_INVERSE = ("minres",)
 
 
@@ -31,9 +50,12 @@ class AsymmetricLeastSquares(BaseEstimator):
         "kernel": [str, Kernel, callable],
         "merge": [StrOptions({"mean", "source", "target", "stack"})],
         "cv": ["cv_object", None],
-        "solver": [StrOptions({"auto", *SADDLE_SOLVERS})],
+        "solver": [StrOptions({"auto", "nystrom", *SADDLE_SOLVERS})],
+        "n_landmarks": [Interval(Integral, 2, None, closed="left"), None],
+        "landmarks": [StrOptions(set(STRATEGIES))],
         "damping": [Interval(Real, 0, None, closed="left")],
         "tol": [Interval(Real, 0, 1, closed="left")],
+        "random_state": ["random_state"],
         "n_jobs": [Integral, None],
         "memory_budget": [Real, str, None],
     }
@@ -46,8 +68,11 @@ class AsymmetricLeastSquares(BaseEstimator):
         merge: str = "mean",
         cv: Any = None,
         solver: str = "auto",
+        n_landmarks: int | None = None,
+        landmarks: str = "uniform",
         damping: float = 0.0,
         tol: float = 0.0,
+        random_state: Any = None,
         n_jobs: int | None = None,
         memory_budget: float | str | None = None,
     ) -> None:
@@ -56,8 +81,11 @@ class AsymmetricLeastSquares(BaseEstimator):
         self.merge = merge
         self.cv = cv
         self.solver = solver
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
         self.damping = damping
         self.tol = tol
+        self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_budget = memory_budget
 
@@ -83,17 +111,21 @@ class AsymmetricLeastSquares(BaseEstimator):
         grid, budget = self._grid(), budget_bytes(self.memory_budget)
         with jobs(self.n_jobs):
             kernel = self._fit_kernel(X)
-            A = as_operator(kernel, X, self._right(kernel, X), budget=budget)
-            check_finite(A @ np.ones((A.shape[1], 1)))
-            saddle, self.solver_ = build_saddle(
-                A,
-                solver=self.solver,
-                largest_C=grid.max(),
-                many=self._holds_out,
-                damping=float(self.damping),
-                tol=float(self.tol),
-                budget=budget,
-            )
+            found = self._approximate(kernel, X, budget) if self._takes_landmarks(kernel, X, budget) else None
+            if found is None:
+                A = as_operator(kernel, X, self._right(kernel, X), budget=budget)
+                check_finite(A @ np.ones((A.shape[1], 1)))
+                saddle, self.solver_ = build_saddle(
+                    A,
+                    solver=self.solver,
+                    largest_C=grid.max(),
+                    many=self._holds_out,
+                    damping=float(self.damping),
+                    tol=float(self.tol),
+                    budget=budget,
+                )
+            else:
+                saddle = Spectral.of_nystrom(found)
             best = self._hold_out(saddle, grid, X, Y, y) if self._holds_out else 0
             system = saddle.at(grid[best])
             duals = system.solve(Y)
@@ -101,7 +133,13 @@ class AsymmetricLeastSquares(BaseEstimator):
                 warn_if_near_singular(system)
         check_finite(duals.a)
         self.C_ = float(grid[best])
-        self.kernel_, self.X_fit_ = kernel, (None if isinstance(kernel, Precomputed) else X)
+        self.kernel_, self.X_fit_, self.Z_fit_ = kernel, X, self._right(kernel, X)
+        if isinstance(kernel, Precomputed):
+            self.X_fit_ = None
+        if found is not None:
+            left, right = found.landmarks
+            self.kernel_, self.X_fit_, self.Z_fit_ = found.kernel, left.points, right.points
+            duals = of_landmarks(found, duals, Y)
         self.left_duals_, self.right_duals_ = duals.a, duals.c
         self.source_intercept_, self.target_intercept_ = duals.b1, duals.b2
 
@@ -197,7 +235,7 @@ class AsymmetricLeastSquares(BaseEstimator):
         )
         with jobs(self.n_jobs):
             if isinstance(self.kernel_, Precomputed) or not transposed:
-                values = as_operator(self.kernel_, X, self._right(self.kernel_, self.X_fit_), budget=0) @ weights
+                values = as_operator(self.kernel_, X, self.Z_fit_, budget=0) @ weights
             else:
                 values = as_operator(self.kernel_, self.X_fit_, X, budget=0).T @ weights
         check_finite(values)
@@ -210,6 +248,42 @@ class AsymmetricLeastSquares(BaseEstimator):
                 f"kernel='precomputed' takes a square matrix at fit, k(training, training), but X has shape {X.shape}"
             )
         return kernel.fit(X, self._right(kernel, X))
+
+    def _takes_landmarks(self, kernel: Kernel, X: Array, budget: int) -> bool:
+        """Whether they are asked for, or the matrix is dense and large; says so in ``solver_``."""
+        n = X.shape[0]
+        if self.solver == "nystrom":
+            self.solver_ = Choice("nystrom", "asked for")
+        elif self.solver == "auto" and not (self.damping or sparse.issparse(X) or isinstance(kernel, NodeKernel)):
+            evaluated = is_evaluated(kernel, X, X, budget)
+            self.solver_ = choose((n, n), 1, work=n * n, budget=budget, evaluated=evaluated, landmarks=True)
+        else:
+            return False
+        if self.solver_.name == "nystrom" and (self.damping or isinstance(kernel, Precomputed)):
+            raise ValueError(
+                f"solver='nystrom' takes points and no damping; with kernel='precomputed' or damping={self.damping} "
+                "use solver='dense' or 'minres'"
+            )
+        return self.solver_.name == "nystrom"
+
+    def _approximate(self, kernel: Kernel, X: Array, budget: int) -> Nystrom:
+        """The centred kernel matrix from landmarks, with half as many components."""
+        count = min(N_LANDMARKS, X.shape[0]) if self.n_landmarks is None else self.n_landmarks
+        seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RankWarning)  # as many components as there are will do
+            return approximate(
+                kernel,
+                X,
+                X,
+                max(1, count // 2),
+                landmarks=self.landmarks,
+                n_landmarks=count,
+                budget=budget,
+                seed=seed,
+                center=True,
+                over_landmarks=many_sums(kernel, X, X),
+            )[0]
 
     def _right(self, kernel: Kernel, X: Array) -> Array:
         """The right points: the training samples, or their column numbers if values are given."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from .._parallel import slices_of
+from .._parallel import run, slices_of
 from .base import Array, canonical
 from .structure import squared_norms
 
@@ -48,7 +48,8 @@ def check_resolution(bandwidth: float, origin: np.ndarray | None, X: Array, Z: A
 def _norms_from(origin: np.ndarray | None, X: Array) -> np.ndarray:
     if origin is None:
         return squared_norms(X)
-    return np.concatenate([squared_norms(X[rows] - origin) for rows in slices_of(X.shape[0], CHUNK // X.shape[1])])
+    slices = slices_of(X.shape[0], CHUNK // X.shape[1])
+    return np.concatenate(run(lambda rows: squared_norms(X[rows] - origin), slices))
 
 
 def _chunks(*sides: Array) -> list[np.ndarray]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from copy import copy
 from numbers import Real
 from typing import Any, Self
 
@@ -13,6 +14,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_array
 
 Array = Any  # numpy array or scipy sparse; float32 or float64, shape (n, width)
+Weighted = tuple[Array, np.ndarray]  # points, and how many points of a larger set each of them stands for
 FLOATS = (np.float64, np.float32)
 
 
@@ -63,9 +65,18 @@ class Kernel(BaseEstimator, ABC):
             )
 
     @property
+    def normalised(self) -> bool:
+        """Whether values are divided by sums over a whole set."""
+        return False
+
+    @property
     def left_is_cheap(self) -> bool:
         """Whether ``left`` costs little more than to read the points, so that it may be done anew for each block."""
-        return True
+        return not self.normalised
+
+    def narrowed(self, left: Weighted, right: Weighted) -> Kernel:
+        """The fitted kernel with its sums taken over a few weighted points of each side; itself if it has no sums."""
+        return self
 
     def left(self, X: Array) -> Array:
         """What ``pairs`` needs to know of the left points, row by row."""
@@ -111,6 +122,20 @@ class Swapped(Kernel):
         """As the inner kernel."""
         return self.kernel.same_width
 
+    @property
+    def normalised(self) -> bool:
+        """As the inner kernel."""
+        return self.kernel.normalised
+
+    @property
+    def left_is_cheap(self) -> bool:
+        """What is left here is right there, and that costs little."""
+        return True
+
+    def narrowed(self, left: Weighted, right: Weighted) -> Kernel:
+        """The inner kernel narrowed, with the two sides exchanged."""
+        return self.kernel_.narrowed(right, left).T
+
     def fit(self, X: Array, Z: Array) -> Self:
         """Fit the inner kernel with the two sides exchanged."""
         self.kernel_ = clone(self.kernel).fit(Z, X)
@@ -155,9 +180,20 @@ class Pair(Kernel):
         return super().fit(X, Z)
 
     @property
+    def normalised(self) -> bool:
+        """Whether either kernel is."""
+        return self.first.normalised or self.second.normalised
+
+    @property
     def left_is_cheap(self) -> bool:
         """Whether it is for both kernels."""
         return self.first_.left_is_cheap and self.second_.left_is_cheap
+
+    def narrowed(self, left: Weighted, right: Weighted) -> Kernel:
+        """Both kernels narrowed."""
+        narrow = copy(self)
+        narrow.first_, narrow.second_ = self.first_.narrowed(left, right), self.second_.narrowed(left, right)
+        return narrow
 
     def left(self, X: Array) -> Array:
         """What both kernels need of the left points, side by side."""
@@ -214,9 +250,20 @@ class Scaled(Kernel):
         return super().fit(X, Z)
 
     @property
+    def normalised(self) -> bool:
+        """As the inner kernel."""
+        return self.kernel.normalised
+
+    @property
     def left_is_cheap(self) -> bool:
         """As the inner kernel."""
         return self.kernel_.left_is_cheap
+
+    def narrowed(self, left: Weighted, right: Weighted) -> Kernel:
+        """The inner kernel narrowed."""
+        narrow = copy(self)
+        narrow.kernel_ = self.kernel_.narrowed(left, right)
+        return narrow
 
     def left(self, X: Array) -> Array:
         """As the inner kernel."""

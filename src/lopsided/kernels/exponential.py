@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from copy import copy
 from numbers import Real
 from typing import Any, Self
 
@@ -12,13 +13,14 @@ from scipy.special import logsumexp
 from sklearn.utils._param_validation import Interval
 
 from .bandwidth import check_resolution, euclidean_bandwidth
-from .base import Array
+from .base import Array, Kernel, Weighted
 from .structure import (
     SparseKernel,
     Structure,
     lifted,
     over_rows,
     product,
+    refuse_sparse_sums,
     row_numbers,
     row_peaks,
     row_sums,
@@ -193,18 +195,37 @@ class SNE(RBF):
     def fit(self, X: Array, Z: Array) -> Self:
         """Learn the bandwidth, and fix the set over which rows are normalised."""
         super().fit(X, Z)
-        self.right_set_ = Z
-        self.shift_ = float(super().right_exponents(self.moved(Z)).max())
+        self._sum_over(Z, np.ones(Z.shape[0]))
         return self
+
+    def _sum_over(self, Z: Array, weights: np.ndarray) -> None:
+        self.right_set_, self.log_weights_, self.bounded_ = Z, np.log(weights).astype(Z.dtype), False
+        self.shift_ = float(super().right_exponents(self.moved(Z)).max())
+
+    def narrowed(self, left: Weighted, right: Weighted) -> Kernel:
+        """Sum over a few weighted right points instead."""
+        refuse_sparse_sums(right[0])
+        narrow = copy(self)
+        narrow._sum_over(*right)
+        narrow.bounded_ = True
+        return narrow
+
+    def pairs(self, L: Array, R: Array) -> np.ndarray:
+        """Return exp(l.r) for all pairs, at most one where sums run over a few points and may miss the nearest."""
+        if not self.bounded_:
+            return super().pairs(L, R)
+        E = product(L, R)
+        np.minimum(E, 0, out=E)
+        return np.exp(E, out=E)
 
     def right_exponents(self, Z: Array) -> np.ndarray:
         """-|z|^2 / bandwidth^2, shifted so that the largest of the right set is zero."""
         return super().right_exponents(Z) - self.shift_
 
     @property
-    def left_is_cheap(self) -> bool:
-        """No: it sums over the right set."""
-        return False
+    def normalised(self) -> bool:
+        """Over the right set."""
+        return True
 
     def left_exponents(self, X: Array) -> np.ndarray:
         """Minus the logarithm of the row's sum. Cost O(n m width), or that of X Z^T when both are sparse."""
@@ -212,7 +233,7 @@ class SNE(RBF):
             structure = _SNEStructure(self, self.right_set_)
             return over_rows(X, self.right_set_, structure.left_exponents)
         Z = self.moved(self.right_set_)
-        beta = self.right_exponents(Z)
+        beta = self.right_exponents(Z) + self.log_weights_
         return over_rows(X, Z, lambda _, P: -logsumexp(self.rate * P + beta, axis=1))
 
     def structure(self, Z: sparse.csr_array) -> Structure:

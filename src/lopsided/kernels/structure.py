@@ -56,6 +56,14 @@ def product(L: Array, R: Array) -> np.ndarray:
     return P.toarray() if sparse.issparse(P) else P
 
 
+def refuse_sparse_sums(Z: Array) -> None:
+    """Stop sums over landmarks where sums over everything cost no more."""
+    if sparse.issparse(Z):
+        raise ValueError(
+            "sums over landmarks are for dense data; over all sparse points they cost no more and are exact"
+        )
+
+
 def dense_column(X: Array, j: int) -> np.ndarray:
     """One column, shape (n, 1)."""
     return X[:, [j]].toarray() if sparse.issparse(X) else X[:, [j]]

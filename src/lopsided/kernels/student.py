@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from numbers import Real
 from typing import Any, Self
 
@@ -11,7 +12,7 @@ from scipy.interpolate import BarycentricInterpolator
 from sklearn.utils._param_validation import Interval
 
 from .bandwidth import check_resolution
-from .base import Array
+from .base import Array, Kernel, Weighted
 from .structure import (
     SparseKernel,
     Structure,
@@ -19,6 +20,7 @@ from .structure import (
     lifted,
     over_rows,
     product,
+    refuse_sparse_sums,
     row_numbers,
     row_sums,
     scale_rows,
@@ -53,7 +55,7 @@ class StudentT(SparseKernel):
     def fit(self, X: Array, Z: Array) -> Self:
         """Fix the set over which rows are normalised."""
         super().fit(X, Z)
-        self.right_set_ = Z
+        self.right_set_, self.weights_, self.bounded_ = Z, np.ones(Z.shape[0], dtype=Z.dtype), False
         dense = not (sparse.issparse(X) or sparse.issparse(Z))
         self.origin_ = Z.mean(axis=0) if dense else None
         check_resolution(self.bandwidth, self.origin_, X, Z)
@@ -65,9 +67,16 @@ class StudentT(SparseKernel):
         return moved * (1 / float(self.bandwidth))
 
     @property
-    def left_is_cheap(self) -> bool:
-        """No: it sums over the right set."""
-        return False
+    def normalised(self) -> bool:
+        """Over the right set."""
+        return True
+
+    def narrowed(self, left: Weighted, right: Weighted) -> Kernel:
+        """Sum over a few weighted right points instead."""
+        refuse_sparse_sums(right[0])
+        narrow = copy(self)
+        narrow.right_set_, narrow.weights_, narrow.bounded_ = right[0], right[1].astype(right[0].dtype), True
+        return narrow
 
     def left(self, X: Array) -> Array:
         """The rows [-2 x, 1 + |x|^2, 1] times the row's sum, so that one reciprocal gives k."""
@@ -80,16 +89,24 @@ class StudentT(SparseKernel):
         return lifted(Z, self.scaled, lambda Z: (1, squared_norms(Z)))
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
-        """Return 1 / (l.r) for all pairs; l.r is at least the row's sum, whatever rounding makes of a distance."""
+        """Return 1 / (l.r) for all pairs; l.r is at least the row's sum, whatever rounding makes of a distance.
+
+        Where sums run over a few points and may miss the nearest, values are at most one.
+        """
         D = product(L, R)
-        np.maximum(D, dense_column(L, -1), out=D)
+        np.maximum(D, 1 if self.bounded_ else dense_column(L, -1), out=D)
         return np.reciprocal(D, out=D)
 
     def row_sums(self, X: Array) -> np.ndarray:
         """Sum of g over the right set. Cost O(n m width), or that of X Z^T when both are sparse."""
         Z = self.scaled(self.right_set_)
         background = _Background(1 + squared_norms(Z))
-        return over_rows(self.scaled(X), Z, lambda X, P: background.expand(squared_norms(X), P)[2])
+
+        def sums(X: Array, P: Array) -> np.ndarray:
+            _, values, totals = background.expand(squared_norms(X), P)
+            return totals if sparse.issparse(P) else values @ self.weights_
+
+        return over_rows(self.scaled(X), Z, sums)
 
     def structure(self, Z: sparse.csr_array) -> Structure:
         """On sparse data K = a function of the two norms, numerically of low rank, + sparse."""

@@ -15,6 +15,7 @@ from .factors import Factors
 from .lanczos import arpack, propack
 
 SOLVERS = ("lapack", "krylov", "propack", "arpack")
+LARGE = 1 << 28  # entries that take seconds to evaluate once
 SMALL = 300  # a full decomposition of this size takes milliseconds
 SHARE = 6  # above min(n, m) / 6 components a Krylov space costs as much as all of them
 LAPACK_COPIES = 5
@@ -32,7 +33,14 @@ class Choice(NamedTuple):
 
 
 def choose(
-    shape: tuple[int, int], k: int, *, work: int, budget: int, evaluated: bool = False, itemsize: int = 8
+    shape: tuple[int, int],
+    k: int,
+    *,
+    work: int,
+    budget: int,
+    evaluated: bool = False,
+    itemsize: int = 8,
+    landmarks: bool = False,
 ) -> Choice:
     """Choose a solver from numbers alone.
 
@@ -50,6 +58,8 @@ def choose(
         Whether entries are evaluated anew for each product.
     itemsize : int, default=8
         Bytes of a number.
+    landmarks : bool, default=False
+        Whether a few points may stand for all of them where all would take long.
 
     Examples
     --------
@@ -64,6 +74,8 @@ def choose(
         return Choice("lapack", f"min(n, m) = {small} is small")
     if SHARE * k > small and fits:
         return Choice("lapack", f"k = {k} is a large part of min(n, m) = {small}")
+    if landmarks and evaluated and n * m > LARGE:
+        return Choice("nystrom", f"the {n} x {m} matrix is dense, large and exceeds the budget of {budget} bytes")
     if evaluated:
         return Choice("krylov", f"the {n} x {m} matrix exceeds the budget of {budget} bytes and is evaluated in blocks")
     if work < n * m:

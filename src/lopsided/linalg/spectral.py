@@ -13,7 +13,8 @@ from ..operators.compound import LowRank
 from ..operators.stored import Stored
 from .dense import lapack
 from .factors import Factors
-from .saddle import BlockwiseSystem, Closeness, Fold, HeldOut, Saddle, from_blocks, solve_or_nan
+from .nystrom import Nystrom
+from .saddle import BlockwiseSystem, Closeness, Duals, Fold, HeldOut, Saddle, from_blocks, solve_or_nan
 
 EPS = np.finfo(float).eps
 DIGITS = 1e-10  # accuracy below which vectors are not taken from B B'
@@ -59,6 +60,16 @@ class Spectral(Saddle):
         (Q, X), (P, Y) = np.linalg.qr(L - L.mean(axis=0)), np.linalg.qr(R - R.mean(axis=0))
         W, s, Zt = np.linalg.svd(X @ Y.T, full_matrices=False)
         return cls(LowRank(L, R), Factors(Q @ W, s, P @ Zt.T))
+
+    @classmethod
+    def of_nystrom(cls, found: Nystrom) -> Spectral:
+        """The centred approximation from landmarks, whose factors are orthonormal already. Cost O(n k)."""
+        if found.means is None:
+            raise ValueError("the approximation must be centred")
+        factors, (rows, columns) = found.factors, found.means
+        L = np.column_stack([factors.U * factors.s, np.ones_like(rows), rows])
+        R = np.column_stack([factors.V, columns - rows.mean(), np.ones_like(columns)])
+        return cls(LowRank(L, R), factors)
 
     def at(self, C: float) -> SpectralSystem:
         """Nothing to factorise."""
@@ -126,6 +137,19 @@ class Spectral(Saddle):
     def _squares(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         U, V = self.factors.U, self.factors.V
         return U * U, V * V, U * V
+
+
+def of_landmarks(found: Nystrom, duals: Duals, Y: np.ndarray) -> Duals:
+    """The same functions as sums over landmarks, for f_source(x) = left(x) s V'c + mean(y), where left(x) is one."""
+    U, s, V = found.factors.U, found.factors.s, found.factors.V
+    of_source, of_target = s[:, None] * (V.T @ duals.c), s[:, None] * (U.T @ duals.a)
+    mean = Y.mean(axis=0)
+    return Duals(
+        a=found.right.map @ of_target,
+        c=found.left.map @ of_source,
+        b1=mean - found.left.offset @ of_source,
+        b2=mean - found.right.offset @ of_target,
+    )
 
 
 class SpectralSystem(BlockwiseSystem):

@@ -3,7 +3,7 @@
 from .base import KernelOperator
 from .blocked import Blocked
 from .budget import budget_bytes
-from .build import as_operator
+from .build import as_operator, is_evaluated
 from .compound import Centered, LowRank, Sum
 from .sparse import Streamed, forecast, sparse_plus_low_rank
 from .sparse_low_rank import SparseLowRank
@@ -21,5 +21,6 @@ __all__ = [
     "as_operator",
     "budget_bytes",
     "forecast",
+    "is_evaluated",
     "sparse_plus_low_rank",
 ]

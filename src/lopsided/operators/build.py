@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from scipy import sparse
 
 from ..kernels.base import Array, Kernel, Precomputed, Scaled, Swapped
@@ -33,7 +34,7 @@ def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int, n_jobs: int 
         Threads; None is one for each core.
     """
     if isinstance(kernel, Precomputed):
-        return Stored(X, n_jobs)
+        return Stored(_columns(X, Z), n_jobs)
     if isinstance(kernel, NodeKernel):
         return Stored(kernel.block(X, Z), n_jobs)
     if isinstance(kernel, Swapped):
@@ -48,8 +49,22 @@ def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int, n_jobs: int 
         if isinstance(kernel, SumKernel):
             terms = (kernel.first_, kernel.second_)
             return Sum([as_operator(term, X, Z, budget=budget // 2, n_jobs=n_jobs) for term in terms])
-    cheap = kernel.left_is_cheap and not sparse.issparse(X)
-    L = Prepared(kernel.left, X) if cheap else kernel.left(X)
-    blocked = Blocked(kernel, L, kernel.right(Z), n_jobs)
-    size = X.shape[0] * Z.shape[0] * blocked.dtype.itemsize
-    return Stored(blocked.stored(), n_jobs) if size <= budget else blocked
+    later = kernel.left_is_cheap and not sparse.issparse(X)
+    L = Prepared(kernel.left, X) if later else kernel.left(X)
+    later = Z.shape[0] > X.shape[0] and not sparse.issparse(Z)
+    R = Prepared(kernel.right, Z) if later else kernel.right(Z)
+    blocked = Blocked(kernel, L, R, n_jobs)
+    return blocked if is_evaluated(kernel, X, Z, budget) else Stored(blocked.stored(), n_jobs)
+
+
+def is_evaluated(kernel: Kernel, X: Array, Z: Array, budget: int) -> bool:
+    """Whether the matrix is dense and exceeds the budget, so that every product evaluates it anew."""
+    if isinstance(kernel, Precomputed):
+        return False
+    return X.shape[0] * Z.shape[0] * np.result_type(X.dtype, Z.dtype).itemsize > budget
+
+
+def _columns(K: Array, numbers: np.ndarray) -> Array:
+    """The columns of K that right points name, K itself if they name all of them in order."""
+    numbers = numbers.ravel()
+    return K if np.array_equal(numbers, np.arange(K.shape[1])) else K[:, numbers]

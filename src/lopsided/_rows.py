@@ -1,0 +1,97 @@
+"""Points that come in pieces: row blocks from an iterator, or from a file that is sliced."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+from scipy import sparse
+
+from ._parallel import slices_of
+
+BLOCK_BYTES = 1 << 26
+
+
+def gathered(points: Any, name: str) -> Any:
+    """What can be indexed and sliced like an array: the points themselves, or a copy of their blocks on disk.
+
+    An iterator of row blocks, and an object with a shape and row slices (h5py, zarr), are read once and written to a
+    temporary file that is mapped into memory and vanishes with the array; sparse blocks stay in memory. Anything else
+    is returned as it is.
+    """
+    if isinstance(points, Iterator):
+        return _spooled(points, name)
+    if isinstance(points, np.memmap):
+        _check_length(points, name)
+    elif _is_sliced(points):
+        n, width = points.shape
+        rows = slices_of(n, BLOCK_BYTES // max(1, 8 * width)) if n else [slice(0, 0)]
+        return _spooled((_block(points, part, name) for part in rows), name)
+    return points
+
+
+def _is_sliced(points: Any) -> bool:
+    """Whether it has rows on demand and is none of the containers that scikit-learn reads."""
+    known = isinstance(points, np.ndarray) or sparse.issparse(points)
+    frame = hasattr(points, "iloc") or hasattr(points, "__dataframe__") or hasattr(points, "__array_namespace__")
+    shape = getattr(points, "shape", None)
+    return not known and not frame and hasattr(points, "__getitem__") and isinstance(shape, tuple) and len(shape) == 2
+
+
+def _block(points: Any, rows: slice, name: str) -> Any:
+    block = points[rows]
+    if block.shape[0] != rows.stop - rows.start:
+        raise ValueError(
+            f"{name} says it has {points.shape[0]} rows, but rows {rows.start} to {rows.stop} gave {block.shape[0]}; "
+            "the file may have been cut short"
+        )
+    return block
+
+
+def _check_length(points: np.memmap, name: str) -> None:
+    """Refuse a mapped file that has become shorter: to read beyond its end would kill the process."""
+    path = points.filename
+    whole = not isinstance(points.base, np.memmap)  # numpy keeps the file's offset in views, and not their own
+    needed = points.offset + points.nbytes
+    if whole and path is not None and os.path.exists(path) and (size := os.path.getsize(path)) < needed:
+        raise ValueError(f"{name} is mapped from a file of {size} bytes that should have {needed}; it was cut short")
+
+
+def _spooled(blocks: Iterable[Any], name: str) -> Any:
+    """All blocks below one another: sparse ones in memory, dense ones in a temporary file."""
+    kept: list[Any] = []
+    n = 0
+    width: int | None = None
+    dtype: Any = None
+    with tempfile.TemporaryFile() as file:
+        for number, block in enumerate(blocks):
+            block = block if sparse.issparse(block) else np.asarray(block)
+            if block.ndim != 2 or (width is not None and block.shape[1] != width):
+                wanted = "two dimensions" if width is None else f"{width} columns like the first"
+                raise ValueError(f"block {number} of {name} has shape {block.shape}; it must have {wanted}")
+            width = block.shape[1]
+            if block.dtype.kind == "c":
+                raise ValueError(f"Complex data not supported: block {number} of {name} is {block.dtype}")
+            if dtype is None:
+                dtype = block.dtype if block.dtype in (np.float32, np.float64) else np.dtype(float)
+            elif not np.can_cast(block.dtype, dtype):
+                raise ValueError(f"block {number} of {name} is {block.dtype}, and the first {dtype}; give all one type")
+            n += block.shape[0]
+            if sparse.issparse(block):
+                kept.append(block)
+            else:
+                file.write(np.ascontiguousarray(block, dtype=dtype).data)
+        if width is None:
+            raise ValueError(f"{name} has no row blocks; an iterator can be read only once")
+        if kept:
+            stacked = sparse.csr_array(sparse.vstack(kept, format="csr"))
+            if stacked.shape[0] != n:
+                raise ValueError(f"{name} mixes sparse and dense blocks; give all of one kind")
+            return stacked.astype(dtype, copy=False)
+        if not n * width:
+            return np.empty((n, width), dtype=dtype)
+        file.flush()
+        return np.memmap(cast(BinaryIO, file), dtype=dtype, mode="r", shape=(n, width))

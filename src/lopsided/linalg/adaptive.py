@@ -1,0 +1,213 @@
+"""The Nystrom method from what a user asks for: a way to place landmarks, a number of them, a tolerance."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from .._parallel import n_threads
+from ..exceptions import AccuracyWarning, RankWarning
+from ..kernels.base import Array, Kernel, Precomputed
+from ..operators.blocked import TILE_BYTES
+from ..operators.build import as_operator
+from .landmarks import Landmarks, by_leverage, given_landmarks, kmeans, pivoted, uniform
+from .nystrom import Nystrom, nystrom
+
+FEWEST, MOST, EACH = 200, 2000, 20  # landmarks by default: so many for each component, within these bounds
+FIRST = 4  # landmarks for each component at which a search begins
+GROWTH = 2
+MANY_SUMS = 1 << 28  # kernel values that denominators may cost without being asked for
+SPARE = 4  # triplets at least beyond those wanted, for the estimate
+HELD_OUT = 128  # rows, and columns, on which the accuracy is estimated: at least so many,
+HELD_OUT_EACH = 4  # and so many for each component
+SMALL_COPIES = 5  # of the matrix of the landmarks, in double precision
+
+Counts = tuple[int, int]
+
+
+class Attempt(NamedTuple):
+    """Numbers of left and of right landmarks that were tried, and the eta that was estimated for them."""
+
+    left: int
+    right: int
+    eta: float
+
+
+def approximate(
+    kernel: Kernel,
+    X: Array,
+    Z: Array,
+    k: int | float,
+    *,
+    landmarks: Any = "uniform",
+    n_landmarks: int | Counts | None = None,
+    tol: float = 0.0,
+    budget: int,
+    seed: int = 0,
+    **options: Any,
+) -> tuple[Nystrom, tuple[Attempt, ...]]:
+    """Place landmarks and apply :func:`nystrom`, with twice as many each time until eta is below ``tol``.
+
+    Parameters
+    ----------
+    kernel, X, Z, k, **options
+        As for :func:`nystrom`.
+    landmarks : str or pair
+        A strategy, or row numbers or points for the left and for the right.
+    n_landmarks : int, pair of int or None
+        How many, or how many to begin with if there is a tolerance.
+    tol : float, default=0.0
+        Bound on the estimate of eta; zero asks for no estimate.
+    budget : int
+        Bytes for blocks and for the matrix of the landmarks.
+    seed : int, default=0
+        Of everything random.
+    """
+    shape = X.shape[0], Z.shape[0]
+    searching = tol > 0 and isinstance(landmarks, str)
+    counts = _counts(n_landmarks, k, shape, searching) if isinstance(landmarks, str) else _lengths(landmarks)
+    history: list[Attempt] = []
+
+    def solve(landmarks: tuple[Landmarks, Landmarks], spare: int = 0) -> Nystrom:
+        return nystrom(kernel, X, Z, landmarks, k, spare=spare, rng=np.random.default_rng(seed), **options)
+
+    while True:
+        _check_budget(counts, budget)
+        placed = _place(landmarks, kernel, X, Z, counts, solve, seed)
+        if not tol:
+            return solve(placed), ()
+        result = solve(placed, spare=0 if options.get("plain") else max(SPARE, int(k)))
+        eta = estimate_eta(result, X, Z, np.random.default_rng(seed))
+        result = result.without_spare()
+        left, right = result.landmarks
+        history.append(Attempt(len(left), len(right), eta))
+        larger = min(GROWTH * counts[0], shape[0]), min(GROWTH * counts[1], shape[1])
+        if eta <= tol:
+            return result, tuple(history)
+        if not searching or larger == counts or _bytes(larger) > budget:
+            _warn(history[-1], tol, "these were given" if not searching else "more do not fit the data or the budget")
+            return result, tuple(history)
+        counts = larger
+
+
+def many_sums(kernel: Kernel, X: Array, Z: Array) -> bool:
+    """Whether a kernel's denominators over all points would take long: a normalised kernel on large dense data."""
+    dense = not (sparse.issparse(X) and sparse.issparse(Z))
+    return kernel.normalised and dense and X.shape[0] * Z.shape[0] > MANY_SUMS
+
+
+def estimate_eta(result: Nystrom, X: Array, Z: Array, rng: np.random.Generator) -> float:
+    """The 2024 paper's eta (section 4.4), estimated from a few rows and columns of the matrix.
+
+    eta is the mean over both sides' vectors of 1 - |cosine| with the exact ones, weighted by s_i / s_1. In place of the
+    exact left vectors stand those of a power step, K V, on rows H that were held out, turned as the singular vectors of
+    B, the least-squares solution of U[H] B = (K V)[H]; and so for the right vectors. Spare triplets show what the
+    last ones are mixed with. What lives on a few rows that are neither landmarks nor held out is not seen.
+    Cost: 128 (n + m) kernel values.
+    """
+    factors, (rows, columns) = result.factors, result.landmarks
+    total = 0.0
+    for transposed, points, known, vectors, others in (
+        (False, X, rows, factors.U, factors.V),
+        (True, Z, columns, factors.V, factors.U),
+    ):
+        held = _held_out(points.shape[0], known.indices, max(HELD_OUT, HELD_OUT_EACH * len(factors.s)), rng)
+        sides = (X, Z[held]) if transposed else (X[held], Z)
+        A = as_operator(result.kernel, *sides, budget=0)
+        better, found = ((A.T if transposed else A) @ others).astype(float), vectors[held].astype(float)
+        better = better @ _whitening(others)
+        if result.means is not None:
+            better, found = better - better.mean(axis=0), found - found.mean(axis=0)
+        between = np.linalg.lstsq(found @ _whitening(vectors), better)[0]
+        better = better @ np.linalg.svd(between)[2].T
+        lengths = np.linalg.norm(better, axis=0) * np.linalg.norm(found, axis=0)
+        cosines = np.abs(np.einsum("ij,ij->j", better, found)) / np.maximum(lengths, np.finfo(float).tiny)
+        total += float(np.mean((factors.s / factors.s[0] * (1 - np.minimum(cosines, 1)))[: result.k]))
+    return total
+
+
+def _whitening(vectors: np.ndarray) -> np.ndarray:
+    """A triangle T for which the columns of vectors T are orthonormal; the plain extension leaves them oblique."""
+    gram = (vectors.T @ vectors).astype(float)
+    gram.flat[:: len(gram) + 1] += np.finfo(float).eps * np.trace(gram)  # columns may be parallel
+    return np.linalg.inv(np.linalg.cholesky(gram)).T
+
+
+def _held_out(n: int, known: np.ndarray | None, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Rows that are no landmarks, and then landmarks."""
+    order = rng.permutation(n)
+    if known is not None:
+        order = order[np.argsort(np.isin(order, known), kind="stable")]
+    return np.sort(order[:count])
+
+
+def _lengths(landmarks: Any) -> Counts:
+    """How many landmarks were given."""
+    left, right = (np.shape(side)[0] if np.ndim(side) or sparse.issparse(side) else 1 for side in landmarks)
+    return left, right
+
+
+def _counts(n_landmarks: int | Counts | None, k: int | float, shape: Counts, searching: bool) -> Counts:
+    """Landmarks to begin with on the left and on the right."""
+    n, m = shape
+    if n_landmarks is None:
+        each = MOST if k < 1 else int(FIRST * k if searching else np.clip(EACH * k, FEWEST, MOST))
+        return min(each, n), min(each, m)
+    both = n_landmarks if isinstance(n_landmarks, tuple) else (n_landmarks, n_landmarks)
+    if len(both) != 2 or not all(isinstance(count, Integral) for count in both):
+        raise ValueError(f"n_landmarks={n_landmarks!r} must be a number, or a pair of them for the left and the right")
+    left, right = both
+    for count, points, side in ((left, n, "left"), (right, m, "right")):
+        if not 1 <= count <= points:
+            raise ValueError(f"n_landmarks={count} must be from 1 to the {points} {side} points")
+        if count < k:
+            raise ValueError(f"n_landmarks={count} is below n_components={k}; take at least as many landmarks")
+    return int(left), int(right)
+
+
+def _place(
+    landmarks: Any, kernel: Kernel, X: Array, Z: Array, counts: Counts, solve: Any, seed: int
+) -> tuple[Landmarks, Landmarks]:
+    """Landmarks of both sides, by a strategy or as given."""
+    if not isinstance(landmarks, str):
+        left, right = landmarks
+        return given_landmarks(left, X, "left"), given_landmarks(right, Z, "right")
+    if landmarks == "kmeans" and isinstance(kernel, Precomputed):
+        raise ValueError("landmarks='kmeans' needs points, and kernel='precomputed' has values only; take another way")
+    rngs = [np.random.default_rng([seed, side]) for side in (0, 1)]
+    if landmarks == "pivoted":
+        return pivoted(kernel, X, Z, counts, rngs[0])
+    place = kmeans if landmarks == "kmeans" else uniform
+    left, right = (place(*each) for each in zip((X, Z), counts, rngs, strict=True))
+    if landmarks == "leverage":
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RankWarning)
+            first = solve((left, right)).factors
+        left, right = (by_leverage(*each) for each in zip((X, Z), (first.U, first.V), counts, rngs, strict=True))
+    return left, right
+
+
+def _bytes(counts: Counts) -> int:
+    """Memory for the matrix of the landmarks and for a block on every thread."""
+    return SMALL_COPIES * 8 * counts[0] * counts[1] + 2 * TILE_BYTES * n_threads(None)
+
+
+def _check_budget(counts: Counts, budget: int) -> None:
+    if (needed := _bytes(counts)) > budget:
+        raise ValueError(
+            f"{counts[0]} x {counts[1]} landmarks and a block for each thread need {needed} bytes, above the budget of "
+            f"{budget}; raise memory_budget to that, or take fewer landmarks"
+        )
+
+
+def _warn(last: Attempt, tol: float, why: str) -> None:
+    warnings.warn(
+        f"eta is estimated at {last.eta:.1e} with {last.left} left and {last.right} right landmarks, above "
+        f"tol={tol:g}, and {why}; raise tol, place landmarks in another way, or take an exact solver",
+        AccuracyWarning,
+        stacklevel=6,
+    )
