@@ -23,6 +23,8 @@ types: $(STAMP)
 bench: $(STAMP)  ## the tables of README and docs
 	$(BIN)/pip install -q -e '.[bench]'
 	$(BIN)/python benchmarks/exact_graph_svd.py
+	$(BIN)/python benchmarks/askls_speed.py
+	$(BIN)/python benchmarks/askls_tables.py
 
 clean:
 	rm -rf $(VENV) out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

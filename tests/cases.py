@@ -12,12 +12,14 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
-from scipy.special import logsumexp
+from scipy.special import expit, logsumexp, rel_entr, softmax
+from scipy.stats import norm
 from sklearn.base import clone
+from sklearn.utils import check_random_state
 
 from lopsided import kernels as k
 from lopsided.kernels.base import Kernel
-from lopsided.linalg import arpack, krylov, lapack, propack
+from lopsided.linalg import BlockLU, Minres, Reduced, Saddle, Spectral, Symmetric, arpack, krylov, lapack, propack
 from lopsided.operators import Blocked, Centered, KernelOperator, LowRank, Stored, Sum, sparse_plus_low_rank
 
 PLENTY = 10**9
@@ -80,6 +82,81 @@ def leftish(X, Z):
     return np.tanh(as_dense(X)[:, :1] - 2 * as_dense(Z)[:, :1].T) + as_dense(X).sum(axis=1)[:, None]
 
 
+class Reading(Kernel):
+    """A kernel of distributions, on the real vectors that the laws draw: each is read as a distribution."""
+
+    def __init__(self, kernel, read):
+        self.kernel = kernel
+        self.read = read
+
+    def fit(self, X, Z):
+        self.kernel_ = clone(self.kernel).fit(self.read(X), self.read(Z))
+        return super().fit(X, Z)
+
+    @property
+    def left_is_cheap(self):
+        return self.kernel_.left_is_cheap
+
+    def left(self, X):
+        return self.kernel_.left(self.read(X))
+
+    def right(self, Z):
+        return self.kernel_.right(self.read(Z))
+
+    def pairs(self, L, R):
+        return self.kernel_.pairs(L, R)
+
+
+def as_probabilities(X):
+    return softmax(as_dense(X), axis=1)
+
+
+def as_gaussian(X):
+    X = as_dense(X)
+    return np.hstack([X, np.exp(np.tanh(X))])
+
+
+def as_mixture(X):
+    X = as_dense(X)
+    share = expit(X[:, :1])
+    return np.hstack([share, 1 - share, X, 1 - X / 2, np.exp(np.tanh(X)), 1 + X**2])
+
+
+def _kl_discrete(X, Z, *_):
+    return np.exp(-0.7 * rel_entr(as_probabilities(X)[:, None], as_probabilities(Z)).sum(axis=2))
+
+
+def _kl_gaussian(X, Z, *_):
+    (m, v), (n, w) = ((S[:, None, : S.shape[1] // 2], S[:, None, S.shape[1] // 2 :]) for S in map(as_gaussian, (X, Z)))
+    n, w = n.swapaxes(0, 1), w.swapaxes(0, 1)
+    return np.exp(-0.05 * (np.log(np.sqrt(w / v)) + (v + (m - n) ** 2) / (2 * w) - 0.5).sum(axis=2))
+
+
+def parts_of(mixtures, k):
+    """Weights (n, k), means (n, k, d) and variances (n, k, d) of mixtures that are rows."""
+    d = (mixtures.shape[1] // k - 1) // 2
+    means, variances = mixtures[:, k : k * (1 + d)], mixtures[:, k * (1 + d) :]
+    return mixtures[:, :k], means.reshape(-1, k, d), variances.reshape(-1, k, d)
+
+
+def log_density(x, w, m, v):
+    """Of one mixture, at points (..., d)."""
+    return logsumexp(np.log(w) + norm.logpdf(x[..., None, :], m, np.sqrt(v)).sum(axis=-1), axis=-1)
+
+
+def _kl_mixture(X, Z, *_):
+    P, Q = (list(zip(*parts_of(as_mixture(S), 2), strict=True)) for S in (X, Z))
+    draws = np.random.default_rng(check_random_state(0).randint(2**31)).standard_normal((4, X.shape[1]))
+    draws = (draws - draws.mean(axis=0)) / draws.std(axis=0)
+
+    def divergence(p, q):
+        w, m, v = p
+        x = m[:, None] + np.sqrt(v)[:, None] * draws
+        return max(w @ (log_density(x, *p) - log_density(x, *q)).mean(axis=1), 0)
+
+    return np.exp(-0.05 * np.array([[divergence(p, q) for q in Q] for p in P]))
+
+
 KERNELS: dict[str, tuple[Kernel, Callable]] = {
     "linear": (k.Linear(), partial(_inner, profile=lambda u: u)),
     "polynomial": (k.Polynomial(degree=3, offset=0.5), partial(_inner, profile=lambda u: (u + 0.5) ** 3)),
@@ -92,6 +169,12 @@ KERNELS: dict[str, tuple[Kernel, Callable]] = {
     "student_t": (k.StudentT(bandwidth=0.8), partial(_student, bandwidth=0.8)),
     "laplacian": (k.Laplacian(bandwidth=2.5), lambda X, Z, *_: np.exp(-cdist(X, Z, "cityblock") / 2.5)),
     "tl1": (k.TL1(radius=3.0), lambda X, Z, *_: np.maximum(3.0 - cdist(X, Z, "cityblock"), 0)),
+    "kl_discrete": (Reading(k.KullbackLeibler(0.7), as_probabilities), _kl_discrete),
+    "kl_gaussian": (Reading(k.KullbackLeibler(0.05, distribution="gaussian"), as_gaussian), _kl_gaussian),
+    "kl_mixture": (
+        Reading(k.KullbackLeibler(0.05, distribution="mixture", n_components=2, n_draws=4), as_mixture),
+        _kl_mixture,
+    ),
     "function": (k.Function(leftish), lambda X, Z, *_: leftish(X, Z)),
     "sum": (
         k.SNE(bandwidth=1.3) + k.Polynomial(),
@@ -260,3 +343,40 @@ SOLVERS = {
     "propack": lambda A, k, rng: propack(A, k, rng=rng),
     "arpack": lambda A, k, rng: arpack(A, k, rng=rng),
 }
+
+# Saddle systems: builders of a Saddle from a square matrix. INVERTING ones leave samples out exactly; ASYMMETRIC ones
+# take any matrix.
+
+SADDLES: dict[str, Callable[[np.ndarray], Saddle]] = {
+    "dense": lambda K: Reduced(Stored(K)),
+    "block_lu_dense": lambda K: BlockLU(Stored(K)),
+    "sparse_lu": lambda K: BlockLU(Stored(sparse.csr_array(K))),
+    "spectral_gram": lambda K: Spectral.of_matrix(Stored(K), 0.0),
+    "spectral_svd": lambda K: Spectral.of_matrix(Stored(K), np.inf),
+    "woodbury": lambda K: Spectral.of_factors(lapack(Stored(K), len(K))),
+    "minres": lambda K: Minres(Stored(K), 1e-14),
+    "minres_of_product": lambda K: Minres(LowRank(K, np.eye(len(K))), 1e-14),
+    "symmetric": lambda K: Symmetric(Stored(K), many=False),
+    "symmetric_many": lambda K: Symmetric(Stored(K), many=True),
+}
+ASYMMETRIC = [name for name in SADDLES if not name.startswith("symmetric")]
+INVERTING = [name for name in SADDLES if not name.startswith("minres")]
+
+
+def bordered(K, C):
+    """The matrix of the saddle system in the unknowns b1, b2, a, c."""
+    n = len(K)
+    M = np.zeros((2 * n + 2, 2 * n + 2))
+    left, right = slice(2, n + 2), slice(n + 2, None)
+    M[0, left] = M[left, 0] = M[1, right] = M[right, 1] = 1
+    M[left, right], M[right, left] = K, K.T
+    M[left, left] = M[right, right] = np.eye(n) / C
+    return M
+
+
+def solve_bordered(K, C, Y, damping=0.0):
+    """a, c, b1, b2 without the library."""
+    M, n = bordered(K, C), len(K)
+    r = np.concatenate([np.zeros((2, Y.shape[1])), Y, Y])
+    x = np.linalg.solve(M.T @ M + damping * np.eye(len(M)), M.T @ r) if damping else np.linalg.solve(M, r)
+    return x[2 : n + 2], x[n + 2 :], x[0], x[1]

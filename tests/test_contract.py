@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import lopsided
-from lopsided import KernelSVD, kernels, linalg, operators
+from lopsided import AsymmetricLSSVC, AsymmetricLSSVR, KernelSVD, kernels, linalg, operators
 
 SOURCE = Path(lopsided.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
@@ -45,6 +45,11 @@ TASKS, WHOLE = 5, 99  # a new package is a task unless it is listed; only the pa
         KernelSVD(kernel="linear", compatibility="pinv"),
         KernelSVD(kernel="student_t", compatibility="random", random_state=0),
         KernelSVD(n_components=0.9, kernel="laplacian", scaling=0.5),
+        AsymmetricLSSVC(C=[0.1, 1.0, 10.0], kernel="rbf"),
+        AsymmetricLSSVC(kernel="student_t", merge="stack"),
+        AsymmetricLSSVC(solver="minres", merge="target"),
+        AsymmetricLSSVR(C=[1.0, 100.0], kernel="rbf"),
+        AsymmetricLSSVR(C=10.0, merge="stack"),
     ]
 )
 def test_estimators_keep_the_contract_of_scikit_learn(estimator, check):

@@ -426,7 +426,7 @@ def test_denominators_are_exact_unless_that_is_dear(monkeypatch):
     exact, narrow = fitted("all"), fitted("landmarks")
     assert np.abs(exact - narrow).max() > 1e-3
     assert_close(fitted("auto"), exact)
-    monkeypatch.setattr("lopsided.estimators.kernel_svd.MANY_SUMS", 60 * 45 - 1)
+    monkeypatch.setattr("lopsided.linalg.adaptive.MANY_SUMS", 60 * 45 - 1)
     assert_close(fitted("auto"), narrow)
     assert_close(fitted("auto", "rbf"), fitted("all", "rbf"))
 
@@ -436,7 +436,7 @@ def test_sums_over_sparse_landmarks_are_refused_and_never_taken_unasked(kernel, 
     X, Z = sparse_sets()
     with pytest.raises(ValueError, match="sums over landmarks are for dense data.*all sparse points"):
         model_of(kernel, n_landmarks=16, denominators="landmarks").fit(X, Z=Z)
-    monkeypatch.setattr("lopsided.estimators.kernel_svd.MANY_SUMS", 1)
+    monkeypatch.setattr("lopsided.linalg.adaptive.MANY_SUMS", 1)
     assert model_of(kernel, n_landmarks=16).fit(X, Z=Z).n_components_ == 3
 
 

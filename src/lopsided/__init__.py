@@ -1,7 +1,8 @@
 """Learning with asymmetric kernels: similarities k(x, z) that need not equal k(z, x)."""
 
 from . import kernels
-from .estimators import KernelSVD
+from .estimators import AsymmetricLSSVC, AsymmetricLSSVR, KernelSVD
+from .images import ImageMixtures
 
-__all__ = ["KernelSVD", "kernels"]
+__all__ = ["AsymmetricLSSVC", "AsymmetricLSSVR", "ImageMixtures", "KernelSVD", "kernels"]
 __version__ = "0.1.0"

@@ -9,6 +9,14 @@ class FallbackWarning(LopsidedWarning):
     """A solver or an operator could not do the work and another one did."""
 
 
+class NearSingularWarning(LopsidedWarning):
+    """A linear system is so near to singular that its answer holds few right digits."""
+
+
+class ConvergenceWarning(LopsidedWarning):
+    """An iteration stopped before its answer was as accurate as was asked."""
+
+
 class RankWarning(LopsidedWarning):
     """The data hold fewer components than were asked for, and so does the answer."""
 

@@ -1,5 +1,7 @@
 """scikit-learn objects: validate, compute, store."""
 
+from .asymmetric_lssvc import AsymmetricLSSVC
+from .asymmetric_lssvr import AsymmetricLSSVR
 from .kernel_svd import KernelSVD
 
-__all__ = ["KernelSVD"]
+__all__ = ["AsymmetricLSSVC", "AsymmetricLSSVR", "KernelSVD"]

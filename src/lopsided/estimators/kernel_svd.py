@@ -31,11 +31,11 @@ from ..linalg import (
     factorise,
     factorise_energy,
     make_compatible,
+    many_sums,
 )
 from ..linalg.compatibility import PROJECTIONS, given
 from ..operators import Centered, KernelOperator, as_operator, budget_bytes, is_evaluated
 
-MANY_SUMS = 1 << 28  # kernel values that a kernel's denominators may cost without being asked for
 NULL = 10  # sqrt(points) eps: singular values below this share of the largest are rounding
 SLAB_ROWS = 1 << 18
 
@@ -287,8 +287,6 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.eta_: float | None = None
 
     def _fit_landmarks(self, kernel: Kernel, X: Array, Z: Array, budget: int) -> None:
-        dense = not (sparse.issparse(X) and sparse.issparse(Z))
-        many = kernel.normalised and dense and X.shape[0] * Z.shape[0] > MANY_SUMS
         found, self.history_ = approximate(
             kernel,
             X,
@@ -301,7 +299,9 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             seed=self._seed(),
             plain=self.extension == "plain",
             center=self.center,
-            over_landmarks=many if self.denominators == "auto" else self.denominators == "landmarks",
+            over_landmarks=(
+                many_sums(kernel, X, Z) if self.denominators == "auto" else self.denominators == "landmarks"
+            ),
         )
         rows, columns = self.landmarks_ = found.landmarks
         self._keep(found.factors, found.kernel, rows.points, columns.points, rows.indices)

@@ -2,9 +2,11 @@
 
 from .base import Function, Kernel, Precomputed, Product, Scaled, Sum, Swapped
 from .distance import TL1, Laplacian
+from .divergence import KullbackLeibler
 from .exponential import RBF, SNE, Exponential
 from .inner import Linear, LinearPolynomial, Polynomial, Tanh
 from .names import as_kernel
+from .node import NodeKernel
 from .student import StudentT
 
 __all__ = [
@@ -14,9 +16,11 @@ __all__ = [
     "Exponential",
     "Function",
     "Kernel",
+    "KullbackLeibler",
     "Laplacian",
     "Linear",
     "LinearPolynomial",
+    "NodeKernel",
     "Polynomial",
     "Precomputed",
     "Product",

@@ -66,8 +66,13 @@ class Kernel(BaseEstimator, ABC):
 
     @property
     def normalised(self) -> bool:
-        """Whether values are divided by sums over a whole set, so that ``left`` costs more than to read the points."""
+        """Whether values are divided by sums over a whole set."""
         return False
+
+    @property
+    def left_is_cheap(self) -> bool:
+        """Whether ``left`` costs little more than to read the points, so that it may be done anew for each block."""
+        return not self.normalised
 
     def narrowed(self, left: Weighted, right: Weighted) -> Kernel:
         """The fitted kernel with its sums taken over a few weighted points of each side; itself if it has no sums."""
@@ -122,6 +127,11 @@ class Swapped(Kernel):
         """As the inner kernel."""
         return self.kernel.normalised
 
+    @property
+    def left_is_cheap(self) -> bool:
+        """What is left here is right there, and that costs little."""
+        return True
+
     def narrowed(self, left: Weighted, right: Weighted) -> Kernel:
         """The inner kernel narrowed, with the two sides exchanged."""
         return self.kernel_.narrowed(right, left).T
@@ -173,6 +183,11 @@ class Pair(Kernel):
     def normalised(self) -> bool:
         """Whether either kernel is."""
         return self.first.normalised or self.second.normalised
+
+    @property
+    def left_is_cheap(self) -> bool:
+        """Whether it is for both kernels."""
+        return self.first_.left_is_cheap and self.second_.left_is_cheap
 
     def narrowed(self, left: Weighted, right: Weighted) -> Kernel:
         """Both kernels narrowed."""
@@ -238,6 +253,11 @@ class Scaled(Kernel):
     def normalised(self) -> bool:
         """As the inner kernel."""
         return self.kernel.normalised
+
+    @property
+    def left_is_cheap(self) -> bool:
+        """As the inner kernel."""
+        return self.kernel_.left_is_cheap
 
     def narrowed(self, left: Weighted, right: Weighted) -> Kernel:
         """The inner kernel narrowed."""

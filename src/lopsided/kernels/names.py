@@ -8,6 +8,7 @@ from sklearn.base import clone
 
 from .base import Function, Kernel, Precomputed
 from .distance import TL1, Laplacian
+from .divergence import KullbackLeibler
 from .exponential import RBF, SNE, Exponential
 from .inner import Linear, LinearPolynomial, Polynomial, Tanh
 from .student import StudentT
@@ -23,6 +24,7 @@ BY_NAME: dict[str, type[Kernel]] = {
     "student_t": StudentT,
     "tl1": TL1,
     "tanh": Tanh,
+    "kullback_leibler": KullbackLeibler,
     "precomputed": Precomputed,
 }
 

@@ -1,36 +1,59 @@
-"""Operator in, frozen factors out: exact, Lanczos and block Krylov, landmarks, and what chooses among them."""
+"""Operator in, frozen factors out: exact or from landmarks, and what chooses; saddle systems and their solvers."""
 
-from .adaptive import Attempt, approximate, estimate_eta
+from .adaptive import Attempt, approximate, estimate_eta, many_sums
 from .block_krylov import check_finite, krylov
+from .block_lu import BlockLU
 from .compatibility import Compatibility, make_compatible
 from .dense import lapack
 from .factors import Factors
 from .lanczos import arpack, propack
 from .landmarks import STRATEGIES, Landmarks
+from .minres import Minres
 from .nystrom import Nystrom, Side, nystrom
+from .reduced import Reduced
+from .saddle import Closeness, Duals, Fold, Saddle, System
+from .saddle_solvers import SADDLE_SOLVERS, build_saddle, choose_saddle, warn_if_near_singular
 from .solvers import SOLVERS, Choice, block_size, choose, factorise, factorise_energy
+from .spectral import Spectral, of_landmarks
+from .symmetric import Symmetric
 
 __all__ = [
+    "SADDLE_SOLVERS",
     "SOLVERS",
     "STRATEGIES",
     "Attempt",
+    "BlockLU",
     "Choice",
+    "Closeness",
     "Compatibility",
+    "Duals",
     "Factors",
+    "Fold",
     "Landmarks",
+    "Minres",
     "Nystrom",
+    "Reduced",
+    "Saddle",
     "Side",
+    "Spectral",
+    "Symmetric",
+    "System",
     "approximate",
     "arpack",
     "block_size",
+    "build_saddle",
     "check_finite",
     "choose",
+    "choose_saddle",
     "estimate_eta",
     "factorise",
     "factorise_energy",
     "krylov",
     "lapack",
     "make_compatible",
+    "many_sums",
     "nystrom",
+    "of_landmarks",
     "propack",
+    "warn_if_near_singular",
 ]

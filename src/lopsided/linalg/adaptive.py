@@ -20,6 +20,7 @@ from .nystrom import Nystrom, nystrom
 FEWEST, MOST, EACH = 200, 2000, 20  # landmarks by default: so many for each component, within these bounds
 FIRST = 4  # landmarks for each component at which a search begins
 GROWTH = 2
+MANY_SUMS = 1 << 28  # kernel values that denominators may cost without being asked for
 SPARE = 4  # triplets at least beyond those wanted, for the estimate
 HELD_OUT = 128  # rows, and columns, on which the accuracy is estimated: at least so many,
 HELD_OUT_EACH = 4  # and so many for each component
@@ -91,6 +92,12 @@ def approximate(
             _warn(history[-1], tol, "these were given" if not searching else "more do not fit the data or the budget")
             return result, tuple(history)
         counts = larger
+
+
+def many_sums(kernel: Kernel, X: Array, Z: Array) -> bool:
+    """Whether a kernel's denominators over all points would take long: a normalised kernel on large dense data."""
+    dense = not (sparse.issparse(X) and sparse.issparse(Z))
+    return kernel.normalised and dense and X.shape[0] * Z.shape[0] > MANY_SUMS
 
 
 def estimate_eta(result: Nystrom, X: Array, Z: Array, rng: np.random.Generator) -> float:

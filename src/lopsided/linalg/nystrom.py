@@ -34,7 +34,7 @@ from .solvers import factorise
 SPARE = 2  # times as many triplets of the small matrix as are wanted: the last ones lean on what follows them
 SAMPLE = 1 << 14  # rows of each side that decide which combinations of the landmarks are extended to all rows
 SLAB = 1 << 14
-NOISE = 10  # eps: singular values of the small matrix below this share of the largest are rounding
+NOISE = 10  # eps: singular values of the small matrix below this share of its norm are rounding
 
 
 class Side(NamedTuple):
@@ -121,13 +121,11 @@ def nystrom(
     if over_landmarks:
         kernel = kernel.narrowed((rows.points, rows.weights), (columns.points, columns.weights))
     between = _between(kernel, rows, columns)
-    W, roots = _weighted(between, rows, columns, center)
+    W, roots, rounding = _weighted(between, rows, columns, center, _eps(X, Z))
     k = k if isinstance(k, Integral) else _holding(W, k)
-    small = _leading(W, roots, (k + spare) * (1 if plain else SPARE), eps=_eps(X, Z), rng=rng)
-    if plain:
-        maps, s = (small.V / small.s, small.U / small.s), small.s
-    else:
-        maps, s = (small.V / np.sqrt(small.s), small.U / np.sqrt(small.s)), np.ones_like(small.s)
+    small = _leading(W, roots, (k + spare) * (1 if plain else SPARE), center=center, rounding=rounding, rng=rng)
+    maps, s = (small.V / small.s, small.U / small.s), small.s
+    if not plain:
         some = X[_sample(X.shape[0], rng)], Z[_sample(Z.shape[0], rng)]
         L, R = _extended(kernel, *some, landmarks, maps)
         turns, s = _orthonormal_turns(
@@ -170,19 +168,24 @@ def _between(kernel: Kernel, rows: Landmarks, columns: Landmarks) -> np.ndarray:
 
 
 def _weighted(
-    W: np.ndarray, rows: Landmarks, columns: Landmarks, center: bool
-) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
-    """The matrix of the landmarks with rows and columns weighted, and the roots of the weights.
+    W: np.ndarray, rows: Landmarks, columns: Landmarks, center: bool, eps: float
+) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray], float]:
+    """The matrix of the landmarks with rows and columns weighted, the roots of the weights, and the size of rounding.
 
     Centring is weighted, too; adding a number to a row k(x, Z_J) then changes nothing.
     """
     roots = np.sqrt(rows.weights), np.sqrt(columns.weights)
     W = roots[0][:, None] * W * roots[1]
+    rounding = NOISE * eps * float(np.linalg.norm(W))  # before centring, which may leave little else
     if center:
-        a, b = (root / np.linalg.norm(root) for root in roots)
-        W -= np.outer(a, a @ W)
-        W -= np.outer(W @ b, b)
-    return W, roots
+        W = _orthogonal_to(roots[1], _orthogonal_to(roots[0], W).T).T
+    return W, roots, rounding
+
+
+def _orthogonal_to(root: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Columns without their part along one direction."""
+    unit = root / np.linalg.norm(root)
+    return vectors - np.outer(unit, unit @ vectors)
 
 
 def _holding(W: np.ndarray, share: float) -> int:
@@ -192,17 +195,26 @@ def _holding(W: np.ndarray, share: float) -> int:
 
 
 def _leading(
-    W: np.ndarray, roots: tuple[np.ndarray, np.ndarray], count: int, eps: float, rng: np.random.Generator
+    W: np.ndarray,
+    roots: tuple[np.ndarray, np.ndarray],
+    count: int,
+    *,
+    center: bool,
+    rounding: float,
+    rng: np.random.Generator,
 ) -> Factors:
     """Leading triplets of W, as many as are above rounding, with the weights taken into the vectors."""
     small = factorise(Stored(W), min(count, *W.shape), budget=np.iinfo(np.int64).max, rng=rng)[0]
-    rank = int(np.count_nonzero(small.s > max(NOISE * eps * small.s[0], np.finfo(float).tiny)))
+    rank = int(np.count_nonzero(small.s > max(rounding, np.finfo(float).tiny)))
     if not rank:
         raise ValueError(
             f"the kernel vanishes between the {W.shape[0]} left and the {W.shape[1]} right landmarks; take other ones"
         )
     small = small.truncate(rank)
-    return Factors(roots[0][:, None] * small.U, small.s, roots[1][:, None] * small.V)
+    U, V = small.U, small.V
+    if center:  # the last vectors are so only to rounding over their singular value, by which the extension divides
+        U, V = _orthogonal_to(roots[0], U), _orthogonal_to(roots[1], V)
+    return Factors(roots[0][:, None] * U, small.s, roots[1][:, None] * V)
 
 
 def _eps(*sides: Array) -> float:
@@ -275,17 +287,18 @@ class _Moments(NamedTuple):
 
 def _moments(vectors: np.ndarray, center: bool, scale: float = 1.0) -> _Moments:
     """The moments of a set of rows that stands for ``scale`` times as many."""
-
-    def of_slab(rows: slice) -> tuple[np.ndarray, np.ndarray]:
-        slab = vectors[rows].astype(float)
-        return slab.sum(axis=0), slab.T @ slab
-
-    sums, grams = zip(*run(of_slab, slices_of(len(vectors), SLAB)), strict=True)
-    mean, gram = np.sum(sums, axis=0) / len(vectors), np.sum(grams, axis=0)
-    check_finite(gram)
+    slabs = slices_of(len(vectors), SLAB)
+    mean = np.zeros(vectors.shape[1])
     if center:
-        gram -= len(vectors) * np.outer(mean, mean)
-    return _Moments(mean if center else np.zeros_like(mean), gram * scale)
+        mean = np.sum(run(lambda rows: vectors[rows].sum(axis=0, dtype=float), slabs), axis=0) / len(vectors)
+
+    def gram(rows: slice) -> np.ndarray:
+        slab = vectors[rows] - mean
+        return slab.T @ slab
+
+    grams = np.sum(run(gram, slabs), axis=0)
+    check_finite(grams)
+    return _Moments(mean, grams * scale)
 
 
 def _orthonormal_turns(
@@ -306,11 +319,15 @@ def _unit_turns(left: _Moments, right: _Moments, s: np.ndarray) -> tuple[tuple[n
 
 
 def _square_root(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """R with R^T R = gram, and the pseudo-inverse of R, whose null directions are left out."""
-    squares, E = np.linalg.eigh(gram)
+    """R with R^T R = gram, and the pseudo-inverse of R, whose null directions are left out.
+
+    Through the correlations: where landmarks see little of a column, it may be longer than others by many digits.
+    """
+    lengths = np.sqrt(np.maximum(np.diag(gram), np.finfo(float).tiny))
+    squares, E = np.linalg.eigh(gram / lengths / lengths[:, None])
     live = squares > len(squares) * np.finfo(float).eps * squares[-1]
     roots, E = np.sqrt(squares[live]), E[:, live]
-    return roots[:, None] * E.T, E / roots
+    return roots[:, None] * E.T * lengths, E / roots / lengths[:, None]
 
 
 def _turned(vectors: np.ndarray, map: np.ndarray, moments: _Moments, turn: np.ndarray) -> tuple[np.ndarray, Side]:

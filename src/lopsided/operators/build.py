@@ -8,6 +8,7 @@ from scipy import sparse
 from ..kernels.base import Array, Kernel, Precomputed, Scaled, Swapped
 from ..kernels.base import Sum as SumKernel
 from ..kernels.inner import Linear
+from ..kernels.node import NodeKernel
 from ..kernels.structure import SparseKernel
 from .base import KernelOperator
 from .blocked import Blocked, Prepared
@@ -34,6 +35,8 @@ def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int, n_jobs: int 
     """
     if isinstance(kernel, Precomputed):
         return Stored(_columns(X, Z), n_jobs)
+    if isinstance(kernel, NodeKernel):
+        return Stored(kernel.block(X, Z), n_jobs)
     if isinstance(kernel, Swapped):
         return as_operator(kernel.T, Z, X, budget=budget, n_jobs=n_jobs).T
     if sparse.issparse(X) and sparse.issparse(Z):
@@ -46,7 +49,7 @@ def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int, n_jobs: int 
         if isinstance(kernel, SumKernel):
             terms = (kernel.first_, kernel.second_)
             return Sum([as_operator(term, X, Z, budget=budget // 2, n_jobs=n_jobs) for term in terms])
-    later = not kernel.normalised and not sparse.issparse(X)
+    later = kernel.left_is_cheap and not sparse.issparse(X)
     L = Prepared(kernel.left, X) if later else kernel.left(X)
     later = Z.shape[0] > X.shape[0] and not sparse.issparse(Z)
     R = Prepared(kernel.right, Z) if later else kernel.right(Z)

@@ -1,4 +1,4 @@
-"""Seeded data on which direction matters, for examples, tests and measurements."""
+"""Seeded directed graphs, on which direction matters."""
 
 from __future__ import annotations
 
@@ -9,9 +9,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, validate_parameter_constraints
-
-__all__ = ["make_citation_graph"]
-
 
 CONSTRAINTS: dict[str, Any] = {
     "n_nodes": [Interval(Integral, 1, 2**31 - 1, closed="both")],

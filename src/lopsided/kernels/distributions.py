@@ -1,0 +1,227 @@
+"""Distributions as rows of an array, and the Kullback-Leibler divergences between them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from scipy import sparse
+from scipy.special import xlogy
+
+from .._parallel import slices_of
+from .base import Array
+
+TOLERANCE = 1e-5  # of a sum of probabilities; a row normalised in single precision is well within
+LEAST = 2**12  # smallest normal numbers: a probability below them is zero
+MOST = 2**10  # no finite divergence of discrete distributions is larger, as -log(LEAST tiny) is not
+DENSITIES = 1 << 20
+
+
+class Family(ABC):
+    """Distributions of one kind. All work on one side is in ``left`` or ``right``; ``divergences`` meets the pairs."""
+
+    left_is_cheap = True
+
+    @abstractmethod
+    def left(self, X: Array) -> np.ndarray:
+        """What is needed of the distributions P, row by row."""
+
+    @abstractmethod
+    def right(self, Z: Array) -> np.ndarray:
+        """What is needed of the distributions Q, row by row."""
+
+    def divergences(self, L: np.ndarray, R: np.ndarray) -> np.ndarray:
+        """KL(P_i || Q_j) for all pairs, as a new array; what rounding puts below zero is zero."""
+        D = L @ R.T
+        return np.maximum(D, 0, out=D)
+
+
+class Discrete(Family):
+    """Rows are probabilities. KL = sum p log p - sum p log q: one matrix product, [-p, sum p log p] . [log q, 1]."""
+
+    def left(self, X: Array) -> np.ndarray:
+        """The rows [-p, sum p log p]."""
+        P = self._checked(X, "X")
+        return np.hstack([-P, xlogy(P, P).sum(axis=1, keepdims=True)])
+
+    def right(self, Z: Array) -> np.ndarray:
+        """The rows [log q, 1], with a number in place of log 0 that no probability brings below MOST."""
+        Q = self._checked(Z, "Z")
+        logs = np.log(Q, out=np.full_like(Q, -np.finfo(Q.dtype).max / 4), where=Q > 0)
+        return np.hstack([logs, np.ones_like(Q[:, :1])])
+
+    def divergences(self, L: np.ndarray, R: np.ndarray) -> np.ndarray:
+        """Infinite where p > 0 meets q = 0."""
+        D = super().divergences(L, R)
+        D[D > MOST] = np.inf
+        return D
+
+    @staticmethod
+    def _checked(X: Array, name: str) -> np.ndarray:
+        P = dense(X)
+        check_probabilities(P, name)
+        return np.where(LEAST * np.finfo(P.dtype).tiny > P, 0, P)
+
+
+class Gaussian(Family):
+    """Rows are [mean, variances], each of length d.
+
+    2 KL = sum (v + (m - m')^2) / v' + log v' - log v - 1: one matrix product of width 2 d + 2.
+    """
+
+    def __init__(self, Z: Array) -> None:
+        if Z.shape[1] % 2:
+            raise ValueError(
+                f"a Gaussian is a row of d means and d variances, but Z has {Z.shape[1]} columns, an odd number; "
+                "append the variances to the means"
+            )
+        self.origin = self._split(dense(Z))[0].mean(axis=0)
+
+    def left(self, X: Array) -> np.ndarray:
+        """The rows [v + m^2, m, sum -log v - 1, 1]."""
+        m, v = self._checked(X, "X")
+        return np.hstack([v + m**2, m, -(np.log(v) + 1).sum(axis=1, keepdims=True), np.ones_like(m[:, :1])])
+
+    def right(self, Z: Array) -> np.ndarray:
+        """Half of the rows [1 / v, -2 m / v, 1, sum m^2 / v + log v]."""
+        m, v = self._checked(Z, "Z")
+        own = (m**2 / v + np.log(v)).sum(axis=1, keepdims=True)
+        return np.hstack([1 / v, -2 * m / v, np.ones_like(own), own]) / 2
+
+    def _checked(self, X: Array, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """Means from an origin among them, as m^2 + m'^2 - 2 m m' cancels far from it, and variances."""
+        m, v = self._split(dense(X))
+        check_variances(v, name)
+        return m - self.origin.astype(m.dtype), v
+
+    @staticmethod
+    def _split(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        half = X.shape[1] // 2
+        return X[:, :half], X[:, half:]
+
+
+class Mixture(Family):
+    """Rows are [weights, means, variances] of k diagonal Gaussians: k, then k d, then k d numbers.
+
+    KL = sum_c w_c E log p(m_c + sqrt(v_c) e) / q(m_c + sqrt(v_c) e) over standard normal e, estimated from draws that
+    are the same for every component of every mixture: the estimate depends on the two mixtures alone and is smooth in
+    them. The draws have mean 0 and variance 1 exactly, so that it is exact between single Gaussians.
+    """
+
+    left_is_cheap = False
+
+    def __init__(self, Z: Array, n_components: int, n_draws: int, rng: np.random.Generator) -> None:
+        d, rest = divmod(Z.shape[1] - n_components, 2 * n_components)
+        if rest or d < 1:
+            raise ValueError(
+                f"a mixture of n_components={n_components} is a row of n_components (1 + 2 d) numbers, but Z has "
+                f"{Z.shape[1]} columns; give each mixture that many components, or set n_components"
+            )
+        self.k, self.d = n_components, d
+        draws = rng.standard_normal((n_draws, d))
+        draws -= draws.mean(axis=0)
+        self.draws = draws / draws.std(axis=0)
+        self.origin = self._split(dense(Z))[1].mean(axis=(0, 1))
+
+    def left(self, X: Array) -> np.ndarray:
+        """The rows [mixture, E log p]. Cost O(n k^2 d draws)."""
+        X = dense(X)
+        R = self._log_density(X, "X")
+        own = np.empty((len(X), 1), dtype=X.dtype)
+        for rows in slices_of(len(X), DENSITIES // (self.k**2 * len(self.draws))):
+            points = self._points(X[rows])
+            coefficients = R[rows].reshape(len(points), self.k, -1)
+            E = np.stack([np.einsum("isp,ip->is", points, coefficients[:, c]) for c in range(self.k)])
+            own[rows, 0] = np.einsum("is,is->i", log_sum_exp(E), self._shares(X[rows]))
+        return np.hstack([X, own])
+
+    def right(self, Z: Array) -> np.ndarray:
+        """For each component the coefficients of log w N(x) in x^2, x and 1, side by side."""
+        return self._log_density(dense(Z), "Z")
+
+    def divergences(self, L: np.ndarray, R: np.ndarray) -> np.ndarray:
+        """E log p - E log q or zero, a matrix product for each component of q. Cost O(n m k^2 d draws)."""
+        coefficients = R.reshape(len(R), self.k, -1).transpose(1, 2, 0)
+        D = np.empty((len(L), len(R)), dtype=L.dtype)
+        for rows in slices_of(len(L), DENSITIES // (self.k**2 * len(self.draws) * len(R))):
+            X = L[rows, :-1]
+            points = self._points(X)
+            E = points.reshape(-1, points.shape[2]) @ coefficients
+            logs = log_sum_exp(E).reshape(len(X), -1, len(R))
+            D[rows] = L[rows, -1:] - np.einsum("ism,is->im", logs, self._shares(X))
+        return np.maximum(D, 0, out=D)
+
+    def _split(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Weights (n, k), means (n, k, d) and variances (n, k, d)."""
+        w, m, v = np.split(X, [self.k, self.k * (1 + self.d)], axis=1)
+        return w, m.reshape(-1, self.k, self.d), v.reshape(-1, self.k, self.d)
+
+    def _log_density(self, X: np.ndarray, name: str) -> np.ndarray:
+        w, m, v = self._split(X)
+        check_probabilities(w, name, "weights")
+        check_variances(v.reshape(len(X), -1), name)
+        return log_densities(w, m - self.origin.astype(X.dtype), v).reshape(len(X), -1)
+
+    def _points(self, X: np.ndarray) -> np.ndarray:
+        """The rows [x^2, x, 1] at the draws of every component, shape (n, k draws, 2 d + 1)."""
+        _, m, v = self._split(X)
+        m = m - self.origin.astype(X.dtype)
+        x = m[:, :, None] + np.sqrt(v)[:, :, None] * self.draws.astype(X.dtype)
+        return monomials(x.reshape(len(X), -1, self.d))
+
+    def _shares(self, X: np.ndarray) -> np.ndarray:
+        """The weight of every draw in an expectation, shape (n, k draws)."""
+        return np.repeat(X[:, : self.k] / len(self.draws), len(self.draws), axis=1)
+
+
+def log_densities(w: np.ndarray, m: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """The coefficients of log w N(x; m, v) + d/2 log(2 pi) in ``monomials(x)``: (..., k, 2 d + 1)."""
+    with np.errstate(divide="ignore"):  # a component without weight has no density anywhere
+        constant = np.log(w) - (m**2 / v + np.log(v)).sum(axis=-1) / 2
+    return np.concatenate([-0.5 / v, m / v, constant[..., None]], axis=-1)
+
+
+def monomials(x: np.ndarray) -> np.ndarray:
+    """The rows [x^2, x, 1]: (..., 2 d + 1)."""
+    return np.concatenate([x**2, x, np.ones_like(x[..., :1])], axis=-1)
+
+
+def dense(X: Array) -> np.ndarray:
+    """The rows as a numpy array."""
+    return X.toarray() if sparse.issparse(X) else np.asarray(X)
+
+
+def check_probabilities(P: np.ndarray, name: str, what: str = "probabilities") -> None:
+    """Refuse rows that are negative somewhere or do not sum to one."""
+    if P.min() < 0:
+        i, j = divmod(int(P.argmin()), P.shape[1])
+        raise ValueError(
+            f"the {what} of row {i} of {name} hold {P[i, j]:g} at {j}; they must be at least 0: clip or shift them and "
+            "divide each row by its sum"
+        )
+    sums = P.sum(axis=1, dtype=float)
+    i = int(np.abs(sums - 1).argmax())
+    if abs(sums[i] - 1) > TOLERANCE:
+        raise ValueError(
+            f"the {what} of row {i} of {name} sum to {sums[i]:.6g}; they must sum to 1 within {TOLERANCE:g}: divide "
+            "each row by its sum"
+        )
+
+
+def check_variances(v: np.ndarray, name: str) -> None:
+    """Refuse variances that are not positive normal numbers."""
+    least = np.finfo(v.dtype).tiny
+    if v.min() < least:
+        i, j = divmod(int(v.argmin()), v.shape[1])
+        raise ValueError(
+            f"variance {j} of row {i} of {name} is {v[i, j]:g}; variances must be positive, at least {least:.1g}: "
+            "add a floor to them"
+        )
+
+
+def log_sum_exp(E: np.ndarray) -> np.ndarray:
+    """Logarithm of the summed exponentials over the first axis; overwrites E."""
+    peak = E.max(axis=0)
+    E -= peak
+    np.exp(E, out=E)
+    return np.log(E.sum(axis=0)) + peak

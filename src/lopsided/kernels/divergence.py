@@ -1,0 +1,143 @@
+"""The Kullback-Leibler kernel: how well one distribution stands for another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from .base import Array, Kernel, check_sides
+from .distributions import Discrete, Family, Gaussian, Mixture
+
+SAMPLE = 256
+
+
+def _mixture(kernel: KullbackLeibler, Z: Array) -> Mixture:
+    rng = np.random.default_rng(check_random_state(kernel.random_state).randint(2**31))
+    return Mixture(Z, kernel.n_components, kernel.n_draws, rng)
+
+
+FAMILIES: dict[str, Callable[[KullbackLeibler, Array], Family]] = {
+    "discrete": lambda kernel, Z: Discrete(),
+    "gaussian": lambda kernel, Z: Gaussian(Z),
+    "mixture": _mixture,
+}
+
+
+class KullbackLeibler(Kernel):
+    """The Kullback-Leibler kernel, k(P, Q) = exp(-a KL(P || Q)) with KL(P || Q) the integral of P log(P / Q).
+
+    A distribution is a row of numbers, so that sets of them can be sliced, stacked and cross-validated:
+
+    - "discrete": probabilities, which sum to one. Where q = 0 and p > 0 the divergence is infinite and k is zero; add
+      a little to every entry and normalise if that is not wanted.
+    - "gaussian": d means, then d variances.
+    - "mixture": n_components weights, then the means of each component, then its variances (diagonal), that is
+      ``np.hstack([g.weights_, g.means_.ravel(), g.covariances_.ravel()])`` of a scikit-learn ``GaussianMixture`` with
+      ``covariance_type="diag"``.
+
+    Parameters
+    ----------
+    a : float or None, default=None
+        Rate of decay, positive. None is 1 / (median divergence), learned at fit from at most 256 points of each side
+        and kept in ``a_``.
+    distribution : {"discrete", "gaussian", "mixture"}, default="discrete"
+        What a row means.
+    n_components : int, default=1
+        Components of each mixture.
+    n_draws : int, default=16
+        Draws from each component, at least two. Divergences of mixtures have no closed form; theirs is the mean over
+        n_components x n_draws points of P.
+    random_state : int, RandomState instance or None, default=0
+        Seeds the draws, which are fixed at fit and common to all mixtures.
+
+    Notes
+    -----
+    O(n m width) for discrete distributions and Gaussians, as one matrix product; O(n m n_components^2 n_draws d) for
+    mixtures, as matrix products in batches. An estimate below zero, as chance makes it where two mixtures nearly agree,
+    is set to zero. Sparse rows are made dense.
+
+    References
+    ----------
+    He, He, Shi, Huang, Suykens, "Learning with asymmetric kernels: least squares and feature interpretation", IEEE
+    Transactions on Pattern Analysis and Machine Intelligence 45, 2023, section IV-A.
+
+    Examples
+    --------
+    >>> from lopsided.kernels import KullbackLeibler
+    >>> fair, loaded = [0.5, 0.5], [0.9, 0.1]
+    >>> KullbackLeibler(a=1.0)([fair, loaded], [fair, loaded]).round(3)
+    array([[1.   , 0.6  ],
+           [0.692, 1.   ]])
+    >>> standard, wide = [0.0, 1.0], [0.0, 4.0]
+    >>> KullbackLeibler(a=1.0, distribution="gaussian")([standard], [standard, wide]).round(3)
+    array([[1.   , 0.727]])
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        "a": [Interval(Real, 0, None, closed="neither"), None],
+        "distribution": [StrOptions(set(FAMILIES))],
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_draws": [Interval(Integral, 2, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        a: float | None = None,
+        *,
+        distribution: str = "discrete",
+        n_components: int = 1,
+        n_draws: int = 16,
+        random_state: Any = 0,
+    ) -> None:
+        self.a = a
+        self.distribution = distribution
+        self.n_components = n_components
+        self.n_draws = n_draws
+        self.random_state = random_state
+
+    def fit(self, X: Array, Z: Array) -> Self:
+        """Fix the draws, and learn the rate if it was left open."""
+        super().fit(X, Z)
+        self.family_ = FAMILIES[self.distribution](self, Z)
+        self.a_ = self._typical_rate(X, Z) if self.a is None else float(self.a)
+        return self
+
+    def divergences(self, X: Array, Z: Array) -> np.ndarray:
+        """Return KL(P_i || Q_j) for all pairs, as (n, m); they do not depend on a."""
+        X, Z = check_sides(X, Z)
+        kernel = self if hasattr(self, "widths_") else clone(self).set_params(a=1.0).fit(X, Z)
+        kernel.check_widths(X, Z)
+        return kernel.family_.divergences(kernel.left(X), kernel.right(Z))
+
+    @property
+    def left_is_cheap(self) -> bool:
+        """Not for mixtures, whose entropy takes draws."""
+        return self.family_.left_is_cheap
+
+    def left(self, X: Array) -> np.ndarray:
+        """What the divergence needs of P."""
+        return self.family_.left(X)
+
+    def right(self, Z: Array) -> np.ndarray:
+        """What the divergence needs of Q."""
+        return self.family_.right(Z)
+
+    def pairs(self, L: Array, R: Array) -> np.ndarray:
+        """Return exp(-a KL) for all pairs."""
+        D = self.family_.divergences(L, R)
+        D *= -self.a_
+        return np.exp(D, out=D)
+
+    def _typical_rate(self, X: Array, Z: Array) -> float:
+        """1 / median divergence of rows spread over both sides; one if they are all alike or all infinitely apart."""
+        X, Z = (side[:: -(-side.shape[0] // SAMPLE)] for side in (X, Z))
+        D = self.family_.divergences(self.left(X), self.right(Z))
+        D = D[np.isfinite(D) & (np.sqrt(np.finfo(D.dtype).eps) < D)]
+        return float(1 / np.median(D)) if D.size else 1.0

@@ -1,0 +1,107 @@
+"""The saddle system of a symmetric matrix: the classical least-squares machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+import numpy as np
+import scipy.linalg
+
+from ..operators.base import KernelOperator
+from ..operators.stored import Stored
+from .saddle import Duals, Fold, HeldOut, Saddle, System, solve_or_nan
+
+EPS = np.finfo(float).eps
+
+
+class Symmetric(Saddle):
+    """If K = K' then a = c, b1 = b2 and (I/C + B) a = H y with B the centred kernel matrix.
+
+    The half of the saddle system that K = K' leaves idle may be singular without harm. Cost O(n^3): one factorisation
+    of size n, or one eigendecomposition B = U diag(e) U' for many C and for leaving one out.
+    """
+
+    def __init__(self, A: KernelOperator, many: bool) -> None:
+        self.A = A
+        self.many = many
+        self.K = np.asarray(A.take(), dtype=float)
+
+    @cached_property
+    def B(self) -> np.ndarray:
+        """The centred matrix."""
+        means = self.K.mean(axis=0)
+        return self.K - means - means[:, None] + means.mean()
+
+    @cached_property
+    def spectrum(self) -> tuple[np.ndarray, np.ndarray]:
+        """Eigenvalues, ascending, and eigenvectors of the centred matrix."""
+        e, U = np.linalg.eigh(self.B)
+        return e, U
+
+    def at(self, C: float) -> SymmetricSystem:
+        """The system at one C."""
+        return SymmetricSystem(self, C)
+
+    def restricted(self, kept: np.ndarray) -> Symmetric:
+        """Slice the matrix."""
+        return Symmetric(Stored(self.K[kept][:, kept]), self.many)
+
+    def leave_folds_out(self, grid: np.ndarray, Y: np.ndarray, folds: Sequence[Fold]) -> Iterator[HeldOut]:
+        """Held-out residuals of a fold are N_FF^-1 a_F, with N the inverse less the part of the offset."""
+        U = self.spectrum[1]
+        for C in grid:
+            system = self.at(C)
+            a, held_out = system.solve(Y).a, Y.copy()
+            for _, fold in folds:
+                block = (U[fold] / system.eigenvalues) @ U[fold].T - C / len(Y)
+                held_out[fold] -= solve_or_nan(block, a[fold])
+            yield held_out, held_out
+
+
+class SymmetricSystem(System):
+    """I/C + B, by eigenvalues or by one solution."""
+
+    def __init__(self, saddle: Symmetric, C: float) -> None:
+        super().__init__(saddle.A, C)
+        self.saddle = saddle
+
+    def inverse(self, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """For R1 = R2, which is all that a symmetric matrix is asked."""
+        if self.saddle.many:
+            U = self.saddle.spectrum[1]
+            a = U @ ((U.T @ R1) / self.eigenvalues[:, None])
+        else:
+            a = scipy.linalg.lu_solve(self._factors, R1, check_finite=False)
+        return a, a
+
+    def leave_one_out(self, Y: np.ndarray, duals: Duals) -> HeldOut:
+        """Held-out residuals are a_i / N_ii, with N the inverse less the part of the offset."""
+        diagonal = np.square(self.saddle.spectrum[1]) @ (1 / self.eigenvalues) - self.C / len(Y)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            held_out = Y - duals.a / diagonal[:, None]
+        return held_out, held_out
+
+    def _probe(self) -> np.ndarray:
+        """Both halves are one."""
+        return np.stack(2 * [super()._probe()[0]])
+
+    def _products(self, a: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """They are one and the same."""
+        product = self.saddle.K @ c
+        return product, product
+
+    @property
+    def eigenvalues(self) -> np.ndarray:
+        """Of I/C + B, none of them quite zero."""
+        shifted = self.saddle.spectrum[0] + 1 / self.C
+        return np.where(shifted == 0, EPS / self.C, shifted)
+
+    @cached_property
+    def _factors(self) -> tuple[np.ndarray, np.ndarray]:
+        T = self.saddle.B.copy()
+        T[np.diag_indices(len(T))] += 1 / self.C
+        LU, pivots, info = scipy.linalg.get_lapack_funcs("getrf", (T,))(T, overwrite_a=True)
+        if info > 0:
+            LU[info - 1, info - 1] = EPS / self.C
+        return LU, pivots

@@ -1,0 +1,122 @@
+"""NodeKernel: the entries of an adjacency as a kernel, in the library and in scikit-learn."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+
+from cases import PLENTY
+from lopsided import AsymmetricLSSVC, KernelSVD
+from lopsided.datasets import make_citation_graph
+from lopsided.exceptions import LopsidedWarning
+from lopsided.kernels import NodeKernel
+from lopsided.operators import as_operator
+
+A = np.array([[0, 2, 1, 0], [0, 0, 1, 0], [3, 0, 0, 1], [1, 0, 0, 0]], dtype=float)
+LEFT, RIGHT = np.array([[2], [0], [2]]), np.array([[1], [3]])
+every_form = pytest.mark.parametrize("make", [np.asarray, sparse.csr_array, sparse.coo_array], ids=lambda f: f.__name__)
+
+
+def expected(normalize, loops):
+    G = A + loops * np.eye(4)
+    rows, columns = G.sum(axis=1, keepdims=True), G.sum(axis=0)
+    return {None: G, "left": G / rows, "right": G / columns, "both": G / np.sqrt(rows * columns)}[normalize]
+
+
+@every_form
+@pytest.mark.parametrize("loops", [0.0, 0.5])
+@pytest.mark.parametrize("normalize", [None, "left", "right", "both"])
+def test_values_are_entries_of_the_normalised_adjacency(normalize, loops, make):
+    adjacency = make(A)
+    kernel = NodeKernel(adjacency, normalize=normalize, self_loops=loops)
+    G = expected(normalize, loops)[[2, 0, 2]][:, [1, 3]]
+    np.testing.assert_allclose(kernel(LEFT, RIGHT), G, rtol=1e-14)
+    np.testing.assert_allclose(kernel.T(RIGHT, LEFT), G.T, rtol=1e-14)
+    np.testing.assert_allclose((2 * kernel + kernel)(LEFT, RIGHT), 3 * G, rtol=1e-14)
+    np.testing.assert_array_equal(adjacency.toarray() if sparse.issparse(adjacency) else adjacency, A)
+
+
+def test_both_sides_normalised_bound_the_singular_values_by_one():
+    graph, _ = make_citation_graph(300, random_state=0)
+    nodes = np.arange(300)[:, None]
+    K = NodeKernel(graph, normalize="both", self_loops=1.0)(nodes, nodes)
+    assert np.linalg.norm(K, 2) == pytest.approx(1.0, rel=1e-12)
+
+
+@every_form
+def test_the_operator_keeps_the_form_of_the_adjacency(make):
+    kernel = NodeKernel(make(A)).fit(LEFT, RIGHT)
+    operator = as_operator(kernel, LEFT, RIGHT, budget=PLENTY)
+    assert sparse.issparse(operator.K) == (make is not np.asarray)
+    np.testing.assert_array_equal(operator.take(), A[[2, 0, 2]][:, [1, 3]])
+    np.testing.assert_array_equal(as_operator(kernel.T, RIGHT, LEFT, budget=PLENTY).take(), operator.take().T)
+
+
+def test_nodes_without_edges_keep_their_zeros_with_a_warning():
+    graph = np.zeros((3, 3))
+    graph[0, 1] = 1.0
+    nodes = np.arange(3)[:, None]
+    with pytest.warns(LopsidedWarning, match="2 nodes have no edge in their row.*self_loops=1.0"):
+        np.testing.assert_array_equal(NodeKernel(graph, normalize="left")(nodes, nodes), graph)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        NodeKernel(graph, normalize="left", self_loops=1.0)(nodes, nodes)
+        NodeKernel(graph)(nodes, nodes)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "nodes", "message"),
+    [
+        (NodeKernel(A), [[4]], "4.0 is not a node.*from 0 to 3"),
+        (NodeKernel(A), [[-1]], "-1.0 is not a node"),
+        (NodeKernel(A), [[0.5]], "0.5 is not a node"),
+        (NodeKernel(A), [[0, 1]], r"one column.*\(2, 2\)"),
+        (NodeKernel(A[:3]), [[0]], r"shape \(3, 4\).*square"),
+        (NodeKernel(np.where(A > 2, np.nan, A)), [[0]], "adjacency contains NaN"),
+        (NodeKernel(-A, normalize="left"), [[0]], "row 2 sums to -4.*weights >= 0"),
+        (NodeKernel(A, normalize="rows"), [[0]], "normalize.*Got 'rows'"),
+        (NodeKernel(A, self_loops=-1.0), [[0]], "self_loops.*Got -1.0"),
+        (NodeKernel("graph"), [[0]], "adjacency.*Got 'graph'"),
+    ],
+    ids=["beyond", "negative", "fraction", "two_columns", "not_square", "nan", "weights", "name", "loops", "text"],
+)
+def test_bad_nodes_and_graphs_are_refused(kernel, nodes, message):
+    with pytest.raises(ValueError, match=message):
+        kernel(nodes, nodes)
+
+
+def test_a_grid_search_classifies_nodes_straight_from_the_adjacency():
+    graph, labels = make_citation_graph(400, n_classes=3, random_state=0)
+    nodes = np.arange(400)[:, None]
+    model = AsymmetricLSSVC(0.5, kernel=NodeKernel(graph, normalize="both"), merge="stack")
+    grid = {"kernel__self_loops": [0.3, 1.0], "C": [0.1, 0.5]}
+    search = GridSearchCV(model, grid, cv=3).fit(nodes[:300], labels[:300])
+    assert search.score(nodes[300:], labels[300:]) > 0.7
+    assert search.best_estimator_.solver_.name in ("sparse_lu", "dense", "spectral")
+
+
+def test_a_fold_sees_the_rows_and_the_columns_of_its_nodes():
+    """Both blocks of the held-out nodes enter: with the target function alone the columns decide."""
+    graph, labels = make_citation_graph(300, n_classes=2, homophily=0.9, random_state=1)
+    nodes = np.arange(300)[:, None]
+    for merge in ("source", "target"):
+        model = AsymmetricLSSVC(0.5, kernel=NodeKernel(graph, normalize="both", self_loops=1.0), merge=merge)
+        assert cross_val_score(model, nodes, labels, cv=3).mean() > 0.6
+        fitted = model.fit(nodes[:200], labels[:200])
+        G = model.kernel_.matrix_.toarray()
+        block = G[200:, :200] @ fitted.right_duals_ + fitted.source_intercept_
+        if merge == "target":
+            block = G[:200, 200:].T @ fitted.left_duals_ + fitted.target_intercept_
+        np.testing.assert_allclose(fitted.decision_function(nodes[200:]), block[:, 0], rtol=1e-10)
+
+
+def test_a_node_kernel_is_cloned_and_decomposed_like_any_other():
+    kernel = NodeKernel(sparse.csr_array(A), normalize="both", self_loops=1.0)
+    assert clone(kernel).get_params()["normalize"] == "both"
+    nodes = np.arange(4)[:, None]
+    model = KernelSVD(2, kernel=kernel).fit(nodes, Z=nodes)
+    s = np.linalg.svd(expected("both", 1.0), compute_uv=False)
+    np.testing.assert_allclose(model.singular_values_, s[:2], rtol=1e-12)
