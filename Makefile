@@ -23,6 +23,8 @@ types: $(STAMP)
 bench: $(STAMP)  ## the tables of README and docs
 	$(BIN)/pip install -q -e '.[bench]'
 	$(BIN)/python benchmarks/exact_graph_svd.py
+	$(BIN)/python benchmarks/nystrom_scale.py
+	$(BIN)/python benchmarks/nystrom_tables.py
 	$(BIN)/python benchmarks/askls_speed.py
 	$(BIN)/python benchmarks/askls_tables.py
 
