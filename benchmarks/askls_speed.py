@@ -143,18 +143,14 @@ def digits(smoke: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def child_ours(smoke: str) -> dict[str, Any]:
-    """Fit and predict from landmarks; C is chosen from five on the first 5,000 training digits."""
+    """Fit and predict from landmarks; C is chosen from six by leave-one-out, in the same fit."""
     X, y, X_test, y_test = digits(smoke == "True")
     count = 100 if smoke == "True" else 2000
-    kernel = RBF(BANDWIDTH)
     start = time.perf_counter()
-    tuned = AsymmetricLSSVC(np.logspace(-1, 3, 5), kernel=kernel).fit(X[:5000].astype(float), y[:5000])
-    tuning = time.perf_counter() - start
-    start = time.perf_counter()
-    model = AsymmetricLSSVC(tuned.C_, kernel=kernel, solver="nystrom", n_landmarks=count).fit(X, y)
+    model = AsymmetricLSSVC(np.logspace(1, 6, 6), kernel=RBF(BANDWIDTH), solver="nystrom", n_landmarks=count).fit(X, y)
     fit = time.perf_counter() - start
     accuracy = model.score(X_test, y_test)
-    return {"tuning": tuning, "fit": fit, "seconds": time.perf_counter() - start, "C": tuned.C_, "accuracy": accuracy}
+    return {"fit": fit, "seconds": time.perf_counter() - start, "C": model.C_, "accuracy": accuracy}
 
 
 def child_svc(smoke: str) -> dict[str, Any]:
@@ -173,7 +169,6 @@ def mnist(smoke: bool) -> dict[str, Any]:
     ours, svc = found["ours"], found["svc"]
     return {
         "ours, s": ours["seconds"],
-        "tuning, s": ours["tuning"],
         "SVC, s": svc["seconds"],
         "speedup": svc["seconds"] / ours["seconds"],
         "accuracy": ours["accuracy"],
