@@ -53,10 +53,10 @@ def _block(points: Any, rows: slice, name: str) -> Any:
 
 def _check_length(points: np.memmap, name: str) -> None:
     """Refuse a mapped file that has become shorter: to read beyond its end would kill the process."""
-    path = points.filename
-    whole = not isinstance(points.base, np.memmap)  # numpy keeps the file's offset in views, and not their own
-    needed = points.offset + points.nbytes
-    if whole and path is not None and os.path.exists(path) and (size := os.path.getsize(path)) < needed:
+    while isinstance(points.base, np.memmap):  # a view knows the file's offset, and not its own
+        points = points.base
+    path, needed = points.filename, points.offset + points.nbytes
+    if path is not None and os.path.exists(path) and (size := os.path.getsize(path)) < needed:
         raise ValueError(f"{name} is mapped from a file of {size} bytes that should have {needed}; it was cut short")
 
 
