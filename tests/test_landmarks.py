@@ -72,8 +72,10 @@ def test_a_larger_uniform_set_holds_the_smaller(seed):
 def test_uniform_sets_differ_from_seed_to_seed_and_between_the_sides():
     first, second = (uniform(POINTS, 12, seeded(seed)).indices for seed in (0, 1))
     assert not np.array_equal(first, second)
-    left, right = placed("uniform", POINTS, POINTS, n_landmarks=12)
+    left, right = placed("uniform", POINTS, POINTS.copy(), n_landmarks=12)
     assert not np.array_equal(left.indices, right.indices)
+    left, right = placed("uniform", POINTS, POINTS, n_landmarks=12)  # one set on both sides stays one
+    assert np.array_equal(left.indices, right.indices)
 
 
 def test_cluster_centres_are_the_means_of_blobs_and_weigh_as_much():

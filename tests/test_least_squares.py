@@ -435,3 +435,11 @@ def test_large_dense_data_take_landmarks_and_say_why(monkeypatch):
 def test_landmarks_need_points_and_no_damping(parameters, data):
     with pytest.raises(ValueError, match="solver='nystrom' takes points and no damping"):
         AsymmetricLSSVC(SAFE, solver="nystrom", **parameters).fit(data, TWO)
+
+
+@pytest.mark.parametrize("strategy", ["uniform", "kmeans", "leverage"])
+def test_landmarks_leave_a_symmetric_kernel_symmetric(strategy):
+    many = np.random.default_rng(1).standard_normal((200, 4))
+    y = np.sin(many[:, 0]) + many[:, 1]
+    model = AsymmetricLSSVR(100.0, kernel=RBF(3.0), solver="nystrom", n_landmarks=40, landmarks=strategy).fit(many, y)
+    assert_close(model.source_decision_function(NEW), model.target_decision_function(NEW), ulps=1e8)

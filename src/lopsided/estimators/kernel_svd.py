@@ -67,7 +67,8 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         "nystrom" approximates from landmarks, the others are exact. "auto" looks at shape, sparsity and budget, and
         takes landmarks where a dense matrix is large; ``solver_`` says what it took and why.
     n_landmarks : int, (int, int) or None, default=None
-        Landmarks on either side, or left and right. None is 20 for each component, from 200 to 2,000.
+        Landmarks on either side, or left and right; not looked at where they are given. None is 20 for each component,
+        from 200 to 2,000.
     landmarks : {"uniform", "kmeans", "leverage", "pivoted"} or pair of arrays, default="uniform"
         Rows at random; weighted centres of clusters; rows drawn by an estimate of their leverage; pivots of a cross
         approximation. Or, for the left and for the right, row numbers (p,) or points (p, width).

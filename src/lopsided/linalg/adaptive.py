@@ -14,7 +14,7 @@ from ..exceptions import AccuracyWarning, RankWarning
 from ..kernels.base import Array, Kernel, Precomputed
 from ..operators.blocked import TILE_BYTES
 from ..operators.build import as_operator
-from .landmarks import CANDIDATES, Landmarks, by_leverage, given_landmarks, kmeans, pivoted, uniform
+from .landmarks import Landmarks, by_leverage, given_landmarks, kmeans, pivoted, uniform
 from .nystrom import Nystrom, nystrom
 
 FEWEST, MOST, EACH = 200, 2000, 20  # landmarks by default: so many for each component, within these bounds
@@ -69,8 +69,6 @@ def approximate(
     """
     shape = X.shape[0], Z.shape[0]
     searching = tol > 0 and isinstance(landmarks, str)
-    if not isinstance(landmarks, str) and n_landmarks is not None:
-        raise ValueError(f"n_landmarks={n_landmarks} has no meaning beside landmarks that are given; leave it out")
     counts = _counts(n_landmarks, k, shape, searching) if isinstance(landmarks, str) else _lengths(landmarks)
     history: list[Attempt] = []
 
@@ -78,7 +76,7 @@ def approximate(
         return nystrom(kernel, X, Z, landmarks, k, spare=spare, rng=np.random.default_rng(seed), **options)
 
     while True:
-        _check_budget(counts, landmarks, budget)
+        _check_budget(counts, budget)
         placed = _place(landmarks, kernel, X, Z, counts, solve, seed)
         if not tol:
             return solve(placed), ()
@@ -90,7 +88,7 @@ def approximate(
         larger = min(GROWTH * counts[0], shape[0]), min(GROWTH * counts[1], shape[1])
         if eta <= tol:
             return result, tuple(history)
-        if not searching or larger == counts or _bytes(larger, landmarks) > budget:
+        if not searching or larger == counts or _bytes(larger) > budget:
             _warn(history[-1], tol, "these were given" if not searching else "more do not fit the data or the budget")
             return result, tuple(history)
         counts = larger
@@ -180,7 +178,7 @@ def _place(
         return given_landmarks(left, X, "left"), given_landmarks(right, Z, "right")
     if landmarks == "kmeans" and isinstance(kernel, Precomputed):
         raise ValueError("landmarks='kmeans' needs points, and kernel='precomputed' has values only; take another way")
-    rngs = [np.random.default_rng([seed, side]) for side in (0, 1)]
+    rngs = [np.random.default_rng([seed, side]) for side in (0, 0 if X is Z else 1)]  # a symmetric matrix stays so
     if landmarks == "pivoted":
         return pivoted(kernel, X, Z, counts, rngs[0])
     place = kmeans if landmarks == "kmeans" else uniform
@@ -193,14 +191,13 @@ def _place(
     return left, right
 
 
-def _bytes(counts: Counts, landmarks: Any) -> int:
-    """Memory for the matrix of the landmarks, for placing them, and for a block on every thread."""
-    placing = 2 * CANDIDATES * max(counts) ** 2 if isinstance(landmarks, str) and landmarks == "pivoted" else 0
-    return 8 * (SMALL_COPIES * counts[0] * counts[1] + placing) + 2 * TILE_BYTES * n_threads(None)
+def _bytes(counts: Counts) -> int:
+    """Memory for the matrix of the landmarks and for a block on every thread."""
+    return SMALL_COPIES * 8 * counts[0] * counts[1] + 2 * TILE_BYTES * n_threads(None)
 
 
-def _check_budget(counts: Counts, landmarks: Any, budget: int) -> None:
-    if (needed := _bytes(counts, landmarks)) > budget:
+def _check_budget(counts: Counts, budget: int) -> None:
+    if (needed := _bytes(counts)) > budget:
         raise ValueError(
             f"{counts[0]} x {counts[1]} landmarks and a block for each thread need {needed} bytes, above the budget of "
             f"{budget}; raise memory_budget to that, or take fewer landmarks"
