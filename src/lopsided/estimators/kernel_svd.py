@@ -24,19 +24,19 @@ from ..linalg import (
     Compatibility,
     Factors,
     Landmarks,
-    Side,
     approximate,
     check_finite,
-    choose,
+    exact_sides,
     factorise,
     factorise_energy,
+    landmark_choice,
     make_compatible,
     many_sums,
+    powers,
 )
 from ..linalg.compatibility import PROJECTIONS, given
-from ..operators import Centered, KernelOperator, as_operator, budget_bytes, is_evaluated
+from ..operators import Centered, KernelOperator, as_operator, budget_bytes
 
-NULL = 10  # sqrt(points) eps: singular values below this share of the largest are rounding
 SLAB_ROWS = 1 << 18
 
 
@@ -263,7 +263,8 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         place = self._place_values if isinstance(kernel, Precomputed) else self._place_points
         X, Z, self.n_features_right_, self.compatibility_ = place(kernel, X, Z, budget)
         kernel.fit(X, Z)
-        if (choice := self._landmark_choice(kernel, X, Z, budget)) is not None:
+        choice = landmark_choice(kernel, X, Z, self.n_components, solver=self.solver, budget=budget)
+        if choice is not None:
             self.solver_ = choice
             self._fit_landmarks(kernel, X, Z, budget)
         else:
@@ -278,11 +279,7 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             self.means_ = A.means
         factors, self.solver_ = self._factorise(A, budget)
         self._keep(factors, kernel, X, Z)
-        maps = factors.V * self._powers(-1), factors.U * self._powers(-1)
-        none = np.zeros(len(factors.s), dtype=factors.s.dtype)
-        rows, columns, _ = self.means_ or (None, None, None)
-        left, right = (none if mean is None else mean @ map for mean, map in zip((columns, rows), maps, strict=True))
-        self._left, self._right = Side(maps[0], left), Side(maps[1], right)
+        self._left, self._right = exact_sides(factors, self.means_)
         self.landmarks_: tuple[Landmarks, Landmarks] | None = None
         self.history_: tuple[Attempt, ...] = ()
         self.eta_: float | None = None
@@ -352,22 +349,6 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if isinstance(kernel, Precomputed):
             self.X_fit_ = (np.arange(X.shape[0]) if numbers is None else numbers)[:, None]
 
-    def _landmark_choice(self, kernel: Kernel, X: Array, Z: Array, budget: int) -> Choice | None:
-        """Landmarks, if they are asked for or if the matrix is dense and large."""
-        if self.solver != "auto":
-            return Choice("nystrom", "asked for") if self.solver == "nystrom" else None
-        structured = sparse.issparse(X) and sparse.issparse(Z)
-        choice = choose(
-            (X.shape[0], Z.shape[0]),
-            max(1, int(self.n_components)),
-            work=X.shape[0] * Z.shape[0],
-            budget=budget,
-            evaluated=not structured and is_evaluated(kernel, X, Z, budget),
-            itemsize=X.dtype.itemsize,
-            landmarks=True,
-        )
-        return choice if choice.name == "nystrom" else None
-
     def _mapped_landmarks(self, kernel: Kernel) -> Any:
         """A strategy, or the given landmarks, points among them in the coordinates in which the kernel compares."""
         if isinstance(self.landmarks, str):
@@ -421,11 +402,7 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _powers(self, exponent: float) -> np.ndarray:
         """s^exponent, and zero for triplets that are null to rounding."""
-        s = self.singular_values_
-        info = np.finfo(s.dtype)
-        compared = max(self.X_fit_.shape[0], self.Z_fit_.shape[0])
-        live = s > max(NULL * np.sqrt(compared) * info.eps * s[0], info.tiny**0.5)
-        return np.where(live, np.where(live, s, 1) ** exponent, 0).astype(s.dtype)
+        return powers(self.singular_values_, exponent, max(self.X_fit_.shape[0], self.Z_fit_.shape[0]))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -8,7 +8,6 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.model_selection import check_cv
 from sklearn.utils import Tags, check_random_state
@@ -22,7 +21,6 @@ from ..kernels.base import FLOATS, Array, canonical
 from ..linalg import (
     SADDLE_SOLVERS,
     STRATEGIES,
-    Choice,
     Fold,
     Nystrom,
     Saddle,
@@ -30,12 +28,12 @@ from ..linalg import (
     approximate,
     build_saddle,
     check_finite,
-    choose,
+    landmark_choice,
     many_sums,
     of_landmarks,
     warn_if_near_singular,
 )
-from ..operators import as_operator, budget_bytes, is_evaluated
+from ..operators import as_operator, budget_bytes
 
 FOLDS = 10
 N_LANDMARKS = 1000
@@ -251,20 +249,18 @@ class AsymmetricLeastSquares(BaseEstimator):
 
     def _takes_landmarks(self, kernel: Kernel, X: Array, budget: int) -> bool:
         """Whether they are asked for, or the matrix is dense and large; says so in ``solver_``."""
-        n = X.shape[0]
-        if self.solver == "nystrom":
-            self.solver_ = Choice("nystrom", "asked for")
-        elif self.solver == "auto" and not (self.damping or sparse.issparse(X) or isinstance(kernel, NodeKernel)):
-            evaluated = is_evaluated(kernel, X, X, budget)
-            self.solver_ = choose((n, n), 1, work=n * n, budget=budget, evaluated=evaluated, landmarks=True)
-        else:
+        if self.solver == "auto" and (self.damping or isinstance(kernel, NodeKernel)):
             return False
-        if self.solver_.name == "nystrom" and (self.damping or isinstance(kernel, Precomputed)):
+        choice = landmark_choice(kernel, X, X, 1, solver=self.solver, budget=budget)
+        if choice is None:
+            return False
+        if self.damping or isinstance(kernel, Precomputed):
             raise ValueError(
                 f"solver='nystrom' takes points and no damping; with kernel='precomputed' or damping={self.damping} "
                 "use solver='dense' or 'minres'"
             )
-        return self.solver_.name == "nystrom"
+        self.solver_ = choice
+        return True
 
     def _approximate(self, kernel: Kernel, X: Array, budget: int) -> Nystrom:
         """The centred kernel matrix from landmarks, with half as many components."""

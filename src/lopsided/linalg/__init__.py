@@ -1,15 +1,15 @@
 """Operator in, frozen factors out: exact or from landmarks, and what chooses; saddle systems and their solvers."""
 
-from .adaptive import Attempt, approximate, estimate_eta, many_sums
+from .adaptive import Attempt, approximate, estimate_eta, landmark_choice, many_sums
 from .block_krylov import check_finite, krylov
 from .block_lu import BlockLU
 from .compatibility import Compatibility, make_compatible
 from .dense import lapack
-from .factors import Factors
+from .factors import Factors, Side, exact_sides, powers
 from .lanczos import arpack, propack
 from .landmarks import STRATEGIES, Landmarks
 from .minres import Minres
-from .nystrom import Nystrom, Side, nystrom
+from .nystrom import Nystrom, nystrom
 from .reduced import Reduced
 from .saddle import Closeness, Duals, Fold, Saddle, System
 from .saddle_solvers import SADDLE_SOLVERS, build_saddle, choose_saddle, warn_if_near_singular
@@ -46,14 +46,17 @@ __all__ = [
     "choose",
     "choose_saddle",
     "estimate_eta",
+    "exact_sides",
     "factorise",
     "factorise_energy",
     "krylov",
+    "landmark_choice",
     "lapack",
     "make_compatible",
     "many_sums",
     "nystrom",
     "of_landmarks",
+    "powers",
     "propack",
     "warn_if_near_singular",
 ]

@@ -13,9 +13,10 @@ from .._parallel import n_threads
 from ..exceptions import AccuracyWarning, RankWarning
 from ..kernels.base import Array, Kernel, Precomputed
 from ..operators.blocked import TILE_BYTES
-from ..operators.build import as_operator
+from ..operators.build import as_operator, is_evaluated
 from .landmarks import Landmarks, by_leverage, given_landmarks, kmeans, pivoted, uniform
 from .nystrom import Nystrom, nystrom
+from .solvers import Choice, choose
 
 FEWEST, MOST, EACH = 200, 2000, 20  # landmarks by default: so many for each component, within these bounds
 FIRST = 4  # landmarks for each component at which a search begins
@@ -92,6 +93,21 @@ def approximate(
             _warn(history[-1], tol, "these were given" if not searching else "more do not fit the data or the budget")
             return result, tuple(history)
         counts = larger
+
+
+def landmark_choice(kernel: Kernel, X: Array, Z: Array, k: float, *, solver: str, budget: int) -> Choice | None:
+    """Landmarks, if they are asked for or if the matrix is dense and large; None leaves the choice to others."""
+    if solver == "nystrom":
+        return Choice("nystrom", "asked for")
+    if solver != "auto" or (sparse.issparse(X) and sparse.issparse(Z)):
+        return None
+    n, m = X.shape[0], Z.shape[0]
+    evaluated = is_evaluated(kernel, X, Z, budget)
+    size = X.dtype.itemsize
+    choice = choose(
+        (n, m), max(1, int(k)), work=n * m, budget=budget, evaluated=evaluated, itemsize=size, landmarks=True
+    )
+    return choice if choice.name == "nystrom" else None
 
 
 def many_sums(kernel: Kernel, X: Array, Z: Array) -> bool:

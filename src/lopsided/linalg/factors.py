@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
+
+NULL = 10  # sqrt(points) eps: singular values below this share of the largest are rounding
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,30 @@ class Factors:
     def matrix(self) -> np.ndarray:
         """Multiply the factors: the dense (n, m) matrix U diag(s) V^T."""
         return (self.U * self.s) @ self.V.T
+
+
+class Side(NamedTuple):
+    """How points of one side are embedded: k(x, points or landmarks of the other side) map - offset."""
+
+    map: np.ndarray
+    offset: np.ndarray
+
+
+def exact_sides(factors: Factors, means: tuple[Any, Any, Any] | None) -> tuple[Side, Side]:
+    """Left points by k(x, Z) V / s and right ones by k(X, z)^T U / s, less what row and column means make of them."""
+    inverse = powers(factors.s, -1, max(len(factors.U), len(factors.V)))
+    left, right = factors.V * inverse, factors.U * inverse
+    if means is None:
+        return Side(left, np.zeros_like(factors.s)), Side(right, np.zeros_like(factors.s))
+    rows, columns, _ = means
+    return Side(left, columns @ left), Side(right, rows @ right)
+
+
+def powers(s: np.ndarray, exponent: float, points: int) -> np.ndarray:
+    """s^exponent, and zero for singular values that are null to rounding in a matrix of so many points."""
+    info = np.finfo(s.dtype)
+    live = s > max(NULL * np.sqrt(points) * info.eps * s[0], info.tiny**0.5)
+    return np.where(live, np.where(live, s, 1) ** exponent, 0).astype(s.dtype)
 
 
 def canonical_signs(U: np.ndarray) -> np.ndarray:

@@ -27,7 +27,7 @@ from ..operators.base import KernelOperator
 from ..operators.build import as_operator
 from ..operators.stored import Stored
 from .block_krylov import check_finite
-from .factors import Factors, canonical_signs
+from .factors import Factors, Side, canonical_signs
 from .landmarks import Landmarks
 from .solvers import factorise
 
@@ -35,13 +35,6 @@ SPARE = 2  # times as many triplets of the small matrix as are wanted: the last 
 SAMPLE = 1 << 14  # rows of each side that decide which combinations of the landmarks are extended to all rows
 SLAB = 1 << 14
 NOISE = 10  # eps: singular values of the small matrix below this share of its norm are rounding
-
-
-class Side(NamedTuple):
-    """How points of one side are embedded: k(x, landmarks of the other side) map - offset."""
-
-    map: np.ndarray
-    offset: np.ndarray
 
 
 @dataclass(frozen=True)
