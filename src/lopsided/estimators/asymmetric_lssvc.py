@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from ..kernels.base import FLOATS, Array, canonical
+from ..kernels.points import FLOATS, Array, canonical
 from .least_squares import AsymmetricLeastSquares
 
 STEEPEST = 1e4

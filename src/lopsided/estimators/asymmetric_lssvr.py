@@ -11,7 +11,7 @@ from sklearn.metrics import r2_score
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
-from ..kernels.base import FLOATS, Array, canonical
+from ..kernels.points import FLOATS, Array, canonical
 from .least_squares import AsymmetricLeastSquares
 
 

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._parallel import jobs, n_threads, slices_of
 from .._rows import gathered
 from ..kernels import Kernel, Precomputed, as_kernel
-from ..kernels.base import FLOATS, Array, by_rows, canonical, check_points, check_sides
+from ..kernels.points import FLOATS, Array, by_rows, canonical, check_points, check_sides
 from ..linalg import (
     SOLVERS,
     STRATEGIES,

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._parallel import jobs, n_threads
 from ..exceptions import RankWarning
 from ..kernels import Kernel, NodeKernel, Precomputed, as_kernel
-from ..kernels.base import FLOATS, Array, canonical
+from ..kernels.points import FLOATS, Array, canonical
 from ..linalg import (
     SADDLE_SOLVERS,
     STRATEGIES,

@@ -1,6 +1,7 @@
 """Similarities k(x, z) that need not equal k(z, x), their arithmetic and their structure on sparse data."""
 
-from .base import Function, Kernel, Precomputed, Product, Scaled, Sum, Swapped
+from .arithmetic import Product, Scaled, Sum, Swapped
+from .base import Function, Kernel, Precomputed
 from .distance import TL1, Laplacian
 from .divergence import KullbackLeibler
 from .exponential import RBF, SNE, Exponential

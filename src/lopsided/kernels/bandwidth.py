@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from .._parallel import run, slices_of
-from .base import Array, canonical
+from .points import Array, canonical
 from .structure import squared_norms
 
 CHUNK = 1 << 20

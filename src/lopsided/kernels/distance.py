@@ -12,7 +12,8 @@ from sklearn.metrics.pairwise import manhattan_distances
 from sklearn.utils._param_validation import Interval
 
 from .bandwidth import manhattan_bandwidth
-from .base import Array, Kernel
+from .base import Kernel
+from .points import Array
 
 
 class Laplacian(Kernel):

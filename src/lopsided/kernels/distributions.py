@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.special import xlogy
 
 from .._parallel import slices_of
-from .base import Array
+from .points import Array
 
 TOLERANCE = 1e-5  # of a sum of probabilities; a row normalised in single precision is well within
 LEAST = 2**12  # smallest normal numbers: a probability below them is zero

@@ -11,8 +11,9 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .base import Array, Kernel, check_sides
+from .base import Kernel
 from .distributions import Discrete, Family, Gaussian, Mixture
+from .points import Array, check_sides
 
 SAMPLE = 256
 

@@ -13,7 +13,8 @@ from scipy.special import logsumexp
 from sklearn.utils._param_validation import Interval
 
 from .bandwidth import check_resolution, euclidean_bandwidth
-from .base import Array, Kernel, Weighted
+from .base import Kernel, Weighted
+from .points import Array
 from .structure import (
     SparseKernel,
     Structure,

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import Interval
 
-from .base import Array
+from .points import Array
 from .structure import SparseKernel, Structure, product
 
 

@@ -12,7 +12,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_array
 
 from ..exceptions import LopsidedWarning
-from .base import Array, Kernel, canonical
+from .base import Kernel
+from .points import Array, canonical
 
 NORMALISED_LEFT = ("left", "both")
 NORMALISED_RIGHT = ("right", "both")

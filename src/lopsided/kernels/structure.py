@@ -14,7 +14,8 @@ import numpy as np
 from scipy import sparse
 
 from .._parallel import run, slices_of
-from .base import Array, Kernel, canonical
+from .base import Kernel
+from .points import Array, canonical
 
 BLOCK_ENTRIES = 1 << 21
 LIFT_ENTRIES = 1 << 17

@@ -12,7 +12,8 @@ from scipy.interpolate import BarycentricInterpolator
 from sklearn.utils._param_validation import Interval
 
 from .bandwidth import check_resolution
-from .base import Array, Kernel, Weighted
+from .base import Kernel, Weighted
+from .points import Array
 from .structure import (
     SparseKernel,
     Structure,

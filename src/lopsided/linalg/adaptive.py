@@ -11,7 +11,8 @@ from scipy import sparse
 
 from .._parallel import n_threads
 from ..exceptions import AccuracyWarning, RankWarning
-from ..kernels.base import Array, Kernel, Precomputed
+from ..kernels.base import Kernel, Precomputed
+from ..kernels.points import Array
 from ..operators.blocked import TILE_BYTES
 from ..operators.build import as_operator, is_evaluated
 from .landmarks import Landmarks, by_leverage, given_landmarks, kmeans, pivoted, uniform

@@ -11,7 +11,8 @@ from scipy import sparse
 from sklearn.cluster import MiniBatchKMeans
 from threadpoolctl import threadpool_limits
 
-from ..kernels.base import Array, Kernel, check_points
+from ..kernels.base import Kernel
+from ..kernels.points import Array, check_points
 from ..operators.build import as_operator
 from .block_krylov import check_finite
 

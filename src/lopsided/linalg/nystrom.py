@@ -22,7 +22,8 @@ import numpy as np
 
 from .._parallel import run, slices_of
 from ..exceptions import RankWarning
-from ..kernels.base import Array, Kernel
+from ..kernels.base import Kernel
+from ..kernels.points import Array
 from ..operators.base import KernelOperator
 from ..operators.build import as_operator
 from ..operators.stored import Stored

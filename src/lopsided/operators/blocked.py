@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from .._parallel import n_threads, run, slices_of
-from ..kernels.base import Array, Kernel
+from ..kernels.base import Kernel
+from ..kernels.points import Array
 from .base import EVERY, Index, KernelOperator
 
 TILE_BYTES = 1 << 21  # a block that stays in a core's cache between the product, the exponential and its use

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from ..kernels.base import Array, Kernel, Precomputed, Scaled, Swapped
-from ..kernels.base import Sum as SumKernel
+from ..kernels.arithmetic import Scaled, Swapped
+from ..kernels.arithmetic import Sum as SumKernel
+from ..kernels.base import Kernel, Precomputed
 from ..kernels.inner import Linear
 from ..kernels.node import NodeKernel
+from ..kernels.points import Array
 from ..kernels.structure import SparseKernel
 from .base import KernelOperator
 from .blocked import Blocked, Prepared

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..kernels.base import by_rows
+from ..kernels.points import by_rows
 from .base import EVERY, Index, KernelOperator
 from .condense import Condensed
 from .stored import dense, matmul

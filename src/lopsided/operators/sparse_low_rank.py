@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..kernels.base import by_rows
+from ..kernels.points import by_rows
 from ..kernels.structure import product_counts
 from .compound import LowRank, Sum
 from .condense import Condensed, Spread

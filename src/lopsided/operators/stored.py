@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from .._parallel import n_threads, run
-from ..kernels.base import by_rows
+from ..kernels.points import by_rows
 from .base import EVERY, Index, KernelOperator
 
 WORTH_THREADS = 1 << 19  # multiplications

@@ -1,0 +1,44 @@
+"""Sets of points as every kernel takes them: checked, in one floating type, sparse ones in canonical CSR."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_array
+
+Array = Any  # numpy array or scipy sparse; float32 or float64, shape (n, width)
+FLOATS = (np.float64, np.float32)
+
+
+def check_points(points: Array, name: str) -> Array:
+    """Validate a set of points: finite, two-dimensional, float32 or float64, sparse ones in canonical CSR."""
+    return canonical(check_array(points, accept_sparse="csr", dtype=FLOATS, input_name=name))
+
+
+def check_sides(X: Array, Z: Array) -> tuple[Array, Array]:
+    """Validate two sets of points and bring them to one floating type; neither is modified."""
+    X, Z = check_points(X, "X"), check_points(Z, "Z")
+    dtype = np.result_type(X.dtype, Z.dtype)
+    return X.astype(dtype, copy=False), Z.astype(dtype, copy=False)
+
+
+def canonical(S: Array) -> Array:
+    """A sparse matrix as a CSR array with sorted entries, each there once; the input is left as it is."""
+    S = by_rows(S)
+    if sparse.issparse(S) and not S.has_canonical_format:
+        S = S.copy()
+        S.sum_duplicates()
+    return S
+
+
+def by_rows(S: Array) -> Array:
+    """A sparse matrix as a CSR array, with the narrow indices that halve a product's traffic; a dense one as it is."""
+    if not sparse.issparse(S):
+        return S
+    S = sparse.csr_array(S)
+    if S.indices.dtype == np.int64 and max(*S.shape, S.nnz) <= np.iinfo(np.int32).max:
+        indices, indptr = S.indices.astype(np.int32), S.indptr.astype(np.int32)
+        S = sparse.csr_array((S.data, indices, indptr), shape=S.shape)
+    return S
