@@ -20,7 +20,7 @@ from sklearn.utils import check_random_state
 from lopsided import kernels as k
 from lopsided.kernels.base import Kernel
 from lopsided.linalg import BlockLU, Minres, Reduced, Saddle, Spectral, Symmetric, arpack, krylov, lapack, propack
-from lopsided.operators import Blocked, Centered, KernelOperator, LowRank, Stored, Sum, sparse_plus_low_rank
+from lopsided.operators import Blocked, Centered, KernelOperator, LowRank, Stored, Sum, Weighted, sparse_plus_low_rank
 
 PLENTY = 10**9
 NOTHING = 1
@@ -329,8 +329,23 @@ def _transposed(build):
     return A.T, K.T
 
 
+def _weighted(build):
+    A, K = build()
+    left, right = (np.random.default_rng(count).random(count) for count in K.shape)
+    return Weighted(A, left, right), left[:, None] * K * right
+
+
+def _centered_by_weights(build):
+    A, K = build()
+    p, q = (np.random.default_rng(count).random(count) for count in K.shape)
+    K = K - (p / p.sum()) @ K
+    return Centered(A, p, q), K - (K @ (q / q.sum()))[:, None]
+
+
 OPERATORS = {
     **PLAIN,
+    **{f"weighted_{name}": partial(_weighted, build) for name, build in PLAIN.items()},
+    **{f"centered_by_weights_{name}": partial(_centered_by_weights, build) for name, build in PLAIN.items()},
     **{f"centered_{name}": partial(_centered, build) for name, build in PLAIN.items()},
     **{f"transposed_{name}": partial(_transposed, build) for name, build in PLAIN.items()},
 }

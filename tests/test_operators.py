@@ -82,12 +82,9 @@ def test_transposing_twice_gives_the_matrix_back(build, rng):
 
 
 @every_operator
-def test_norm_and_means_are_those_of_the_matrix(build):
+def test_the_norm_is_that_of_the_matrix(build):
     A, K = build()
-    size = np.abs(K).max()
     np.testing.assert_allclose(A.squared_norm(), (K**2).sum(), rtol=1e-12)
-    np.testing.assert_allclose(A.row_means(), K.mean(axis=1), rtol=1e-11, atol=1e-13 * size)
-    np.testing.assert_allclose(A.column_means(), K.mean(axis=0), rtol=1e-11, atol=1e-13 * size)
     assert A.work > 0
 
 

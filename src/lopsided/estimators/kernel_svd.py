@@ -6,7 +6,6 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -21,21 +20,23 @@ from ..linalg import (
     STRATEGIES,
     Attempt,
     Choice,
-    Compatibility,
+    Diagnostics,
     Factors,
     Landmarks,
     approximate,
     check_finite,
+    check_weights,
+    diagnose,
     exact_sides,
     factorise,
     factorise_energy,
     landmark_choice,
-    make_compatible,
     many_sums,
     powers,
 )
-from ..linalg.compatibility import PROJECTIONS, given
+from ..linalg.compatibility import PROJECTIONS
 from ..operators import Centered, KernelOperator, as_operator, budget_bytes
+from .placing import choose_compatibility, mapped_landmarks
 
 SLAB_ROWS = 1 << 18
 
@@ -54,8 +55,9 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         every entry of K is looked at once, O(n m), sparse or not.
     kernel : str, Kernel or callable, default="rbf"
         A kernel of :mod:`lopsided.kernels`, its name, a vectorised f(X, Z), or "precomputed": X is then K itself.
-    compatibility : {"auto", "identity", "pca", "random", "pinv"} or array, default="auto"
-        How vectors of two widths are brought together: by nothing, by the papers' a1, a2 or a0, or by a matrix. "auto"
+    compatibility : {"auto", "identity", "pca", "random", "pinv"}, array or pair of arrays, default="auto"
+        How vectors of two widths are brought together: by nothing, by the papers' a1, a2 or a0, by a matrix that maps
+        one side, or by two that map the left (p, width) and the right (q, width). "auto"
         is "identity" for equal widths, and "pca" for the rows and columns of a matrix that is not square; that costs a
         thin SVD, and for sparse data a Gram matrix of the smaller side. Any other name maps the right side if widths
         are equal.
@@ -107,6 +109,8 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         or the landmarks. For kernel="precomputed" their numbers.
     means_ : tuple or None
         Row means, column means and grand mean of K, with ``center``.
+    weights_ : Weights or None
+        Of the ``left`` and the ``right`` points, if there are any. Then U^T diag(left) U = I = V^T diag(right) V.
     landmarks_ : tuple of Landmarks or None
         Left and right: ``points``, ``weights`` and, where they are rows of the data, ``indices``.
     eta_ : float or None
@@ -151,7 +155,7 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     _parameter_constraints: dict[str, Any] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="neither")],
         "kernel": [str, Kernel, callable],
-        "compatibility": [StrOptions({"auto", "identity", *PROJECTIONS}), "array-like", "sparse matrix"],
+        "compatibility": [StrOptions({"auto", "identity", *PROJECTIONS}), "array-like", "sparse matrix", tuple],
         "center": ["boolean"],
         "scaling": [Interval(Real, None, None, closed="neither")],
         "solver": [StrOptions({"auto", "nystrom", *SOLVERS})],
@@ -198,7 +202,9 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.n_jobs = n_jobs
         self.memory_budget = memory_budget
 
-    def fit(self, X: Array, y: Any = None, *, Z: Array = None) -> Self:
+    def fit(
+        self, X: Array, y: Any = None, *, Z: Array = None, left_weights: Any = None, right_weights: Any = None
+    ) -> Self:
         """Decompose the kernel matrix between the rows of X and the rows of Z.
 
         Parameters
@@ -210,16 +216,22 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             For the convention of scikit-learn.
         Z : like X, of shape (m, width of the right), default=None
             Right points; None takes the columns of X.
+        left_weights, right_weights : arrays of shapes (n,) and (m,), default=None
+            How much each point counts in the covariances and means; the kernel itself does not look at them. Two is as
+            good as a point that is there twice; a point of weight zero is embedded like a new one. They need an exact
+            solver.
         """
         self._validate_params()
         X = canonical(validate_data(self, gathered(X, "X"), accept_sparse="csr", dtype=FLOATS))
         with jobs(self.n_jobs):
-            self._fit(X, Z)
+            self._fit(X, Z, left_weights, right_weights)
         return self
 
-    def fit_transform(self, X: Array, y: Any = None, *, Z: Array = None) -> np.ndarray:
+    def fit_transform(
+        self, X: Array, y: Any = None, *, Z: Array = None, left_weights: Any = None, right_weights: Any = None
+    ) -> np.ndarray:
         """Fit, and return the left embedding U s^scaling of the training rows."""
-        self.fit(X, Z=Z)
+        self.fit(X, Z=Z, left_weights=left_weights, right_weights=right_weights)
         return self.left_vectors_ * self._powers(self.scaling)
 
     def transform(self, X: Array, out: np.ndarray | None = None) -> np.ndarray:
@@ -251,19 +263,74 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def reconstruct(self) -> np.ndarray:
         """The dense (n, m) approximation of K of rank k; what ``center`` removed is added back."""
         check_is_fitted(self)
-        K = Factors(self.left_vectors_, self.singular_values_, self.right_vectors_).matrix()
+        K = self._factors().matrix()
         if self.means_ is not None:
             rows, columns, grand = self.means_
             K += rows[:, None] + columns - grand
         return K
 
-    def _fit(self, X: Array, Z: Array) -> None:
+    @property
+    def errors_left_(self) -> np.ndarray:
+        """e_i of the 2016 paper's primal problem, (n, k): the left points along each direction, U s."""
+        check_is_fitted(self)
+        return self.left_vectors_ * self.singular_values_
+
+    @property
+    def errors_right_(self) -> np.ndarray:
+        """r_j of the 2016 paper's primal problem, (m, k): the right points along each direction, V s."""
+        check_is_fitted(self)
+        return self.right_vectors_ * self.singular_values_
+
+    def diagnostics(self, X: Array = None, *, Z: Array = None) -> Diagnostics:
+        """How well the factors meet the equations of the papers: stationarity, objective, coupled covariances.
+
+        Printed, the result is a table; :func:`lopsided.plotting.plot_diagnostics` draws it. Cost: four products with
+        the kernel matrix and k columns.
+
+        Parameters
+        ----------
+        X, Z : as in ``fit``, default=None
+            The data of ``fit``. May be left out where the model keeps all points: not with kernel="precomputed", nor
+            with landmarks, whose approximation is then held against the kernel matrix itself.
+        """
+        check_is_fitted(self)
+        if X is not None:
+            X = canonical(validate_data(self, gathered(X, "X"), accept_sparse="csr", dtype=FLOATS, reset=False))
+            X, Z = self._placed(X, Z)
+            n, m = len(self.left_vectors_), len(self.right_vectors_)
+            if (X.shape[0], Z.shape[0]) != (n, m):
+                raise ValueError(
+                    f"diagnostics takes the {n} left and {m} right points of fit, not {X.shape[0]} and {Z.shape[0]}"
+                )
+            X, Z = self.compatibility_.left(X), self.compatibility_.right(Z)
+        elif self.landmarks_ is not None or isinstance(self.kernel_, Precomputed):
+            raise ValueError(
+                "with landmarks or kernel='precomputed' the model does not keep the data of fit; pass them: "
+                "diagnostics(X) or diagnostics(X, Z=Z)"
+            )
+        else:
+            X, Z = self.X_fit_, self.Z_fit_
+        with jobs(self.n_jobs):
+            A = as_operator(self.kernel_, X, Z, budget=budget_bytes(self.memory_budget))
+            return diagnose(self._centred(A), self._factors(), self.weights_)
+
+    def _fit(self, X: Array, Z: Array, left_weights: Any, right_weights: Any) -> None:
         n_threads(self.n_jobs)
-        kernel, budget = as_kernel(self.kernel), budget_bytes(self.memory_budget)
-        place = self._place_values if isinstance(kernel, Precomputed) else self._place_points
-        X, Z, self.n_features_right_, self.compatibility_ = place(kernel, X, Z, budget)
+        kernel, budget, of_one_matrix = as_kernel(self.kernel), budget_bytes(self.memory_budget), Z is None
+        X, Z = self._placed(X, Z)
+        self._check_rank(X.shape[0], Z.shape[0])
+        self.weights_ = check_weights(left_weights, right_weights, (X.shape[0], Z.shape[0]))
+        self.n_features_right_ = X.shape[0] if isinstance(kernel, Precomputed) else Z.shape[1]
+        self.compatibility_ = choose_compatibility(
+            self.compatibility, kernel, X, Z, of_one_matrix=of_one_matrix, seed=self._seed(), budget=budget
+        )
+        X, Z = self.compatibility_.left(X), self.compatibility_.right(Z)
         kernel.fit(X, Z)
-        choice = landmark_choice(kernel, X, Z, self.n_components, solver=self.solver, budget=budget)
+        choice = (
+            None
+            if self._weighs()
+            else landmark_choice(kernel, X, Z, self.n_components, solver=self.solver, budget=budget)
+        )
         if choice is not None:
             self.solver_ = choice
             self._fit_landmarks(kernel, X, Z, budget)
@@ -272,14 +339,14 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.n_components_ = self._n_features_out = len(self.singular_values_)
 
     def _fit_exactly(self, kernel: Kernel, X: Array, Z: Array, budget: int) -> None:
-        A = as_operator(kernel, X, Z, budget=budget)
-        self.means_ = None
-        if self.center:
-            A = Centered(A)
-            self.means_ = A.means
-        factors, self.solver_ = self._factorise(A, budget)
+        A = self._centred(as_operator(kernel, X, Z, budget=budget))
+        self.means_ = A.means if isinstance(A, Centered) else None
+        weights = self.weights_
+        factors, self.solver_ = self._factorise(A if weights is None else weights.on(A), budget)
+        if weights is not None:
+            factors = weights.taken_out(A, factors)
         self._keep(factors, kernel, X, Z)
-        self._left, self._right = exact_sides(factors, self.means_)
+        self._left, self._right = exact_sides(factors if weights is None else weights.times(factors), self.means_)
         self.landmarks_: tuple[Landmarks, Landmarks] | None = None
         self.history_: tuple[Attempt, ...] = ()
         self.eta_: float | None = None
@@ -290,7 +357,7 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             X,
             Z,
             self.n_components,
-            landmarks=self._mapped_landmarks(kernel),
+            landmarks=mapped_landmarks(self.landmarks, kernel, self.compatibility_, self._widths()),
             n_landmarks=self.n_landmarks,
             tol=self.tol,
             budget=budget,
@@ -307,33 +374,13 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.eta_ = self.history_[-1].eta if self.history_ else None
         self.means_ = None if found.means is None else (*found.means, found.means[0].mean())
 
-    def _place_values(self, kernel: Kernel, K: Array, Z: Array, budget: int) -> tuple[Array, Array, int, Compatibility]:
-        """Kernel values as left points and column numbers as right points."""
-        if Z is not None:
-            raise ValueError("kernel='precomputed' takes the kernel matrix as X; leave Z out")
-        self._check_rank(*K.shape)
-        return K, np.arange(K.shape[1])[:, None], K.shape[0], Compatibility("identity")
-
-    def _place_points(self, kernel: Kernel, X: Array, Z: Array, budget: int) -> tuple[Array, Array, int, Compatibility]:
-        """Left and right points in coordinates in which the kernel can compare them."""
-        X, right = check_sides(X, by_rows(X.T) if Z is None else gathered(Z, "Z"))
-        self._check_rank(X.shape[0], right.shape[0])
-        maps = self._choose_compatibility(kernel, X, right, of_one_matrix=Z is None, budget=budget)
-        return maps.left(X), maps.right(right), right.shape[1], maps
-
-    def _choose_compatibility(
-        self, kernel: Kernel, X: Array, Z: Array, of_one_matrix: bool, budget: int
-    ) -> Compatibility:
-        p, q = X.shape[1], Z.shape[1]
-        if not isinstance(self.compatibility, str):
-            return given(check_points(self.compatibility, "compatibility").astype(X.dtype, copy=False), p, q)
-        name = self.compatibility
-        if name == "auto":
-            name = "pca" if of_one_matrix and p != q and kernel.same_width else "identity"
-        if name == "identity" and not kernel.same_width:
-            return Compatibility("identity")
-        seed = check_random_state(self.random_state).randint(2**31) if name == "random" else 0
-        return make_compatible(name, X, Z, np.random.default_rng(seed), budget)
+    def _placed(self, X: Array, Z: Array) -> tuple[Array, Array]:
+        """Left and right points as arrays: rows and columns, two sets, or kernel values and numbers of columns."""
+        if isinstance(as_kernel(self.kernel), Precomputed):
+            if Z is not None:
+                raise ValueError("kernel='precomputed' takes the kernel matrix as X; leave Z out")
+            return X, np.arange(X.shape[1])[:, None]
+        return check_sides(X, by_rows(X.T) if Z is None else gathered(Z, "Z"))
 
     def _check_rank(self, n: int, m: int) -> None:
         if self.n_components > min(n, m):
@@ -349,21 +396,25 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if isinstance(kernel, Precomputed):
             self.X_fit_ = (np.arange(X.shape[0]) if numbers is None else numbers)[:, None]
 
-    def _mapped_landmarks(self, kernel: Kernel) -> Any:
-        """A strategy, or the given landmarks, points among them in the coordinates in which the kernel compares."""
-        if isinstance(self.landmarks, str):
-            return self.landmarks
-        if len(self.landmarks) != 2:
-            raise ValueError(f"landmarks must be a name or a pair, left and right; got {len(self.landmarks)} of them")
-        maps = self.compatibility_.left, self.compatibility_.right
-        given = [side if sparse.issparse(side) else np.asarray(side) for side in self.landmarks]
-        if isinstance(kernel, Precomputed) and any(side.ndim == 2 for side in given):
-            raise ValueError("kernel='precomputed' knows points by their numbers; give row and column numbers")
-        widths = self.n_features_in_, self.n_features_right_
-        for side, width, name in zip(given, widths, ("left", "right"), strict=True):
-            if side.ndim == 2 and side.shape[1] != width:
-                raise ValueError(f"{name} landmarks have {side.shape[1]} columns, but {name} points {width}")
-        return tuple(map(side) if side.ndim == 2 else side for map, side in zip(maps, given, strict=True))
+    def _widths(self) -> tuple[int, int]:
+        return self.n_features_in_, self.n_features_right_
+
+    def _weighs(self) -> bool:
+        """Whether there are weights, with which landmarks do not go together."""
+        if self.weights_ is not None and self.solver == "nystrom":
+            raise ValueError(
+                "solver='nystrom' takes no weights of rows and columns; use an exact solver, or repeat points"
+            )
+        return self.weights_ is not None
+
+    def _centred(self, A: KernelOperator) -> KernelOperator:
+        """A, or A without its weighted means."""
+        if not self.center:
+            return A
+        return Centered(A) if self.weights_ is None else Centered(A, self.weights_.left, self.weights_.right)
+
+    def _factors(self) -> Factors:
+        return Factors(self.left_vectors_, self.singular_values_, self.right_vectors_)
 
     def _factorise(self, A: KernelOperator, budget: int) -> tuple[Factors, Choice]:
         solve = factorise if isinstance(self.n_components, Integral) else factorise_energy

@@ -4,6 +4,7 @@ from .adaptive import Attempt, approximate, estimate_eta, landmark_choice, many_
 from .block_krylov import check_finite, krylov
 from .block_lu import BlockLU
 from .compatibility import Compatibility, make_compatible
+from .condition import condition_residual, solve_condition, split_condition
 from .dense import lapack
 from .factors import Factors, Side, exact_sides, powers
 from .lanczos import arpack, propack
@@ -16,6 +17,8 @@ from .saddle_solvers import SADDLE_SOLVERS, build_saddle, choose_saddle, warn_if
 from .solvers import SOLVERS, Choice, block_size, choose, factorise, factorise_energy
 from .spectral import Spectral, of_landmarks
 from .symmetric import Symmetric
+from .variational import Diagnostics, coupled_covariance_residuals, diagnose
+from .weighting import Weights, check_weights
 
 __all__ = [
     "SADDLE_SOLVERS",
@@ -26,6 +29,7 @@ __all__ = [
     "Choice",
     "Closeness",
     "Compatibility",
+    "Diagnostics",
     "Duals",
     "Factors",
     "Fold",
@@ -38,13 +42,18 @@ __all__ = [
     "Spectral",
     "Symmetric",
     "System",
+    "Weights",
     "approximate",
     "arpack",
     "block_size",
     "build_saddle",
     "check_finite",
+    "check_weights",
     "choose",
     "choose_saddle",
+    "condition_residual",
+    "coupled_covariance_residuals",
+    "diagnose",
     "estimate_eta",
     "exact_sides",
     "factorise",
@@ -58,5 +67,7 @@ __all__ = [
     "of_landmarks",
     "powers",
     "propack",
+    "solve_condition",
+    "split_condition",
     "warn_if_near_singular",
 ]

@@ -63,9 +63,19 @@ def given(C: Array, p: int, q: int) -> Compatibility:
     )
 
 
+def given_pair(left: Array, right: Array, p: int, q: int) -> Compatibility:
+    """A user's two matrices, (p, width) for left points and (q, width) for right ones (the 2016 paper's Remark 1)."""
+    if left.shape[0] != p or right.shape[0] != q or left.shape[1] != right.shape[1]:
+        raise ValueError(
+            f"the compatibility matrices have shapes {left.shape} and {right.shape}; left vectors have {p} entries and "
+            f"right vectors {q}, so they must be ({p}, width) and ({q}, width)"
+        )
+    return Compatibility("given", left_factors=(left,), right_factors=(right,))
+
+
 def pca_projection(W: Array, width: int, rng: np.random.Generator) -> tuple[Array, ...]:
     """a1: the leading right singular vectors of W, a (p, width) map. Never p x p."""
-    *first, last = _thin(W)[2]
+    *first, last = thin_svd(W)[2]
     last = last[:, :width]
     return (*first, np.pad(last, ((0, 0), (0, width - last.shape[1]))))
 
@@ -83,7 +93,7 @@ def pseudo_inverse(W: Array, width: int, rng: np.random.Generator) -> tuple[Arra
             f"compatibility='pinv' is for the rows and columns of one matrix; here {W.shape[0]} vectors of "
             f"{W.shape[1]} entries meet vectors of {width}: use 'pca', 'random' or give a matrix"
         )
-    E, s, right = _thin(W)
+    E, s, right = thin_svd(W)
     return (*right, (E / s).T)
 
 
@@ -94,7 +104,7 @@ PROJECTIONS: dict[str, Callable[[Array, int, np.random.Generator], tuple[Array, 
 }
 
 
-def _thin(W: Array) -> tuple[np.ndarray, np.ndarray, tuple[Array, ...]]:
+def thin_svd(W: Array) -> tuple[np.ndarray, np.ndarray, tuple[Array, ...]]:
     """The SVD of W to its numerical rank: left vectors, values, and factors whose product is the right vectors.
 
     A sparse W goes by the Gram matrix of its smaller side, so directions below sqrt(eps) of the largest are dropped.

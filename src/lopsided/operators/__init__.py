@@ -1,10 +1,10 @@
-"""Kernel matrices that are multiplied and sampled: stored, blocked, sparse plus low rank, centred."""
+"""Kernel matrices that are multiplied and sampled: stored, blocked, sparse plus low rank, centred, weighted."""
 
 from .base import KernelOperator
 from .blocked import Blocked
 from .budget import budget_bytes
 from .build import as_operator, is_evaluated
-from .compound import Centered, LowRank, Sum
+from .compound import Centered, LowRank, Sum, Weighted
 from .sparse import Streamed, forecast, sparse_plus_low_rank
 from .sparse_low_rank import SparseLowRank
 from .stored import Stored
@@ -18,6 +18,7 @@ __all__ = [
     "Stored",
     "Streamed",
     "Sum",
+    "Weighted",
     "as_operator",
     "budget_bytes",
     "forecast",

@@ -65,11 +65,3 @@ class KernelOperator(LinearOperator):
     def squared_norm(self) -> float:
         """The energy: the sum of all squared entries and of all squared singular values. Cost O(n m)."""
         return float(sum(np.vdot(K, K) for K in self.batches()))
-
-    def column_means(self) -> np.ndarray:
-        """The mean of each column, shape (m,), by one product."""
-        return self.rmatvec(np.full(self.shape[0], 1 / self.shape[0], dtype=self.dtype))
-
-    def row_means(self) -> np.ndarray:
-        """The mean of each row, shape (n,), by one product."""
-        return self.matvec(np.full(self.shape[1], 1 / self.shape[1], dtype=self.dtype))

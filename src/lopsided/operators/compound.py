@@ -1,4 +1,4 @@
-"""Operators made of operators: products of thin factors, sums, and two-sided centring."""
+"""Operators made of operators: products of thin factors, sums, two-sided centring and weighting."""
 
 from __future__ import annotations
 
@@ -77,20 +77,31 @@ class Sum(KernelOperator):
 
 
 class Centered(KernelOperator):
-    """H_n A H_m with H = I - 11^T / n: every row and every column has mean zero.
+    """(I - 1 p^T) A (I - q 1^T): every row and every column has mean zero, weighted by q and by p.
 
     A product costs one product of A: centre what goes in and what comes out.
+
+    Parameters
+    ----------
+    A : KernelOperator
+        Of shape (n, m).
+    left, right : arrays of shapes (n,) and (m,), default=None
+        Weights p of the rows and q of the columns, which are brought to sum to one; None is 1 / n and 1 / m.
     """
 
-    def __init__(self, A: KernelOperator) -> None:
+    def __init__(self, A: KernelOperator, left: np.ndarray | None = None, right: np.ndarray | None = None) -> None:
         super().__init__(A.shape, A.dtype)
         self.A = A
+        self.left, self.right = (
+            np.full(count, 1 / count, dtype=A.dtype) if given is None else (given / given.sum()).astype(A.dtype)
+            for count, given in zip(A.shape, (left, right), strict=True)
+        )
 
     @cached_property
     def means(self) -> tuple[np.ndarray, np.ndarray, np.floating[Any]]:
         """Row means (n,), column means (m,) and grand mean of A."""
-        rows = self.A.row_means()
-        return rows, self.A.column_means(), rows.mean()
+        rows = self.A.matvec(self.right)
+        return rows, self.A.rmatvec(self.left), self.left @ rows
 
     def take(self, rows: Index = EVERY, cols: Index = EVERY) -> np.ndarray:
         """Sample A and subtract its means."""
@@ -108,8 +119,8 @@ class Centered(KernelOperator):
         return self.A.evaluated
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:
-        Y = self.A._matmat(V - V.mean(axis=0))
-        return Y - Y.mean(axis=0)
+        Y = self.A._matmat(V - self.right[:, None] * V.sum(axis=0))
+        return Y - self.left @ Y
 
     def condensed(self) -> Condensed | None:
         """Centring is an update of rank two, K + 1 (grand - columns)^T - rows 1^T, which a background takes in."""
@@ -121,4 +132,33 @@ class Centered(KernelOperator):
         return self.A.updated(left, right).condensed()
 
     def _adjoint(self) -> Centered:
-        return Centered(self.A.T)
+        return Centered(self.A.T, self.right, self.left)
+
+
+class Weighted(KernelOperator):
+    """diag(left) A diag(right). A product costs one of A."""
+
+    def __init__(self, A: KernelOperator, left: np.ndarray, right: np.ndarray) -> None:
+        super().__init__(A.shape, A.dtype)
+        self.A = A
+        self.left, self.right = left.astype(A.dtype), right.astype(A.dtype)
+
+    def take(self, rows: Index = EVERY, cols: Index = EVERY) -> np.ndarray:
+        """Sample A and multiply by the weights."""
+        return self.left[rows][:, None] * self.A.take(rows, cols) * self.right[cols]
+
+    @property
+    def work(self) -> int:
+        """That of A."""
+        return self.A.work
+
+    @property
+    def evaluated(self) -> bool:
+        """As A."""
+        return self.A.evaluated
+
+    def _matmat(self, V: np.ndarray) -> np.ndarray:
+        return self.left[:, None] * self.A._matmat(self.right[:, None] * V)
+
+    def _adjoint(self) -> Weighted:
+        return Weighted(self.A.T, self.right, self.left)

@@ -1,0 +1,57 @@
+"""How KernelSVD brings left and right points, and landmarks among them, to coordinates that its kernel compares."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..kernels import Kernel, Precomputed
+from ..kernels.points import Array, check_points
+from ..linalg import Compatibility, make_compatible
+from ..linalg.compatibility import given, given_pair
+
+
+def choose_compatibility(
+    compatibility: Any, kernel: Kernel, X: Array, Z: Array, *, of_one_matrix: bool, seed: int, budget: int
+) -> Compatibility:
+    """The maps of both sides, from a name, a matrix or a pair of them."""
+    if isinstance(kernel, Precomputed):
+        return Compatibility("identity")
+    p, q = X.shape[1], Z.shape[1]
+    if isinstance(compatibility, tuple):
+        if len(compatibility) != 2:
+            raise ValueError(
+                f"compatibility is a tuple of {len(compatibility)}; two matrices map left and right points"
+            )
+        left, right = (_as_map(C, X.dtype) for C in compatibility)
+        return given_pair(left, right, p, q)
+    if not isinstance(compatibility, str):
+        return given(_as_map(compatibility, X.dtype), p, q)
+    if compatibility == "auto":
+        compatibility = "pca" if of_one_matrix and p != q and kernel.same_width else "identity"
+    if compatibility == "identity" and not kernel.same_width:
+        return Compatibility("identity")
+    return make_compatible(compatibility, X, Z, np.random.default_rng(seed), budget)
+
+
+def mapped_landmarks(landmarks: Any, kernel: Kernel, maps: Compatibility, widths: tuple[int, int]) -> Any:
+    """A strategy, or the given landmarks, points among them in the coordinates in which the kernel compares."""
+    if isinstance(landmarks, str):
+        return landmarks
+    if len(landmarks) != 2:
+        raise ValueError(f"landmarks must be a name or a pair, left and right; got {len(landmarks)} of them")
+    sides = [side if sparse.issparse(side) else np.asarray(side) for side in landmarks]
+    if isinstance(kernel, Precomputed) and any(side.ndim == 2 for side in sides):
+        raise ValueError("kernel='precomputed' knows points by their numbers; give row and column numbers")
+    for side, width, name in zip(sides, widths, ("left", "right"), strict=True):
+        if side.ndim == 2 and side.shape[1] != width:
+            raise ValueError(f"{name} landmarks have {side.shape[1]} columns, but {name} points {width}")
+    return tuple(
+        map(side) if side.ndim == 2 else side for map, side in zip((maps.left, maps.right), sides, strict=True)
+    )
+
+
+def _as_map(C: Any, dtype: np.dtype) -> Array:
+    return check_points(C, "compatibility").astype(dtype, copy=False)

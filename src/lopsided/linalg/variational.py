@@ -1,0 +1,122 @@
+"""The variational principle behind kernel SVD, and how well factors meet it.
+
+For each triplet (u, s, v) of K = [<phi(x_i), psi(z_j)>] the 2016 paper's primal problem with gamma = 1 / s,
+
+    J = -<w, w'> + gamma / 2 sum_i e_i^2 + gamma / 2 sum_j r_j^2,    e_i = <w, phi(x_i)>,    r_j = <w', psi(z_j)>,
+
+has the directions w = sum_j v_j psi(z_j) and w' = sum_i u_i phi(x_i), so that e = K v, r = K^T u and <w, w'> = u^T K v.
+Its stationarity is the shifted eigenvalue problem K v = s u, K^T u = s v, and there J = 0 (Theorem 2, Corollary 1); -J
+has the same stationary points (Corollary 2). In the 2024 paper's words the directions solve the coupled covariances
+eigenproblem (Definition 2.1), which kernels alone show through their projections on the data,
+
+    K^T (K v - s u) = 0,    K (K^T u - s v) = 0    (equation 4, without the paper's factors 1 / sqrt(n m)),
+
+and explicit feature maps in full. Weights of rows and columns enter all sums.
+"""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass, fields
+
+import numpy as np
+
+from ..operators import KernelOperator
+from .factors import Factors, powers
+from .weighting import Weights
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    """What is left of each equation, an entry for each component; all are zero at a solution, to rounding.
+
+    Attributes
+    ----------
+    singular_values : array of shape (k,)
+        s.
+    objective : array of shape (k,)
+        J / s_1, and zero for null components, which have no gamma. That of Corollary 2 is its negative.
+    left, right : arrays of shape (k,)
+        |K v - s u| / s_1 and |K^T u - s v| / s_1: the Karush-Kuhn-Tucker conditions, after elimination.
+    coupled_left, coupled_right : arrays of shape (k,)
+        |K (K^T u - s v)| / s_1^2 and |K^T (K v - s u)| / s_1^2: the coupled covariances, seen from the data.
+    """
+
+    singular_values: np.ndarray
+    objective: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    coupled_left: np.ndarray
+    coupled_right: np.ndarray
+
+    @property
+    def worst(self) -> float:
+        """The largest of them all."""
+        return float(max(np.abs(values).max() for values in astuple(self)[1:]))
+
+    def __str__(self) -> str:
+        names = [field.name.replace("_", " ") for field in fields(self)]
+        lines = [" ".join(f"{name:>15}" for name in ("component", *names))]
+        for number, row in enumerate(zip(*astuple(self), strict=True)):
+            lines.append(" ".join([f"{number:>15}", f"{row[0]:>15.6g}", *(f"{value:>15.1e}" for value in row[1:])]))
+        return "\n".join(lines)
+
+
+def diagnose(A: KernelOperator, factors: Factors, weights: Weights | None = None) -> Diagnostics:
+    """How well factors meet the equations. Cost: two products of A and two of its transpose."""
+    weights = weights or _ones(factors)
+    s, counted = factors.s.astype(float), weights.times(factors)
+    e, r = A @ counted.V, A.T @ counted.U
+    left, right = e - factors.U * factors.s, r - factors.V * factors.s
+    again = weights.times(Factors(left, factors.s, right))
+    gamma = powers(factors.s, -1, max(A.shape)).astype(float)
+    between = np.einsum("ik,ik->k", counted.U, e, dtype=float)
+    spread = _lengths(e, weights.left) ** 2 + _lengths(r, weights.right) ** 2
+    scale = s[0] if s[0] > 0 else 1.0
+    return Diagnostics(
+        singular_values=s,
+        objective=np.where(gamma > 0, gamma / 2 * spread - between, 0) / scale,
+        left=_lengths(left, weights.left) / scale,
+        right=_lengths(right, weights.right) / scale,
+        coupled_left=_lengths(A @ again.V, weights.left) / scale**2,
+        coupled_right=_lengths(A.T @ again.U, weights.right) / scale**2,
+    )
+
+
+def coupled_covariance_residuals(
+    left: np.ndarray, right: np.ndarray, factors: Factors, weights: Weights | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """What is left of S_left w' = s w and S_right w = s w' for explicit feature maps (Definition 2.1), over s_1 |w|.
+
+    S = sum of f f^T over the rows f of a side, w = left^T U and w' = right^T V: the 2024 paper's covariances and
+    directions without its factors 1 / n, 1 / m. Cost: O((n + m) d k) for maps of d features.
+
+    Parameters
+    ----------
+    left, right : arrays of shapes (n, d) and (m, d)
+        phi(x_i) and psi(z_j), centred if the kernel matrix was.
+    factors : Factors
+        Of left right^T.
+    weights : Weights or None, default=None
+        Those of the fit.
+
+    Returns
+    -------
+    residuals : two arrays of shape (k,)
+        Lengths, relative to s_1 times the longest direction of the side.
+    """
+    weights = weights or _ones(factors)
+    counted = weights.times(factors)
+    w_left, w_right = left.T @ counted.U, right.T @ counted.V
+    of_left = left.T @ (weights.left[:, None] * (left @ w_right)) - w_left * factors.s
+    of_right = right.T @ (weights.right[:, None] * (right @ w_left)) - w_right * factors.s
+    longest = factors.s[0] * np.linalg.norm(w_left, axis=0).max(), factors.s[0] * np.linalg.norm(w_right, axis=0).max()
+    return np.linalg.norm(of_left, axis=0) / longest[0], np.linalg.norm(of_right, axis=0) / longest[1]
+
+
+def _ones(factors: Factors) -> Weights:
+    return Weights(np.ones(len(factors.U)), np.ones(len(factors.V)))
+
+
+def _lengths(columns: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Of columns in the weighted inner product."""
+    return np.sqrt(weights @ columns.astype(float) ** 2)

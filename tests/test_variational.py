@@ -1,0 +1,313 @@
+"""The statements of the papers about the variational principle and the coupled covariances, as laws."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+from sklearn.decomposition import KernelPCA
+
+from lopsided import KernelSVD
+from lopsided.exceptions import RankWarning
+from lopsided.kernels import RBF, Exponential, LinearPolynomial, Polynomial
+from lopsided.linalg import (
+    Factors,
+    Weights,
+    condition_residual,
+    coupled_covariance_residuals,
+    diagnose,
+    lapack,
+    solve_condition,
+    split_condition,
+)
+from lopsided.operators import Stored
+
+MATRICES = {
+    "tall": lambda rng: rng.standard_normal((30, 12)),
+    "wide": lambda rng: rng.standard_normal((12, 30)),
+    "square": lambda rng: rng.standard_normal((20, 20)),
+    "rank_deficient": lambda rng: rng.standard_normal((30, 4)) @ rng.standard_normal((4, 12)),
+    "square_rank_deficient": lambda rng: rng.standard_normal((15, 4)) @ rng.standard_normal((4, 15)),
+}
+every_matrix = pytest.mark.parametrize("make", MATRICES.values(), ids=MATRICES)
+TIGHT = 1e-10
+
+
+def triplets(A):
+    """Factors to the rank of the matrix."""
+    return lapack(Stored(A), int(np.linalg.matrix_rank(A)))
+
+
+def objective(A, u, v, gamma, sign=1.0):
+    """The primal objective as a function of the dual vectors, its directions expanded over the data."""
+    e, r = A @ v, A.T @ u
+    return sign * (-u @ A @ v + gamma / 2 * (e @ e + r @ r))
+
+
+@every_matrix
+def test_theorem_2_the_multipliers_solve_the_shifted_eigenvalue_problem(make, rng):
+    A = make(rng)
+    C = np.linalg.pinv(A)
+    phi, psi = A @ C, A.T  # rows: C^T x_i, z_j
+    factors = triplets(phi @ psi.T)
+    assert np.linalg.norm(A @ factors.V - factors.U * factors.s) <= TIGHT * factors.s[0]
+    assert np.linalg.norm(A.T @ factors.U - factors.V * factors.s) <= TIGHT * factors.s[0]
+    assert factors.s.min() > 0
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0], ids=["corollary_1", "corollary_2"])
+@every_matrix
+def test_the_objective_vanishes_and_is_stationary_at_the_solution(make, sign, rng):
+    A = make(rng)
+    factors = triplets(A)
+    for u, s, v in zip(factors.U.T, factors.s, factors.V.T, strict=True):
+        assert abs(objective(A, u, v, 1 / s, sign)) <= TIGHT * s
+        du, dv = rng.standard_normal(len(u)), rng.standard_normal(len(v))
+        step = 1e-4
+        ahead, behind = (objective(A, u + h * du, v + h * dv, 1 / s, sign) for h in (step, -step))
+        size = np.linalg.norm(A @ dv) ** 2 / s + np.linalg.norm(A.T @ du) ** 2 / s + abs(du @ A @ dv)
+        assert abs(ahead - behind) / (2 * step) <= 1e-7 * max(size, s)
+
+
+@every_matrix
+def test_remark_4_the_covariances_of_explicit_maps_exchange_the_directions(make, rng):
+    A = make(rng)
+    factors = triplets(A)
+    C1, C2 = split_condition(A)
+    for left, right in ((A @ np.linalg.pinv(A), A.T), (A @ C1, (C2 @ A).T)):
+        for residual in coupled_covariance_residuals(left, right, factors):
+            assert residual.max() <= TIGHT
+
+
+@every_matrix
+def test_propositions_2_2_2_4_and_2_5_of_the_2024_paper(make, rng):
+    phi = make(rng)
+    psi = rng.standard_normal((9, phi.shape[1]))
+    n, m = len(phi), len(psi)
+    G = phi @ psi.T / np.sqrt(n * m)
+    B_phi, B_psi = rng.standard_normal((n, 3)), rng.standard_normal((m, 3))
+    project_psi, project_phi = psi / np.sqrt(m), phi / np.sqrt(n)
+    np.testing.assert_allclose(project_psi @ (project_phi.T @ B_phi), G.T @ B_phi, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(project_phi @ (project_psi.T @ B_psi), G @ B_psi, rtol=1e-9, atol=1e-12)
+    factors = triplets(G)
+    found = diagnose(Stored(G), factors)
+    assert max(found.coupled_left.max(), found.coupled_right.max()) <= TIGHT
+    W_phi, W_psi = project_phi.T @ factors.U, project_psi.T @ factors.V
+    size = factors.s[0] * max(np.linalg.norm(W_phi), np.linalg.norm(W_psi))
+    assert np.linalg.norm(project_phi.T @ project_phi @ W_psi - W_phi * factors.s) <= TIGHT * size
+    assert np.linalg.norm(project_psi.T @ project_psi @ W_phi - W_psi * factors.s) <= TIGHT * size
+
+
+@every_matrix
+def test_two_kernel_pcas_of_the_coupled_maps_give_the_same_vectors(make, rng):
+    G = make(rng)
+    factors = triplets(G)
+    for gram, vectors in ((G @ G.T, factors.U), (G.T @ G, factors.V)):
+        squares, E = np.linalg.eigh(gram)
+        E = E[:, ::-1][:, : len(factors.s)]
+        np.testing.assert_allclose(squares[::-1][: len(factors.s)], factors.s**2, rtol=1e-9)
+        np.testing.assert_allclose(np.abs(np.sum(E * vectors, axis=0)), 1, rtol=1e-9)
+
+
+@every_matrix
+def test_linear_kernel_and_pseudo_inverse_are_scipys_svd(make, rng):
+    A = make(rng)
+    k = int(np.linalg.matrix_rank(A))
+    model = KernelSVD(k, kernel="linear", compatibility="pinv").fit(A)
+    U, s, Vt = scipy.linalg.svd(A, full_matrices=False)
+    assert np.abs(model.singular_values_ - s[:k]).max() <= TIGHT * s[0]
+    assert np.linalg.norm(model.reconstruct() - (U[:, :k] * s[:k]) @ Vt[:k]) <= TIGHT * s[0]
+
+
+@pytest.mark.parametrize("kernel", [LinearPolynomial(0.5, 2), Exponential(-1.0), Polynomial(3)], ids=repr)
+@every_matrix
+def test_equation_20_kernels_of_the_inner_product_act_on_the_entries(make, kernel, rng):
+    A = make(rng) / 10
+    expected = {
+        LinearPolynomial: lambda u: u - 0.5 * u**2,
+        Exponential: lambda u: np.exp(-u),
+        Polynomial: lambda u: (u + 1) ** 3,
+    }[type(kernel)](A)
+    C1, C2 = split_condition(A, max(A.shape) + 3)
+    for maps in ("pinv", (C1, C2.T)):
+        model = KernelSVD(min(A.shape), kernel=kernel, compatibility=maps).fit(A)
+        np.testing.assert_allclose(model.reconstruct(), expected, atol=1e-9)
+        assert model.diagnostics().worst <= TIGHT
+
+
+def test_corollary_4_a_symmetric_matrix_has_one_feature_map(rng):
+    A = rng.standard_normal((12, 12))
+    A = A + A.T
+    model = KernelSVD(5, kernel=RBF(3.0)).fit(A)
+    K = RBF(3.0)(A, A)
+    squares = np.sort(np.abs(np.linalg.eigvalsh(K)))[::-1]
+    np.testing.assert_allclose(model.singular_values_, squares[:5], rtol=1e-10)
+    np.testing.assert_allclose(np.abs(model.left_vectors_), np.abs(model.right_vectors_), atol=1e-8)
+
+
+def test_corollary_5_a_mercer_kernel_gives_kernel_pca(rng):
+    A = rng.standard_normal((12, 12))
+    A = A + A.T
+    model = KernelSVD(4, kernel=RBF(3.0), center=True).fit(A)
+    pca = KernelPCA(4, kernel="rbf", gamma=1 / 9).fit(A)
+    np.testing.assert_allclose(model.singular_values_, pca.eigenvalues_, rtol=1e-9)
+    np.testing.assert_allclose(np.abs(model.left_vectors_), np.abs(pca.eigenvectors_), atol=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore::lopsided.exceptions.RankWarning")
+@pytest.mark.parametrize("method", ["pinv", "kronecker"])
+@every_matrix
+def test_corollary_3_both_ways_solve_the_compatibility_condition(make, method, rng):
+    A = make(rng)[:12, :10]
+    C = solve_condition(A, method)
+    assert condition_residual(A, C) <= TIGHT
+    np.testing.assert_allclose(C, np.linalg.pinv(A, rcond=1e-12), atol=1e-8 * np.abs(C).max())
+
+
+@every_matrix
+@pytest.mark.parametrize("extra", [0, 5])
+def test_remark_1_two_matrices_of_any_sufficient_width(make, extra, rng):
+    A = make(rng)
+    C1, C2 = split_condition(A, max(A.shape) + extra)
+    assert C1.shape == (A.shape[1], max(A.shape) + extra)
+    assert C2.shape == (max(A.shape) + extra, A.shape[0])
+    assert condition_residual(A, C1, C2) <= TIGHT
+    assert condition_residual(A, 2 * C1, C2) == pytest.approx(1)
+
+
+def test_a_singular_square_matrix_gets_its_pseudo_inverse_with_a_note(rng):
+    A = MATRICES["square_rank_deficient"](rng)
+    with pytest.warns(RankWarning, match="rank 4 of 15"):
+        C = solve_condition(A)
+    assert condition_residual(A, C) <= TIGHT
+
+
+def test_conditions_refuse_what_they_cannot_do(rng):
+    A = rng.standard_normal((90, 80))
+    with pytest.raises(ValueError, match=r"5.18e\+07 entries.*'pinv'"):
+        solve_condition(A, "kronecker")
+    with pytest.raises(ValueError, match="'inverse' is not one of"):
+        solve_condition(A, "inverse")
+    with pytest.raises(ValueError, match=r"width=80 is below max\(n, m\)=90"):
+        split_condition(A, 80)
+    with pytest.raises(ValueError, match="NaN"):
+        condition_residual(np.full((2, 2), np.nan), np.eye(2))
+
+
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "sne", "student_t", "tanh", "precomputed"])
+def test_a_fit_meets_its_equations(kernel, center, rng):
+    A = rng.standard_normal((25, 18))
+    model = KernelSVD(6, kernel=kernel, center=center).fit(A)
+    found = model.diagnostics(A)
+    assert found.worst <= TIGHT
+    if kernel != "precomputed":
+        np.testing.assert_array_equal(model.diagnostics().objective, found.objective)
+    assert len(str(found).splitlines()) == 7
+
+
+def test_diagnostics_see_what_is_wrong(rng):
+    A = rng.standard_normal((25, 18))
+    model = KernelSVD(3, kernel="rbf", compatibility="pca").fit(A)
+    model.right_vectors_[:, 1] *= 1.1
+    found = model.diagnostics()
+    assert found.left[1] == pytest.approx(0.1 * found.singular_values[1] / found.singular_values[0])
+    assert found.left[[0, 2]].max() <= TIGHT
+    assert found.coupled_right[1] > 1e-3 * found.left[1]
+
+
+def test_errors_are_the_points_along_the_directions(rng):
+    A, Z = rng.standard_normal((25, 4)), rng.standard_normal((18, 4))
+    model = KernelSVD(3, kernel=RBF(2.0)).fit(A, Z=Z)
+    K = RBF(2.0)(A, Z)
+    np.testing.assert_allclose(model.errors_left_, K @ model.right_vectors_, atol=1e-12)
+    np.testing.assert_allclose(model.errors_right_, K.T @ model.left_vectors_, atol=1e-12)
+
+
+def test_landmarks_are_held_against_the_kernel_matrix(rng):
+    X = rng.standard_normal((200, 2))
+    model = KernelSVD(5, kernel=RBF(1.0), solver="nystrom", n_landmarks=60, random_state=0).fit(X, Z=X)
+    with pytest.raises(ValueError, match="does not keep the data"):
+        model.diagnostics()
+    rough = model.diagnostics(X, Z=X)
+    assert 1e-6 < rough.worst < 0.5
+    with pytest.raises(ValueError, match="200 left and 200 right points of fit, not 200 and 50"):
+        model.diagnostics(X, Z=X[:50])
+
+
+WEIGHTED_KERNELS = ["linear", "rbf", "laplacian", "exponential"]
+
+
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("kernel", WEIGHTED_KERNELS)
+@pytest.mark.parametrize("solver", ["lapack", "krylov"])
+def test_a_weight_of_two_is_a_point_that_is_there_twice(kernel, center, solver, rng):
+    X, Z = rng.standard_normal((60, 6)), rng.standard_normal((50, 6))
+    a, c = rng.integers(0, 4, 60), rng.integers(0, 3, 50)
+    K = KernelSVD(4, kernel=kernel).fit(X, Z=Z).kernel_
+    weighted = KernelSVD(4, kernel="precomputed", center=center, solver=solver).fit(
+        K(X, Z), left_weights=a, right_weights=c
+    )
+    XX, ZZ = np.repeat(X, a, axis=0), np.repeat(Z, c, axis=0)
+    repeated = KernelSVD(4, kernel="precomputed", center=center).fit(K(XX, ZZ))
+    np.testing.assert_allclose(weighted.singular_values_, repeated.singular_values_, rtol=1e-9)
+    for ours, theirs, counts in (
+        (weighted.left_vectors_, repeated.left_vectors_, a),
+        (weighted.right_vectors_, repeated.right_vectors_, c),
+    ):
+        turn = np.sign(np.sum(np.repeat(ours, counts, axis=0) * theirs, axis=0))
+        np.testing.assert_allclose(np.repeat(ours, counts, axis=0) * turn, theirs, atol=1e-7)
+    assert weighted.diagnostics(K(X, Z)).worst <= 1e-9
+
+
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("kernel", ["rbf", "sne"])
+def test_weighted_maps_reproduce_the_training_points(kernel, center, rng):
+    X, Z = rng.standard_normal((30, 3)), rng.standard_normal((20, 3))
+    a, c = rng.random(30), rng.random(20)
+    a[:2] = c[:2] = 0
+    model = KernelSVD(4, kernel=kernel, center=center).fit(X, Z=Z, left_weights=a, right_weights=c)
+    np.testing.assert_allclose(model.transform(X), model.errors_left_, atol=1e-10)
+    np.testing.assert_allclose(model.transform_right(Z), model.errors_right_, atol=1e-10)
+    U, V = model.left_vectors_, model.right_vectors_
+    np.testing.assert_allclose(U.T @ (a[:, None] * U), np.eye(4), atol=1e-10)
+    np.testing.assert_allclose(V.T @ (c[:, None] * V), np.eye(4), atol=1e-10)
+    full = KernelSVD(20, kernel=kernel, center=center).fit(X, Z=Z, left_weights=a + 0.1, right_weights=c + 0.1)
+    np.testing.assert_allclose(full.reconstruct(), full.kernel_(X, Z), atol=1e-9)
+
+
+def test_equal_weights_change_nothing_but_the_scale(rng):
+    X, Z = rng.standard_normal((30, 3)), rng.standard_normal((20, 3))
+    plain = KernelSVD(3).fit(X, Z=Z)
+    ones = KernelSVD(3).fit(X, Z=Z, left_weights=np.ones(30))
+    threes = KernelSVD(3).fit(X, Z=Z, left_weights=np.full(30, 3.0))
+    np.testing.assert_allclose(ones.left_vectors_, plain.left_vectors_, atol=1e-10)
+    np.testing.assert_allclose(threes.singular_values_, np.sqrt(3) * plain.singular_values_, rtol=1e-12)
+
+
+def test_weighted_explicit_maps_meet_the_weighted_covariances(rng):
+    X, Z = rng.standard_normal((30, 5)), rng.standard_normal((20, 5))
+    weights = Weights(rng.random(30), rng.random(20))
+    model = KernelSVD(3, kernel="linear").fit(X, Z=Z, left_weights=weights.left, right_weights=weights.right)
+    factors = Factors(model.left_vectors_, model.singular_values_, model.right_vectors_)
+    for residual in coupled_covariance_residuals(X, Z, factors, weights):
+        assert residual.max() <= TIGHT
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (np.ones(7), r"shape \(7,\), but there are 30 left points"),
+        (np.r_[-1.0, np.ones(29)], r"holds -1.0; weights are finite and not negative"),
+        (np.r_[np.nan, np.ones(29)], "holds nan"),
+        (np.zeros(30), "all 30 left_weights are zero"),
+    ],
+)
+def test_bad_weights_are_refused(weights, message, rng):
+    X = rng.standard_normal((30, 3))
+    with pytest.raises(ValueError, match=message):
+        KernelSVD(2).fit(X, Z=X, left_weights=weights)
+
+
+def test_landmarks_take_no_weights(rng):
+    X = rng.standard_normal((30, 3))
+    with pytest.raises(ValueError, match="takes no weights"):
+        KernelSVD(2, solver="nystrom", n_landmarks=10).fit(X, Z=X, right_weights=np.ones(30))
