@@ -7,8 +7,9 @@ STAMP := $(VENV)/.installed
 
 .PHONY: demo test lint types bench clean
 
-demo: $(STAMP)  ## embed a directed graph and compare
+demo: $(STAMP)  ## embed directed graphs and compare; decompose photographs
 	$(BIN)/python examples/demo.py
+	$(BIN)/python examples/image_gallery.py
 
 test: lint types  ## everything that must pass
 	$(BIN)/python -m pytest -n 2
@@ -27,6 +28,7 @@ bench: $(STAMP)  ## the tables of README and docs
 	$(BIN)/python benchmarks/nystrom_tables.py
 	$(BIN)/python benchmarks/askls_speed.py
 	$(BIN)/python benchmarks/askls_tables.py
+	$(BIN)/python benchmarks/image_curves.py
 
 clean:
 	rm -rf $(VENV) out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 
 from lopsided import KernelSVD
 from lopsided.datasets import make_citation_graph
-from lopsided.plotting import plot_embeddings
+from lopsided.plotting import plot_diagnostics, plot_embeddings
 
 DEMO = Path(__file__).parents[1] / "examples" / "demo.py"
 
@@ -151,3 +151,12 @@ def test_the_demo_prints_three_rows_and_writes_its_picture(tmp_path):
     shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert all(name in shown for name in ("micro F1", "TruncatedSVD", "KernelPCA", "KernelSVD", "demo.png"))
     assert (tmp_path / "new" / "demo.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_diagnostics_are_drawn_for_every_equation(rng):
+    A = rng.standard_normal((12, 9))
+    ax = plot_diagnostics(KernelSVD(4).fit(A).diagnostics())
+    assert len(ax.get_legend().get_texts()) == 5
+    assert all(len(line.get_xdata()) == 4 for line in ax.get_lines()[:5])
+    assert ax.get_yscale() == "log"
+    assert plot_diagnostics(KernelSVD(2).fit(A).diagnostics(), ax=ax) is ax

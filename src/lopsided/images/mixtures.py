@@ -15,9 +15,9 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._parallel import run, slices_of
-from .kernels.distributions import log_densities, monomials
-from .kernels.points import FLOATS, Array
+from .._parallel import run, slices_of
+from ..kernels.distributions import log_densities, monomials
+from ..kernels.points import FLOATS, Array
 
 FLOOR = 1e-4  # of the mean variance of a coefficient, below which no variance falls
 MANY = 1 << 15

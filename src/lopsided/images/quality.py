@@ -1,0 +1,40 @@
+"""How close a picture is to another."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.ndimage import gaussian_filter
+
+SIGMA, TRUNCATE = 1.5, 3.5  # a window of 11 x 11, as Wang et al. (2004) have it
+K1, K2 = 0.01, 0.03
+
+
+def psnr(image: np.ndarray, other: np.ndarray, peak: float = 1.0) -> float:
+    """Peak signal-to-noise ratio, 10 log10(peak^2 / mean squared difference) in decibels; infinite for equal ones."""
+    image, other = _both(image, other)
+    error = float(np.mean((image - other) ** 2))
+    return float(10 * np.log10(peak**2 / error)) if error > 0 else float("inf")
+
+
+def ssim(image: np.ndarray, other: np.ndarray, peak: float = 1.0) -> float:
+    """Structural similarity (Wang, Bovik, Sheikh, Simoncelli, 2004), mean over pixels and channels; 1 for equal ones.
+
+    Means, variances and covariance are taken in a Gaussian window of 11 x 11 pixels.
+    """
+    image, other = _both(image, other)
+    sigmas = (SIGMA, SIGMA, 0)[: image.ndim]
+
+    def local(values: np.ndarray) -> np.ndarray:
+        return gaussian_filter(values, sigmas, truncate=TRUNCATE)
+
+    x, y = local(image), local(other)
+    xx, yy, xy = local(image**2) - x**2, local(other**2) - y**2, local(image * other) - x * y
+    c1, c2 = (K1 * peak) ** 2, (K2 * peak) ** 2
+    return float(np.mean((2 * x * y + c1) * (2 * xy + c2) / ((x**2 + y**2 + c1) * (xx + yy + c2))))
+
+
+def _both(image: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    image, other = np.asarray(image, dtype=float), np.asarray(other, dtype=float)
+    if image.shape != other.shape:
+        raise ValueError(f"pictures of shapes {image.shape} and {other.shape} cannot be compared; crop or scale one")
+    return image, other

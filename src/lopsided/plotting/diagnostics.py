@@ -1,0 +1,47 @@
+"""A picture of how well factors meet their equations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..linalg import Diagnostics
+from .axes import new_axes
+
+FLOOR = 1e-18  # where exact zeros are drawn on a logarithmic axis
+LABELS = {
+    "objective": "objective |J| / s1",
+    "left": "|K v - s u| / s1",
+    "right": "|K^T u - s v| / s1",
+    "coupled_left": "|K (K^T u - s v)| / s1^2",
+    "coupled_right": "|K^T (K v - s u)| / s1^2",
+}
+MARKERS = ("o", "<", ">", "v", "^")
+
+
+def plot_diagnostics(diagnostics: Diagnostics, *, ax: Any = None) -> Any:
+    """Draw what is left of each equation against the component, on a logarithmic axis.
+
+    Parameters
+    ----------
+    diagnostics : Diagnostics
+        As ``KernelSVD.diagnostics`` returns it.
+    ax : matplotlib axes, default=None
+        Where to draw; None makes a figure.
+
+    Returns
+    -------
+    ax : matplotlib axes
+        ``ax.figure`` is the figure.
+    """
+    ax = new_axes(figsize=(6.4, 4.2)) if ax is None else ax
+    components = np.arange(len(diagnostics.singular_values))
+    for (name, label), marker in zip(LABELS.items(), MARKERS, strict=True):
+        values = np.maximum(np.abs(getattr(diagnostics, name)), FLOOR)
+        ax.semilogy(components, values, marker, markersize=4, alpha=0.7, label=label)
+    ax.axhline(np.finfo(float).eps, color="0.7", linewidth=0.8, zorder=0)
+    ax.set(xlabel="component", ylabel="residual", title="what is left of the equations (line: rounding)")
+    ax.legend(fontsize="small", frameon=False)
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax

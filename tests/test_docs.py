@@ -1,0 +1,43 @@
+"""The pages name what exists."""
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+TESTS = {
+    name for path in (ROOT / "tests").glob("test_*.py") for name in re.findall(r"def (test_\w+)", path.read_text())
+}
+
+
+def resolved(name):
+    """The object of a dotted name: the longest prefix that is a module, and attributes after it."""
+    parts = name.split(".")
+    for cut in range(len(parts), 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:cut]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[cut:]:
+            found = getattr(found, part)
+        return found
+    raise ModuleNotFoundError(name)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_names_on_a_page_exist(page):
+    text = page.read_text()
+    for name in re.findall(r"`(lopsided(?:\.\w+)+)", text):
+        assert resolved(name) is not None
+    missing = set(re.findall(r"`(test_\w+)`", text)) - TESTS
+    assert not missing
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=lambda page: page.stem)
+def test_links_of_a_page_lead_somewhere(page):
+    links = re.findall(r"\]\(([^)#:]+)\)", page.read_text())
+    missing = [link for link in links if not (page.parent / link).exists()]
+    assert not missing

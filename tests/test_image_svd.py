@@ -1,0 +1,134 @@
+"""Nonlinear SVD of images: what it decomposes, and what comes back."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cases import assert_close
+from lopsided.images import image_svd, psnr, ssim
+from lopsided.kernels import RBF, Exponential, Linear, LinearPolynomial, Polynomial, Tanh
+
+GALLERY = Path(__file__).parents[1] / "examples" / "image_gallery.py"
+INVERTIBLE = [
+    Linear(),
+    LinearPolynomial(0.5, 2),
+    LinearPolynomial(0.1, 8),
+    Exponential(1.0),
+    Exponential(-2.0),
+    Tanh(2.0),
+]
+
+
+@pytest.fixture
+def image(rng):
+    return rng.random((24, 31))
+
+
+def test_the_linear_kernel_gives_the_svd_of_the_image(image):
+    found = image_svd(image, n_components=7)
+    U, s, Vt = np.linalg.svd(image)
+    for k in (1, 4, 7):
+        assert np.linalg.norm(found.reconstruct(k) - (U[:, :k] * s[:k]) @ Vt[:k]) <= 1e-10 * s[0]
+    assert_close(found.values, image, ulps=1e5)
+
+
+@pytest.mark.parametrize("kernel", INVERTIBLE, ids=repr)
+def test_all_components_restore_the_image(kernel, image):
+    found = image_svd(image, kernel, min(image.shape))
+    np.testing.assert_allclose(found.restore(found.values), image, atol=1e-8)
+    np.testing.assert_allclose(found.restore(found.reconstruct()), image, atol=1e-8)
+
+
+@pytest.mark.parametrize("kernel", [Exponential(-1.0), LinearPolynomial(0.5, 4)], ids=repr)
+def test_values_are_the_profile_of_every_pixel(kernel, image):
+    profile = np.exp(-image) if isinstance(kernel, Exponential) else image - 0.5 * image**4
+    np.testing.assert_allclose(image_svd(image, kernel, 3).values, profile, atol=1e-12)
+
+
+def test_each_channel_is_an_image_of_its_own(rng):
+    colour = rng.integers(0, 256, (20, 15, 3), dtype=np.uint8)
+    found = image_svd(colour, Exponential(0.5), 6)
+    assert found.reconstruct().shape == colour.shape
+    for c in range(3):
+        alone = image_svd(colour[:, :, c], Exponential(0.5), 6)
+        assert_close(found.reconstruct(4)[:, :, c], alone.reconstruct(4))
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int32, bool])
+def test_integers_become_shares_of_the_largest_of_their_type(dtype, rng):
+    whole = rng.integers(0, 2, (9, 8)).astype(dtype)
+    before = whole.copy()
+    peak = 1 if dtype is bool else np.iinfo(dtype).max
+    assert_close(image_svd(whole, n_components=8).image, whole.astype(float) / peak)
+    np.testing.assert_array_equal(whole, before)
+
+
+def test_single_precision_is_kept(image):
+    found = image_svd(image.astype(np.float32), Exponential(1.0), 5)
+    assert found.reconstruct().dtype == found.values.dtype == np.float32
+
+
+def test_a_new_row_of_the_image_is_embedded(image):
+    found = image_svd(image, Exponential(1.0), 5)
+    model = found.models[0]
+    assert_close(model.transform(image[:3]), (model.left_vectors_ * model.singular_values_)[:3], ulps=1e6)
+    assert_close(model.transform_right(image.T[:3]), (model.right_vectors_ * model.singular_values_)[:3], ulps=1e6)
+
+
+def test_what_is_shown_lies_between_black_and_white(image):
+    found = image_svd(image, Exponential(-2.0), 3)
+    shown = found.display(found.reconstruct())
+    assert 0 <= shown.min() and shown.max() <= 1
+    assert found.display(found.values).max() == 1
+
+
+def test_flat_and_black_images(rng):
+    for flat in (np.zeros((6, 5)), np.full((6, 5), 0.4)):
+        found = image_svd(flat, Exponential(1.0), 2)
+        np.testing.assert_allclose(found.restore(found.reconstruct()), flat, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("image", "k", "error", "message"),
+    [
+        (np.full((5, 4), np.nan), 2, ValueError, "20 pixels are not finite"),
+        (np.ones((5, 4)), 5, ValueError, r"n_components=5, but a picture of \(5, 4\) has from 1 to 4"),
+        (np.ones(5), 1, ValueError, r"not \(5,\)"),
+        (np.ones((5, 0)), 1, ValueError, r"not \(5, 0\)"),
+        (np.ones((5, 4), dtype=complex), 1, TypeError, "complex128"),
+    ],
+)
+def test_bad_images_are_refused(image, k, error, message):
+    with pytest.raises(error, match=message):
+        image_svd(image, "linear", k)
+
+
+def test_what_has_no_inverse_is_not_restored(image):
+    for kernel, message in ((RBF(1.0), "no function of the inner product"), (Polynomial(2, -0.5), "not monotone")):
+        found = image_svd(image, kernel, 3)
+        with pytest.raises(ValueError, match=message):
+            found.restore(found.values)
+    with pytest.raises(ValueError, match="holds 3; take from 1 to 3"):
+        found.reconstruct(4)
+
+
+def test_quality_of_equal_and_of_known_pictures(rng):
+    image = rng.random((40, 30))
+    assert psnr(image, image) == np.inf
+    assert ssim(image, image) == pytest.approx(1)
+    assert psnr(image, image + 0.1) == pytest.approx(20)
+    assert psnr(255 * image, 255 * image + 25.5, peak=255) == pytest.approx(20)
+    flat, flatter = np.full((20, 20), 0.5), np.full((20, 20), 0.25)
+    assert ssim(flat, flatter) == pytest.approx((2 * 0.125 + 1e-4) / (0.3125 + 1e-4))
+    assert ssim(image, 1 - image) < 0.2 < ssim(image, image + 0.02 * rng.standard_normal(image.shape)) < 1
+    with pytest.raises(ValueError, match=r"\(40, 30\) and \(40, 29\)"):
+        psnr(image, image[:, 1:])
+
+
+def test_the_gallery_writes_its_pictures(tmp_path):
+    done = subprocess.run([sys.executable, GALLERY, tmp_path, "--small"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["image_kernels.png", "image_parameters.png"]
