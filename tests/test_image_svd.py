@@ -81,7 +81,7 @@ def test_a_new_row_of_the_image_is_embedded(image):
 def test_what_is_shown_lies_between_black_and_white(image):
     found = image_svd(image, Exponential(-2.0), 3)
     shown = found.display(found.reconstruct())
-    assert 0 <= shown.min() and shown.max() <= 1
+    assert shown.min() >= 0 and shown.max() <= 1
     assert found.display(found.values).max() == 1
 
 
