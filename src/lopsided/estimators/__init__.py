@@ -1,7 +1,14 @@
-"""scikit-learn objects: validate, compute, store."""
+"""scikit-learn objects: validate, compute through :mod:`lopsided.linalg`, store."""
 
 from .asymmetric_lssvc import AsymmetricLSSVC
 from .asymmetric_lssvr import AsymmetricLSSVR
 from .kernel_svd import KernelSVD
+from .learned_kernel_svd import LearnedKernelSVDClassifier, LearnedKernelSVDRegressor
 
-__all__ = ["AsymmetricLSSVC", "AsymmetricLSSVR", "KernelSVD"]
+__all__ = [
+    "AsymmetricLSSVC",
+    "AsymmetricLSSVR",
+    "KernelSVD",
+    "LearnedKernelSVDClassifier",
+    "LearnedKernelSVDRegressor",
+]

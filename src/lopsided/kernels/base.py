@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, clone
 
 from .points import Array, check_sides
 
+PullBack = Callable[[np.ndarray], np.ndarray]
 Weighted = tuple[Array, np.ndarray]  # points, and how many points of a larger set each of them stands for
 
 
@@ -53,6 +54,17 @@ class Kernel(BaseEstimator, ABC):
         kernel = self if hasattr(self, "widths_") else clone(self).fit(X, Z)
         kernel.check_widths(X, Z)
         return kernel.pairs(kernel.left(X), kernel.right(Z))
+
+    def differentiate(self, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, PullBack]:
+        """The values k(X, Z) of dense points, and the pull-back of a loss through them to Z.
+
+        The pull-back takes W = dL / dK, shape (n, m), to dL / dZ = sum_i W_ij dk(x_i, z_j) / dz_j, shape (m, width).
+        Parameters that were learned at ``fit`` stay; a kernel that is normalised over the right set sums over Z.
+        Cost: that of the values and of one product (m, n) x (n, width).
+        """
+        raise TypeError(
+            f"{self!r} offers no derivative; Linear, Polynomial, LinearPolynomial, Tanh, Exponential, RBF and SNE do"
+        )
 
     def check_widths(self, X: Array, Z: Array) -> None:
         """Refuse points that are not as wide as those the kernel was fitted on."""

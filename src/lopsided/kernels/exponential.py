@@ -9,11 +9,11 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from scipy.special import logsumexp
+from scipy.special import logsumexp, softmax
 from sklearn.utils._param_validation import Interval
 
 from .bandwidth import check_resolution, euclidean_bandwidth
-from .base import Kernel, Weighted
+from .base import Kernel, PullBack, Weighted
 from .points import Array
 from .structure import (
     SparseKernel,
@@ -123,6 +123,11 @@ class Exponential(ExponentialKernel):
         """Zero."""
         return np.zeros(Z.shape[0], dtype=Z.dtype)
 
+    def differentiate(self, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, PullBack]:
+        """The values, and W -> eta (W * K)^T X."""
+        K = self.pairs(self.left(X), self.right(Z))
+        return K, lambda W: self.rate * ((W * K).T @ X)
+
 
 class RBF(ExponentialKernel):
     """The Gaussian kernel, k(x, z) = exp(-|x - z|^2 / bandwidth^2).
@@ -173,6 +178,15 @@ class RBF(ExponentialKernel):
         """Distances do not see a translation; far from the origin |x|^2 + |z|^2 - 2 x.z cancels."""
         return X if self.origin_ is None else X - self.origin_.astype(X.dtype)
 
+    def differentiate(self, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, PullBack]:
+        """The values, and W -> 2 / bandwidth^2 ((W * K)^T X - diag(column sums of W * K) Z)."""
+        K = self.pairs(self.left(X), self.right(Z))
+        return K, lambda W: self._pulled(W * K, X, Z)
+
+    def _pulled(self, of_exponents: np.ndarray, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        """The pull-back through -|x - z|^2 / bandwidth^2."""
+        return self.rate * (of_exponents.T @ X - of_exponents.sum(axis=0)[:, None] * Z)
+
 
 class SNE(RBF):
     """The stochastic-neighbour kernel, an RBF kernel whose rows are normalised over a fixed right set.
@@ -222,6 +236,17 @@ class SNE(RBF):
     def right_exponents(self, Z: Array) -> np.ndarray:
         """-|z|^2 / bandwidth^2, shifted so that the largest of the right set is zero."""
         return super().right_exponents(Z) - self.shift_
+
+    def differentiate(self, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, PullBack]:
+        """The values normalised over Z, and the pull-back of RBF for K * (W - row sums of W * K)."""
+        X, Z = self.moved(X), self.moved(Z)
+        K = softmax(self.rate * product(X, Z) + super().right_exponents(Z), axis=1)
+
+        def pull_back(W: np.ndarray) -> np.ndarray:
+            shares = W * K
+            return self._pulled(shares - K * shares.sum(axis=1)[:, None], X, Z)
+
+        return K, pull_back
 
     @property
     def normalised(self) -> bool:

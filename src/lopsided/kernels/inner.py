@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import Interval
 
+from .base import PullBack
 from .points import Array
 from .structure import SparseKernel, Structure, product
 
@@ -21,9 +22,19 @@ class InnerProductKernel(SparseKernel):
     def profile(self, P: np.ndarray) -> np.ndarray:
         """Return h of every entry; may overwrite P."""
 
+    @abstractmethod
+    def derivative(self, P: np.ndarray) -> np.ndarray:
+        """Return h' of every entry, or a number if it is the same for all."""
+
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Return h(x.z) for all pairs."""
         return self.profile(product(L, R))
+
+    def differentiate(self, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, PullBack]:
+        """The values, and W -> (W * h'(X Z^T))^T X."""
+        P = product(X, Z)
+        slopes = self.derivative(P)
+        return self.profile(P), lambda W: (W * slopes).T @ X
 
     def structure(self, Z: sparse.csr_array) -> Structure:
         """On sparse data K = h(0) + sparse."""
@@ -61,6 +72,10 @@ class Linear(InnerProductKernel):
         """Return u itself."""
         return P
 
+    def derivative(self, P: np.ndarray) -> np.ndarray:
+        """Return one."""
+        return np.ones((), dtype=P.dtype)
+
 
 class Polynomial(InnerProductKernel):
     """The polynomial kernel, k(x, z) = (x.z + offset)^degree.
@@ -87,6 +102,10 @@ class Polynomial(InnerProductKernel):
         P += float(self.offset)
         return np.power(P, self.degree, out=P)
 
+    def derivative(self, P: np.ndarray) -> np.ndarray:
+        """Return degree (u + offset)^(degree - 1)."""
+        return self.degree * (P + float(self.offset)) ** (self.degree - 1)
+
 
 class LinearPolynomial(InnerProductKernel):
     """Linear minus polynomial, k(x, z) = u - weight u^degree with u = x.z (the 2016 paper, section 5).
@@ -111,6 +130,10 @@ class LinearPolynomial(InnerProductKernel):
     def profile(self, P: np.ndarray) -> np.ndarray:
         """Return u - weight u^degree."""
         return P - float(self.weight) * P**self.degree
+
+    def derivative(self, P: np.ndarray) -> np.ndarray:
+        """Return 1 - weight degree u^(degree - 1)."""
+        return 1 - float(self.weight) * self.degree * P ** (self.degree - 1)
 
 
 class Tanh(InnerProductKernel):
@@ -144,3 +167,7 @@ class Tanh(InnerProductKernel):
         P *= self.slope_
         P += self.offset
         return np.tanh(P, out=P)
+
+    def derivative(self, P: np.ndarray) -> np.ndarray:
+        """Return slope (1 - tanh(slope u + offset)^2)."""
+        return self.slope_ * (1 - np.tanh(self.slope_ * P + self.offset) ** 2)

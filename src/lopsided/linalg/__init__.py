@@ -9,6 +9,8 @@ from .dense import lapack
 from .factors import Factors, Side, exact_sides, powers
 from .lanczos import arpack, propack
 from .landmarks import STRATEGIES, Landmarks
+from .learned import Problem, Round, batch_steps, learn, whole_steps
+from .losses import CrossEntropy, Loss, Squared
 from .minres import Minres
 from .nystrom import Nystrom, nystrom
 from .reduced import Reduced
@@ -29,22 +31,28 @@ __all__ = [
     "Choice",
     "Closeness",
     "Compatibility",
+    "CrossEntropy",
     "Diagnostics",
     "Duals",
     "Factors",
     "Fold",
     "Landmarks",
+    "Loss",
     "Minres",
     "Nystrom",
+    "Problem",
     "Reduced",
+    "Round",
     "Saddle",
     "Side",
     "Spectral",
+    "Squared",
     "Symmetric",
     "System",
     "Weights",
     "approximate",
     "arpack",
+    "batch_steps",
     "block_size",
     "build_saddle",
     "check_finite",
@@ -61,6 +69,7 @@ __all__ = [
     "krylov",
     "landmark_choice",
     "lapack",
+    "learn",
     "make_compatible",
     "many_sums",
     "nystrom",
@@ -70,4 +79,5 @@ __all__ = [
     "solve_condition",
     "split_condition",
     "warn_if_near_singular",
+    "whole_steps",
 ]
