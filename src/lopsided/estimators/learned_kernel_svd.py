@@ -99,9 +99,7 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         n, width = X.shape
         k = min(COMPONENTS, width) if self.n_components is None else self.n_components
         if k > width:
-            raise ValueError(
-                f"n_components={k} exceeds the {width} columns of X, each of which gives a right point"
-            )
+            raise ValueError(f"n_components={k} exceeds the {width} columns of X, each of which gives a right point")
         random = check_random_state(self.random_state if self.random_state is not None else 0)
         U, s, (basis,) = thin_svd(X)
         if not len(s):

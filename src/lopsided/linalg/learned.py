@@ -23,6 +23,7 @@ from scipy.optimize import minimize
 from .._parallel import slices_of
 from ..exceptions import ConvergenceWarning
 from ..kernels.base import Kernel
+from .block_krylov import check_finite
 from .factors import powers
 from .losses import Loss
 
@@ -91,6 +92,7 @@ class Problem:
         for rows in slices_of(len(X), ROWS):
             G = self.kernel.differentiate(X[rows], Z)[0]
             gram += G.T @ G
+        check_finite(gram)
         squares, V = np.linalg.eigh(gram)
         s = np.sqrt(np.maximum(squares[::-1][: self.k], 0))
         return V[:, ::-1][:, : self.k] * (np.sqrt(len(X)) * powers(s, -1, len(X)))
@@ -191,14 +193,13 @@ def learn(
     least, since, halvings = _criterion(curve[0]), 0, 0
     say(0, curve[0])
     for number in range(1, rounds + 1):
-        with np.errstate(over="ignore", invalid="ignore"):
-            moved = step.move(Moving(state.coordinates, state.weights, state.bias), state.projection, *data)
-        if not np.isfinite(moved.flat()).all():
+        moved = _moved(problem, step, state, data)
+        if moved is None:
             step, halvings, state = step.slower(), halvings + 1, best
             if halvings > patience:
                 break
             continue
-        state = _solved(problem, moved.Q, *data)
+        state = moved
         judged = _judged(problem, state, data, held_out, step.rate)
         curve.append(judged)
         say(number, judged)
@@ -216,6 +217,16 @@ def learn(
             stacklevel=4,
         )
     return best._replace(curve=tuple(curve))
+
+
+def _moved(problem: Problem, step: Step, state: Learned, data: tuple[np.ndarray, np.ndarray]) -> Learned | None:
+    """One round, or None if it leaves the range of floating-point numbers."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        moved = step.move(Moving(state.coordinates, state.weights, state.bias), state.projection, *data)
+        try:
+            return _solved(problem, moved.Q, *data)
+        except ValueError:  # of check_finite
+            return None
 
 
 def _solved(problem: Problem, Q: np.ndarray, X: np.ndarray, Y: np.ndarray) -> Learned:
