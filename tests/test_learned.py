@@ -128,7 +128,7 @@ def test_learning_makes_the_loss_smaller(optimizer, rng):
     assert len(model.curve_) == model.n_iter_ + 1
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "sne", "polynomial"])
+@pytest.mark.parametrize("kernel", ["rbf", "polynomial"])
 def test_it_tells_apart_what_no_line_can(kernel, rng):
     X = rng.standard_normal((500, 3))
     y = np.sum(X**2, axis=1) > 2.4

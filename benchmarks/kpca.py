@@ -1,0 +1,70 @@
+"""The baseline of Table 3: kernel PCA of k(C^T x, C^T x') with C learned by the alternation of kernel SVD."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lopsided.kernels import Kernel
+from lopsided.linalg import Loss, Problem, batch_steps, learn, whole_steps
+from lopsided.linalg.learned import Moving
+
+ANCHORS = 500  # rows that others are compared with
+
+
+@dataclass(frozen=True)
+class KPCAProblem(Problem):
+    """As kernel SVD, but the right points are anchors mapped by the same C as the left ones; what moves is C."""
+
+    anchors: np.ndarray
+
+    def projection(self, X: np.ndarray, C: np.ndarray) -> np.ndarray:
+        """Leading right vectors of k(X C, anchors C), scaled so that features have mean square one."""
+        return super().projection(X @ C, self.anchors @ C)
+
+    def features(self, X: np.ndarray, C: np.ndarray, projection: np.ndarray) -> np.ndarray:
+        """Those of new rows."""
+        return super().features(X @ C, self.anchors @ C, projection)
+
+    def slope(self, now: Moving, projection: np.ndarray, X: np.ndarray, Y: np.ndarray) -> tuple[float, Moving]:
+        """Through both arguments of the (symmetric) kernel."""
+        left, right = X @ now.Q, self.anchors @ now.Q
+        G, to_right = self.kernel.differentiate(left, right)
+        to_left = self.kernel.differentiate(right, left)[1]
+        F = G @ projection
+        S = F @ now.weights + now.bias
+        of_scores = self.loss.gradient(S, Y)
+        of_values = of_scores @ (projection @ now.weights).T
+        of_C = X.T @ to_left(of_values.T) + self.anchors.T @ to_right(of_values)
+        weights = F.T @ of_scores + self.alpha * now.weights
+        value = self.loss.value(S, Y) + self.alpha / 2 * float(np.sum(now.weights**2))
+        return value, Moving(of_C, weights, of_scores.sum(axis=0))
+
+
+def learned_kpca(
+    kernel: Kernel, loss: Loss, X: np.ndarray, Y: np.ndarray, X_new: np.ndarray, k: int, seed: int
+) -> np.ndarray:
+    """Scores of new rows: C starts at one, a fifth of the rows says when to stop."""
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(X))
+    held, rest = order[: len(X) // 5], order[len(X) // 5 :]
+    anchors = X[np.sort(rest[:ANCHORS])]
+    width = X.shape[1]
+    problem = KPCAProblem(kernel.fit(X, anchors), np.eye(width), loss, k, 1e-3, anchors)
+    small = len(rest) * len(anchors) <= 1 << 20
+    step = whole_steps(problem) if small else batch_steps(problem, 500, 0.01, rng)
+    found = learn(
+        problem,
+        step,
+        np.eye(width),
+        (X[rest], Y[rest]),
+        (X[held], Y[held]),
+        rounds=50,
+        patience=10,
+        tol=1e-4,
+        say=lambda *_: None,
+    )
+    projection = problem.projection(X, found.points)
+    weights, bias = loss.head(problem.features(X, found.points, projection), Y, problem.alpha)
+    return problem.features(X_new, found.points, projection) @ weights + bias
