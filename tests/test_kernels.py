@@ -237,3 +237,12 @@ def test_parameters_of_parts_are_reached_by_name(rng):
 def test_parameters_out_of_bounds_are_refused(kernel, rng):
     with pytest.raises(ValueError, match="parameter of"):
         kernel(*dense_pair(rng))
+
+
+@every_kernel
+def test_kernels_are_symmetric_when_they_say_so_and_only_then(name, rng):
+    X = dense_pair(rng)[0]
+    kernel = KERNELS[name][0]
+    K = kernel(X, X)
+    assert kernel.symmetric == (np.abs(K - K.T).max() <= 1e-12 * np.abs(K).max())
+    assert kernel.T.symmetric == (3 * kernel).symmetric == kernel.symmetric

@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from cases import KERNELS, assert_close, centred, reference
 from lopsided import KernelSVD
 from lopsided.exceptions import AccuracyWarning, RankWarning
-from lopsided.kernels import RBF, SNE, Exponential, Laplacian, Linear, StudentT
+from lopsided.kernels import RBF, SNE, TL1, Exponential, Laplacian, Linear, Polynomial, StudentT, Tanh
 from lopsided.linalg import STRATEGIES, choose, nystrom
 from lopsided.linalg.landmarks import given_landmarks
 from lopsided.operators import as_operator
@@ -358,7 +358,7 @@ def test_small_components_of_many_rows_in_single_precision_are_kept(method):
 
 def test_more_rows_than_the_sample_give_the_same_laws(monkeypatch):
     monkeypatch.setattr(MODULE, "SAMPLE", 30)
-    monkeypatch.setattr(MODULE, "SLAB", 7)
+    monkeypatch.setattr("lopsided.linalg.turns.SLAB", 7)
     X, Z = two_sets(width=3)
     for center in (False, True):
         K = centred(X @ Z.T) if center else X @ Z.T
@@ -614,7 +614,7 @@ def test_the_same_seed_gives_the_same_bits_and_another_one_other_landmarks(strat
 @every_strategy
 def test_threads_change_nothing_beyond_rounding(strategy, n_jobs, monkeypatch):
     monkeypatch.setattr("lopsided.operators.blocked.TILE_BYTES", 4096)
-    monkeypatch.setattr(MODULE, "SLAB", 11)
+    monkeypatch.setattr("lopsided.linalg.turns.SLAB", 11)
     X, Z = two_sets()
     one, many = (
         model_of("sne", landmarks=strategy, n_landmarks=16, n_jobs=jobs, denominators="landmarks").fit(X, Z=Z)
@@ -753,3 +753,22 @@ def test_the_functions_beneath_give_what_the_estimator_gives():
     assert_close(result.factors.matrix(), model.reconstruct(), ulps=1e4)
     embedded = as_operator(kernel, X, landmarks[1].points, budget=0) @ result.left.map - result.left.offset
     assert_close(embedded, result.factors.U, ulps=1e5)
+
+
+@CENTER
+@pytest.mark.parametrize("strategy", ["uniform", "kmeans", "leverage"])
+@pytest.mark.parametrize("kernel", [RBF(1.5), TL1(3.0), Tanh(0.5, -0.2), Polynomial(3)], ids=repr)
+def test_one_set_under_a_symmetric_kernel_is_extended_once_and_to_the_same_answer(
+    kernel, strategy, center, monkeypatch
+):
+    X = two_sets()[0]
+    way = {"k": 4, "n_landmarks": 25, "landmarks": strategy, "center": center}
+    once = model_of(kernel, **way).fit(X, Z=X)
+    np.testing.assert_array_equal(np.abs(once.left_vectors_), np.abs(once.right_vectors_))
+    monkeypatch.setattr(type(kernel), "symmetric", property(lambda self: False))
+    twice = model_of(kernel, **way).fit(X, Z=X)
+    assert_close(once.singular_values_, twice.singular_values_, ulps=1e6)
+    assert_close(once.reconstruct(), twice.reconstruct(), ulps=1e6)
+    new = two_sets()[1]
+    assert_close(once.transform(new), twice.transform(new), ulps=1e7)
+    assert_close(once.transform_right(new), twice.transform_right(new), ulps=1e7)

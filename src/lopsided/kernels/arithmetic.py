@@ -21,6 +21,11 @@ class Swapped(Kernel):
         self.kernel = kernel
 
     @property
+    def symmetric(self) -> bool:
+        """As the inner kernel."""
+        return self.kernel.symmetric
+
+    @property
     def same_width(self) -> bool:
         """As the inner kernel."""
         return self.kernel.same_width
@@ -69,6 +74,11 @@ class Pair(Kernel):
     def __init__(self, first: Kernel, second: Kernel) -> None:
         self.first = first
         self.second = second
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether both kernels are."""
+        return self.first.symmetric and self.second.symmetric
 
     @property
     def same_width(self) -> bool:
@@ -141,6 +151,11 @@ class Scaled(Kernel):
     def __init__(self, kernel: Kernel, factor: float) -> None:
         self.kernel = kernel
         self.factor = factor
+
+    @property
+    def symmetric(self) -> bool:
+        """As the inner kernel."""
+        return self.kernel.symmetric
 
     @property
     def same_width(self) -> bool:

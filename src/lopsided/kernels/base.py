@@ -75,6 +75,11 @@ class Kernel(BaseEstimator, ABC):
             )
 
     @property
+    def symmetric(self) -> bool:
+        """Whether k(x, z) = k(z, x) for all points, so that the matrix of one set is known by its half."""
+        return False
+
+    @property
     def normalised(self) -> bool:
         """Whether values are divided by sums over a whole set."""
         return False

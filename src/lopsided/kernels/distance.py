@@ -37,6 +37,11 @@ class Laplacian(Kernel):
         self.bandwidth_ = manhattan_bandwidth(X, Z) if self.bandwidth is None else float(self.bandwidth)
         return self
 
+    @property
+    def symmetric(self) -> bool:
+        """So are distances."""
+        return True
+
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Return exp(-|x - z|_1 / bandwidth) for all pairs."""
         D = _manhattan(L, R)
@@ -63,6 +68,11 @@ class TL1(Kernel):
         super().fit(X, Z)
         self.radius_ = 0.7 * X.shape[1] if self.radius is None else float(self.radius)
         return self
+
+    @property
+    def symmetric(self) -> bool:
+        """So are distances."""
+        return True
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Return max(radius - |x - z|_1, 0) for all pairs."""

@@ -39,6 +39,11 @@ class ExponentialKernel(SparseKernel):
     """
 
     @property
+    def symmetric(self) -> bool:
+        """So is the inner product, and what is added to it."""
+        return True
+
+    @property
     @abstractmethod
     def rate(self) -> float:
         """The factor of x.z."""
@@ -247,6 +252,11 @@ class SNE(RBF):
             return self._pulled(shares - K * shares.sum(axis=1)[:, None], X, Z)
 
         return K, pull_back
+
+    @property
+    def symmetric(self) -> bool:
+        """Rows are normalised and columns are not."""
+        return False
 
     @property
     def normalised(self) -> bool:

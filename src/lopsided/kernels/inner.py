@@ -18,6 +18,11 @@ from .structure import SparseKernel, Structure, product
 class InnerProductKernel(SparseKernel):
     """k(x, z) = h(x.z): one matrix product, then h in place."""
 
+    @property
+    def symmetric(self) -> bool:
+        """So is the inner product."""
+        return True
+
     @abstractmethod
     def profile(self, P: np.ndarray) -> np.ndarray:
         """Return h of every entry; may overwrite P."""

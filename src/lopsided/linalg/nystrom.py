@@ -19,23 +19,19 @@ from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
-from .._parallel import run, slices_of
 from ..exceptions import RankWarning
 from ..kernels.base import Kernel
 from ..kernels.points import Array
-from ..operators.base import KernelOperator
 from ..operators.build import as_operator
-from ..operators.stored import Stored
-from .block_krylov import check_finite
 from .factors import Factors, Side, canonical_signs
+from .landmark_matrix import between, holding, leading_eigenvectors, leading_triplets, rounding_of, weighted
 from .landmarks import Landmarks
-from .solvers import factorise
+from .turns import moments, orthonormal_turns, symmetric_turn, turned, unit_turns
 
 SPARE = 2  # times as many triplets of the small matrix as are wanted: the last ones lean on what follows them
 SAMPLE = 1 << 14  # rows of each side that decide which combinations of the landmarks are extended to all rows
-SLAB = 1 << 14
-NOISE = 10  # eps: singular values of the small matrix below this share of its norm are rounding
 
 
 @dataclass(frozen=True)
@@ -114,29 +110,15 @@ def nystrom(
     rows, columns = landmarks
     if over_landmarks:
         kernel = kernel.narrowed((rows.points, rows.weights), (columns.points, columns.weights))
-    between = _between(kernel, rows, columns)
-    W, roots, rounding = _weighted(between, rows, columns, center, _eps(X, Z))
-    k = k if isinstance(k, Integral) else _holding(W, k)
-    small = _leading(W, roots, (k + spare) * (1 if plain else SPARE), center=center, rounding=rounding, rng=rng)
-    maps, s = (small.V / small.s, small.U / small.s), small.s
-    if not plain:
-        some = X[_sample(X.shape[0], rng)], Z[_sample(Z.shape[0], rng)]
-        L, R = _extended(kernel, *some, landmarks, maps)
-        turns, s = _orthonormal_turns(
-            _moments(L, center, X.shape[0] / len(L)), _moments(R, center, Z.shape[0] / len(R)), s, k + spare
+    K = between(kernel, rows, columns)
+    W, roots, rounding = weighted(K, rows, columns, center, rounding_of(X, Z))
+    k = k if isinstance(k, Integral) else holding(W, k)
+    if kernel.symmetric and X is Z and _alike(rows, columns) and not plain:
+        U, V, s, left, right, means = _of_one_set(kernel, X, rows, W, roots[0], rounding, k + spare, center, rng)
+    else:
+        U, V, s, left, right, means = _of_two_sets(
+            kernel, X, Z, landmarks, W, roots, rounding, k + spare, plain, center, rng
         )
-        maps = maps[0] @ turns[0], maps[1] @ turns[1]
-    if center:
-        maps = _with_mean(maps[0], columns), _with_mean(maps[1], rows)
-    U, V = _extended(kernel, X, Z, landmarks, maps)
-    means = None
-    if center:
-        means = U[:, -1].copy(), V[:, -1].copy()
-        U, V = U[:, :-1].copy(), V[:, :-1].copy()
-        maps = maps[0][:, :-1], maps[1][:, :-1]
-    moments = _moments(U, center), _moments(V, center)
-    turns, s = _unit_turns(*moments, s) if plain else _orthonormal_turns(*moments, s, k + spare)
-    (U, left), (V, right) = (_turned(*each) for each in zip((U, V), maps, moments, turns, strict=True))
     if len(s) < k:
         warnings.warn(
             f"the {len(rows)} x {len(columns)} matrix of the landmarks holds {len(s)} components and not {k}; take "
@@ -149,81 +131,110 @@ def nystrom(
         array *= signs
     factors = Factors(U, s.astype(U.dtype), V)
     if means is not None:
-        means = _means(means, factors, (left, right), landmarks, between)
+        means = _means(means, factors, (left, right), landmarks, K)
     return Nystrom(factors, left, right, kernel, landmarks, min(k, len(s)), means)
 
 
-def _between(kernel: Kernel, rows: Landmarks, columns: Landmarks) -> np.ndarray:
-    """k(X_I, Z_J), in double precision whatever the data: the extension divides by its singular values."""
-    left, right = (_doubled(side.points) for side in (rows, columns))
-    W = as_operator(kernel, left, right, budget=np.iinfo(np.int64).max).take()
-    check_finite(W)
-    return W
-
-
-def _weighted(
-    W: np.ndarray, rows: Landmarks, columns: Landmarks, center: bool, eps: float
-) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray], float]:
-    """The matrix of the landmarks with rows and columns weighted, the roots of the weights, and the size of rounding.
-
-    Centring is weighted, too; adding a number to a row k(x, Z_J) then changes nothing.
-    """
-    roots = np.sqrt(rows.weights), np.sqrt(columns.weights)
-    W = roots[0][:, None] * W * roots[1]
-    rounding = NOISE * eps * float(np.linalg.norm(W))  # before centring, which may leave little else
-    if center:
-        W = _orthogonal_to(roots[1], _orthogonal_to(roots[0], W).T).T
-    return W, roots, rounding
-
-
-def _orthogonal_to(root: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Columns without their part along one direction."""
-    unit = root / np.linalg.norm(root)
-    return vectors - np.outer(unit, unit @ vectors)
-
-
-def _holding(W: np.ndarray, share: float) -> int:
-    """How many triplets hold a share of the energy."""
-    energy = np.cumsum(np.linalg.svd(W, compute_uv=False) ** 2)
-    return 1 + int(np.searchsorted(energy, share * energy[-1]))
-
-
-def _leading(
+def _of_two_sets(
+    kernel: Kernel,
+    X: Array,
+    Z: Array,
+    landmarks: tuple[Landmarks, Landmarks],
     W: np.ndarray,
     roots: tuple[np.ndarray, np.ndarray],
-    count: int,
-    *,
-    center: bool,
     rounding: float,
+    k: int,
+    plain: bool,
+    center: bool,
     rng: np.random.Generator,
-) -> Factors:
-    """Leading triplets of W, as many as are above rounding, with the weights taken into the vectors."""
-    small = factorise(Stored(W), min(count, *W.shape), budget=np.iinfo(np.int64).max, rng=rng)[0]
-    rank = int(np.count_nonzero(small.s > max(rounding, np.finfo(float).tiny)))
-    if not rank:
-        raise ValueError(
-            f"the kernel vanishes between the {W.shape[0]} left and the {W.shape[1]} right landmarks; take other ones"
+) -> _Extended:
+    """Triplets of the small matrix, extended to both sides and made orthonormal (or brought to length one)."""
+    rows, columns = landmarks
+    small = leading_triplets(W, roots, k * (1 if plain else SPARE), center=center, rounding=rounding, rng=rng)
+    maps, s = (small.V / small.s, small.U / small.s), small.s
+    if not plain:
+        some = X[_sample(X.shape[0], rng)], Z[_sample(Z.shape[0], rng)]
+        L, R = _extended(kernel, *some, landmarks, maps)
+        turns, s = orthonormal_turns(
+            moments(L, center, X.shape[0] / len(L)), moments(R, center, Z.shape[0] / len(R)), s, k
         )
-    small = small.truncate(rank)
-    U, V = small.U, small.V
-    if center:  # the last vectors are so only to rounding over their singular value, by which the extension divides
-        U, V = _orthogonal_to(roots[0], U), _orthogonal_to(roots[1], V)
-    return Factors(roots[0][:, None] * U, small.s, roots[1][:, None] * V)
+        maps = maps[0] @ turns[0], maps[1] @ turns[1]
+    if center:
+        maps = _with_mean(maps[0], columns), _with_mean(maps[1], rows)
+    U, V = _extended(kernel, X, Z, landmarks, maps)
+    means = None
+    if center:
+        (U, left_mean), (V, right_mean) = _without_mean(U), _without_mean(V)
+        means, maps = (left_mean, right_mean), (maps[0][:, :-1], maps[1][:, :-1])
+    spreads = moments(U, center), moments(V, center)
+    turns, s = unit_turns(*spreads, s) if plain else orthonormal_turns(*spreads, s, k)
+    (U, left), (V, right) = (turned(*each) for each in zip((U, V), maps, spreads, turns, strict=True))
+    return _Extended(U, V, s, left, right, means)
 
 
-def _eps(*sides: Array) -> float:
-    """Rounding of the coarser side; numbers of columns have none."""
-    return max(float(np.finfo(side.dtype).eps) if side.dtype.kind == "f" else 0.0 for side in sides)
+def _of_one_set(
+    kernel: Kernel,
+    X: Array,
+    landmarks: Landmarks,
+    W: np.ndarray,
+    root: np.ndarray,
+    rounding: float,
+    k: int,
+    center: bool,
+    rng: np.random.Generator,
+) -> _Extended:
+    """The same for a symmetric kernel on one set: right vectors are left ones, with the signs of the eigenvalues.
+
+    One side is extended instead of two, which halves the cost.
+    """
+    small, values = leading_eigenvectors(W, root, k * SPARE, center=center, rounding=rounding)
+    map = small / values
+    some = X[_sample(X.shape[0], rng)]
+    L = _one_extended(kernel, some, landmarks, map)
+    turn, values = symmetric_turn(moments(L, center, X.shape[0] / len(L)), values, k)
+    map = map @ turn
+    U = _one_extended(kernel, X, landmarks, _with_mean(map, landmarks) if center else map)
+    means = None
+    if center:
+        U, mean = _without_mean(U)
+        means = mean, mean
+    spread = moments(U, center)
+    turn, values = symmetric_turn(spread, values, k)
+    U, left = turned(U, map, spread, turn)
+    signs = np.where(values < 0, -1, 1).astype(U.dtype)
+    return _Extended(U, U * signs, np.abs(values), left, Side(left.map * signs, left.offset * signs), means)
 
 
-def _doubled(points: Array) -> Array:
-    """Points in double precision; numbers of columns stay numbers."""
-    return points.astype(float) if points.dtype.kind == "f" else points
+class _Extended(NamedTuple):
+    """Vectors of all points, singular values, the maps that made them, and averages over the landmarks."""
+
+    U: np.ndarray
+    V: np.ndarray
+    s: np.ndarray
+    left: Side
+    right: Side
+    means: tuple[np.ndarray, np.ndarray] | None
+
+
+def _alike(rows: Landmarks, columns: Landmarks) -> bool:
+    """Whether the landmarks of both sides are the same points of one set with the same weights."""
+    if rows is columns:
+        return True
+    if rows.indices is not None and columns.indices is not None:
+        same = np.array_equal(rows.indices, columns.indices)
+    else:
+        same = not sparse.issparse(rows.points) and np.array_equal(rows.points, columns.points)
+    return same and np.array_equal(rows.weights, columns.weights)
 
 
 def _with_mean(map: np.ndarray, side: Landmarks) -> np.ndarray:
     """One more column, that takes the mean over what the landmarks stand for."""
     return np.column_stack([map, side.weights / side.weights.sum()])
+
+
+def _without_mean(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Take that column off again."""
+    return vectors[:, :-1].copy(), vectors[:, -1].copy()
 
 
 def _means(
@@ -263,74 +274,11 @@ def _extended(
     maps: tuple[np.ndarray, np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray]:
     """k(X, Z_J) times the left map and k(X_I, Z)^T times the right one, in blocks that are used at once."""
-    rows, columns = landmarks
-    operators: tuple[KernelOperator, KernelOperator] = (
-        as_operator(kernel, X, columns.points, budget=0),
-        as_operator(kernel, rows.points, Z, budget=0).T,
-    )
-    U, V = (A @ map.astype(A.dtype, copy=False) for A, map in zip(operators, maps, strict=True))
-    return U, V
+    A = as_operator(kernel, landmarks[0].points, Z, budget=0).T
+    return _one_extended(kernel, X, landmarks[1], maps[0]), A @ maps[1].astype(A.dtype, copy=False)
 
 
-class _Moments(NamedTuple):
-    """Mean and Gram matrix of vectors, in double precision; the mean is zero where it is not to be removed."""
-
-    mean: np.ndarray
-    gram: np.ndarray
-
-
-def _moments(vectors: np.ndarray, center: bool, scale: float = 1.0) -> _Moments:
-    """The moments of a set of rows that stands for ``scale`` times as many."""
-    slabs = slices_of(len(vectors), SLAB)
-    mean = np.zeros(vectors.shape[1])
-    if center:
-        mean = np.sum(run(lambda rows: vectors[rows].sum(axis=0, dtype=float), slabs), axis=0) / len(vectors)
-
-    def gram(rows: slice) -> np.ndarray:
-        slab = vectors[rows] - mean
-        return slab.T @ slab
-
-    grams = np.sum(run(gram, slabs), axis=0)
-    check_finite(grams)
-    return _Moments(mean, grams * scale)
-
-
-def _orthonormal_turns(
-    left: _Moments, right: _Moments, d: np.ndarray, k: int
-) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
-    """Turns S, T and values s with (L S) diag(s) (R T)^T = L diag(d) R^T to rank k, and both sides orthonormal."""
-    (A, A_inverse), (B, B_inverse) = (_square_root(side.gram) for side in (left, right))
-    a, s, bt = np.linalg.svd(A * d @ B.T)
-    k = min(k, len(s))
-    return (A_inverse @ a[:, :k], B_inverse @ bt[:k].T), s[:k]
-
-
-def _unit_turns(left: _Moments, right: _Moments, s: np.ndarray) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
-    """Turns that bring every column to length one."""
-    lengths = (np.sqrt(np.maximum(np.diag(side.gram), np.finfo(float).tiny)) for side in (left, right))
-    S, T = (np.diag(1 / length) for length in lengths)
-    return (S, T), s
-
-
-def _square_root(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """R with R^T R = gram, and the pseudo-inverse of R, whose null directions are left out.
-
-    Through the correlations: where landmarks see little of a column, it may be longer than others by many digits.
-    """
-    lengths = np.sqrt(np.maximum(np.diag(gram), np.finfo(float).tiny))
-    squares, E = np.linalg.eigh(gram / lengths / lengths[:, None])
-    live = squares > len(squares) * np.finfo(float).eps * squares[-1]
-    roots, E = np.sqrt(squares[live]), E[:, live]
-    return roots[:, None] * E.T * lengths, E / roots / lengths[:, None]
-
-
-def _turned(vectors: np.ndarray, map: np.ndarray, moments: _Moments, turn: np.ndarray) -> tuple[np.ndarray, Side]:
-    """(vectors - mean) turn, in the memory of the vectors where it fits, and the side that makes them."""
-    out = vectors if turn.shape[0] == turn.shape[1] else np.empty((len(vectors), turn.shape[1]), vectors.dtype)
-    offset = moments.mean @ turn
-
-    def turn_slab(rows: slice) -> None:
-        out[rows] = vectors[rows] @ turn - offset
-
-    run(turn_slab, slices_of(len(vectors), SLAB))
-    return out, Side((map @ turn).astype(out.dtype), offset.astype(out.dtype))
+def _one_extended(kernel: Kernel, X: Array, columns: Landmarks, map: np.ndarray) -> np.ndarray:
+    """k(X, Z_J) times the left map."""
+    A = as_operator(kernel, X, columns.points, budget=0)
+    return A @ map.astype(A.dtype, copy=False)
