@@ -299,12 +299,27 @@ def test_weighted_explicit_maps_meet_the_weighted_covariances(rng):
         (np.r_[-1.0, np.ones(29)], r"holds -1.0; weights are finite and not negative"),
         (np.r_[np.nan, np.ones(29)], "holds nan"),
         (np.zeros(30), "all 30 left_weights are zero"),
+        (np.ones(30, dtype=complex), "[Cc]omplex"),
+        (np.full(30, 1e-80), "is 1e-80; float32 needs one between .*: divide the weights by it"),
+        (np.full(30, 1e80), r"is 1e\+80; float32 needs"),
+        (np.eye(30)[0], r"n_components=2 exceeds min\(n_rows, n_columns\)=1 of those whose weight is not zero"),
     ],
 )
 def test_bad_weights_are_refused(weights, message, rng):
-    X = rng.standard_normal((30, 3))
+    X = rng.standard_normal((30, 3), dtype=np.float32)
     with pytest.raises(ValueError, match=message):
         KernelSVD(2).fit(X, Z=X, left_weights=weights)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("light", [1e-4, 1e-9, 1e-20, 1e-300, 0.0])
+def test_points_of_hardly_any_weight_are_embedded_like_new_ones(light, dtype, rng):
+    X, Z = rng.standard_normal((30, 3)).astype(dtype), rng.standard_normal((20, 3)).astype(dtype)
+    a, c = (np.r_[light, 0.1 + rng.random(count - 1)] for count in (30, 20))
+    model = KernelSVD(3).fit(X, Z=Z, left_weights=a, right_weights=c)
+    tight = {"rtol": 0, "atol": TIGHT if dtype is np.float64 else 1e-4}
+    np.testing.assert_allclose(model.left_vectors_, model.transform(X) / model.singular_values_, **tight)
+    np.testing.assert_allclose(model.right_vectors_, model.transform_right(Z) / model.singular_values_, **tight)
 
 
 def test_landmarks_take_no_weights(rng):

@@ -318,8 +318,8 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         n_threads(self.n_jobs)
         kernel, budget, of_one_matrix = as_kernel(self.kernel), budget_bytes(self.memory_budget), Z is None
         X, Z = self._placed(X, Z)
+        self.weights_ = check_weights(left_weights, right_weights, (X.shape[0], Z.shape[0]), X.dtype)
         self._check_rank(X.shape[0], Z.shape[0])
-        self.weights_ = check_weights(left_weights, right_weights, (X.shape[0], Z.shape[0]))
         self.n_features_right_ = X.shape[0] if isinstance(kernel, Precomputed) else Z.shape[1]
         self.compatibility_ = choose_compatibility(
             self.compatibility, kernel, X, Z, of_one_matrix=of_one_matrix, seed=self._seed(), budget=budget
@@ -387,6 +387,12 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             raise ValueError(
                 f"n_components={self.n_components} exceeds min(n_rows, n_columns)={min(n, m)} of the kernel matrix "
                 f"(n_samples={n}, n_features={self.n_features_in_}); lower it or give more points through Z"
+            )
+        if self.weights_ is not None and self.n_components > min(self.weights_.counting()):
+            n, m = self.weights_.counting()
+            raise ValueError(
+                f"n_components={self.n_components} exceeds min(n_rows, n_columns)={min(n, m)} of those whose weight is "
+                "not zero; lower it or weigh more points"
             )
 
     def _keep(self, factors: Factors, kernel: Kernel, X: Array, Z: Array, numbers: np.ndarray | None = None) -> None:
