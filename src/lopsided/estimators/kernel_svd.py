@@ -55,12 +55,12 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         every entry of K is looked at once, O(n m), sparse or not.
     kernel : str, Kernel or callable, default="rbf"
         A kernel of :mod:`lopsided.kernels`, its name, a vectorised f(X, Z), or "precomputed": X is then K itself.
-    compatibility : {"auto", "identity", "pca", "random", "pinv"}, array or pair of arrays, default="auto"
-        How vectors of two widths are brought together: by nothing, by the papers' a1, a2 or a0, by a matrix that maps
-        one side, or by two that map the left (p, width) and the right (q, width). "auto"
-        is "identity" for equal widths, and "pca" for the rows and columns of a matrix that is not square; that costs a
-        thin SVD, and for sparse data a Gram matrix of the smaller side. Any other name maps the right side if widths
-        are equal.
+    compatibility : {"auto", "identity", "pca", "random", "pinv"}, array or tuple of two arrays, default="auto"
+        How vectors of two widths, p and q, are brought together: by nothing, by the papers' a1, a2 or a0, by a matrix
+        that maps one side, or by a tuple C1 (p, width), C2 (width, q) for k(C1^T x, C2 z), such as
+        :func:`lopsided.linalg.split_condition` gives. "auto" is "identity" for equal widths, and "pca" for the rows and
+        columns of a matrix that is not square; that costs a thin SVD, and for sparse data a Gram matrix of the smaller
+        side. Any other name maps the right side if widths are equal.
     center : bool, default=False
         Centre the two feature maps, that is the rows and the columns of K.
     scaling : float, default=1.0
