@@ -168,3 +168,9 @@ def test_two_matrices_map_both_sides(of_data, of_maps, rng):
 def test_two_matrices_that_do_not_fit_are_refused(maps, message, rng):
     with pytest.raises(ValueError, match=message):
         KernelSVD(3, compatibility=maps).fit(rng.standard_normal((20, 5)), Z=rng.standard_normal((15, 4)))
+
+
+@pytest.mark.parametrize("maps", ["pca", np.eye(5), (np.eye(5), np.eye(5))], ids=["name", "matrix", "two"])
+def test_kernel_values_take_no_compatibility(maps, rng):
+    with pytest.raises(ValueError, match="leave compatibility out"):
+        KernelSVD(2, kernel="precomputed", compatibility=maps).fit(rng.standard_normal((5, 5)))

@@ -18,6 +18,8 @@ def choose_compatibility(
 ) -> Compatibility:
     """The maps of both sides, from a name, a matrix or a pair of them."""
     if isinstance(kernel, Precomputed):
+        if not (isinstance(compatibility, str) and compatibility in ("auto", "identity")):
+            raise ValueError("kernel='precomputed' compares no vectors; leave compatibility out")
         return Compatibility("identity")
     p, q = X.shape[1], Z.shape[1]
     if isinstance(compatibility, tuple):
