@@ -189,6 +189,11 @@ def test_conditions_refuse_what_they_cannot_do(rng):
         split_condition(A, 80)
     with pytest.raises(ValueError, match="NaN"):
         condition_residual(np.full((2, 2), np.nan), np.eye(2))
+    with pytest.raises(ValueError, match="NaN"):
+        condition_residual(np.eye(2), np.full((2, 2), np.nan))
+    for factors in ((), (A,), (A.T, A.T), (np.ones((80, 85)), np.ones((90, 90)))):
+        with pytest.raises(ValueError, match=r"of a \(90, 80\) matrix A must multiply to \(80, 90\)"):
+            condition_residual(A, *factors)
 
 
 @pytest.mark.parametrize("center", [False, True])
@@ -228,8 +233,25 @@ def test_landmarks_are_held_against_the_kernel_matrix(rng):
         model.diagnostics()
     rough = model.diagnostics(X, Z=X)
     assert 1e-6 < rough.worst < 0.5
-    with pytest.raises(ValueError, match="200 left and 200 right points of fit, not 200 and 50"):
-        model.diagnostics(X, Z=X[:50])
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"X": 30, "Z": 10}, r"shapes \(30, 3\) and \(20, 3\), not \(30, 3\) and \(10, 3\)"),
+        ({"X": 20, "Z": 20}, r"not \(20, 3\) and \(20, 3\)"),
+        ({"X": 30}, r"not \(30, 3\) and \(3, 30\); pass X and Z as in fit"),
+        ({"Z": 20}, "leaves out X; pass both as in fit, or neither"),
+    ],
+)
+def test_diagnostics_take_the_data_of_fit(data, message, rng):
+    points = rng.standard_normal((30, 3))
+    model = KernelSVD(2).fit(points, Z=points[:20])
+    assert model.diagnostics(points, Z=points[:20]).worst <= TIGHT
+    with pytest.raises(ValueError, match=message):
+        model.diagnostics(**{name: points[:count] for name, count in data.items()})
+    with pytest.raises(ValueError, match=r"not \(30, 3\) and \(20, 2\)"):
+        model.diagnostics(points, Z=points[:20, :2])
 
 
 WEIGHTED_KERNELS = ["linear", "rbf", "laplacian", "exponential"]
@@ -280,6 +302,12 @@ def test_equal_weights_change_nothing_but_the_scale(rng):
     threes = KernelSVD(3).fit(X, Z=Z, left_weights=np.full(30, 3.0))
     np.testing.assert_allclose(ones.left_vectors_, plain.left_vectors_, atol=1e-10)
     np.testing.assert_allclose(threes.singular_values_, np.sqrt(3) * plain.singular_values_, rtol=1e-12)
+
+
+def test_null_maps_leave_nothing():
+    null = np.zeros((4, 3))
+    for residual in coupled_covariance_residuals(null, null, lapack(Stored(null @ null.T), 2)):
+        np.testing.assert_array_equal(residual, 0)
 
 
 def test_weighted_explicit_maps_meet_the_weighted_covariances(rng):

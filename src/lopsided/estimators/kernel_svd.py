@@ -297,12 +297,10 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if X is not None:
             X = canonical(validate_data(self, gathered(X, "X"), accept_sparse="csr", dtype=FLOATS, reset=False))
             X, Z = self._placed(X, Z)
-            n, m = len(self.left_vectors_), len(self.right_vectors_)
-            if (X.shape[0], Z.shape[0]) != (n, m):
-                raise ValueError(
-                    f"diagnostics takes the {n} left and {m} right points of fit, not {X.shape[0]} and {Z.shape[0]}"
-                )
+            self._check_those_of_fit(X, Z)
             X, Z = self.compatibility_.left(X), self.compatibility_.right(Z)
+        elif Z is not None:
+            raise ValueError("diagnostics(Z=Z) leaves out X; pass both as in fit, or neither")
         elif self.landmarks_ is not None or isinstance(self.kernel_, Precomputed):
             raise ValueError(
                 "with landmarks or kernel='precomputed' the model does not keep the data of fit; pass them: "
@@ -393,6 +391,15 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             raise ValueError(
                 f"n_components={self.n_components} exceeds min(n_rows, n_columns)={min(n, m)} of those whose weight is "
                 "not zero; lower it or weigh more points"
+            )
+
+    def _check_those_of_fit(self, X: Array, Z: Array) -> None:
+        of_fit = (len(self.left_vectors_), self.n_features_in_), (len(self.right_vectors_), self.n_features_right_)
+        width = self.n_features_right_ if isinstance(self.kernel_, Precomputed) else Z.shape[1]
+        if (X.shape, (Z.shape[0], width)) != of_fit:
+            raise ValueError(
+                f"diagnostics takes the left and right points of fit, of shapes {of_fit[0]} and {of_fit[1]}, not "
+                f"{X.shape} and {Z.shape}; pass X and Z as in fit"
             )
 
     def _keep(self, factors: Factors, kernel: Kernel, X: Array, Z: Array, numbers: np.ndarray | None = None) -> None:
