@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.lib.stride_tricks import sliding_window_view
 
 from cases import assert_close
 from lopsided.images import image_svd, psnr, ssim
@@ -130,6 +131,23 @@ def test_quality_of_equal_and_of_known_pictures(rng):
     flat, flatter = np.full((20, 20), 0.5), np.full((20, 20), 0.25)
     assert ssim(flat, flatter) == pytest.approx((2 * 0.125 + 1e-4) / (0.3125 + 1e-4))
     assert ssim(image, 1 - image) < 0.2 < ssim(image, image + 0.02 * rng.standard_normal(image.shape)) < 1
+
+
+@pytest.mark.parametrize("shape", [(20, 17), (14, 12, 3)])
+def test_structural_similarity_is_its_definition_window_by_window(shape, rng):
+    image, other = rng.random(shape), rng.random(shape)
+    bell = np.exp(-(np.arange(-5, 6) ** 2) / (2 * 1.5**2))
+    window = np.outer(bell, bell) / bell.sum() ** 2
+    padding = ((5, 5), (5, 5), (0, 0))[: len(shape)]
+
+    def local(values):
+        patches = sliding_window_view(np.pad(values, padding, mode="symmetric"), (11, 11), axis=(0, 1))
+        return np.einsum("...ij,ij->...", patches, window)
+
+    x, y = local(image), local(other)
+    xx, yy, xy = local(image**2) - x**2, local(other**2) - y**2, local(image * other) - x * y
+    expected = (2 * x * y + 0.01**2) * (2 * xy + 0.03**2) / ((x**2 + y**2 + 0.01**2) * (xx + yy + 0.03**2))
+    assert ssim(image, other) == pytest.approx(expected.mean(), rel=1e-10)
 
 
 @pytest.mark.parametrize("measure", [psnr, ssim])
