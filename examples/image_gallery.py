@@ -31,7 +31,7 @@ DEGREES = (2, 4, 8)
 
 
 def kernels_figure(image: np.ndarray, few: int, many: int) -> Any:
-    """Rows: kernels. Columns: the image as the kernel sees it, and from few and from many components."""
+    """Rows: kernels. Columns: B whole, and from few and from many components."""
     figure, axes = pyplot.subplots(len(KERNELS), 3, figsize=(11, 2.5 * len(KERNELS)), layout="constrained")
     for row, (name, kernel) in zip(axes, KERNELS.items(), strict=True):
         found = image_svd(image, kernel, many)
@@ -39,7 +39,7 @@ def kernels_figure(image: np.ndarray, few: int, many: int) -> Any:
         for ax, values in zip(row, pictures, strict=True):
             show(ax, found.display(values))
         row[0].set_ylabel(name)
-    for ax, title in zip(axes[0], ("original", f"{few} components", f"{many} components"), strict=True):
+    for ax, title in zip(axes[0], ("all components", f"{few} components", f"{many} components"), strict=True):
         ax.set_title(title)
     return figure
 

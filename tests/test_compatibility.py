@@ -8,6 +8,7 @@ from scipy import sparse
 
 from cases import as_dense, assert_close
 from lopsided import KernelSVD
+from lopsided.kernels import RBF
 from lopsided.linalg import make_compatible
 from lopsided.linalg.compatibility import given
 
@@ -139,3 +140,37 @@ def test_single_precision_stays_single(name, kind, rng):
     A = kind(rng.standard_normal((30, 12)).astype(np.float32))
     found = make_compatible(name, A, kind(A.T), rng)
     assert found.right(kind(A.T)).dtype == np.float32
+
+
+@pytest.mark.parametrize("of_data", [np.asarray, sparse.csr_array], ids=["dense_data", "sparse_data"])
+@pytest.mark.parametrize(
+    "of_maps", [np.asarray, sparse.csr_array, sparse.csc_matrix, list], ids=lambda kind: kind.__name__
+)
+def test_two_matrices_map_both_sides(of_data, of_maps, rng):
+    X, Z = rng.standard_normal((20, 5)), rng.standard_normal((15, 4))
+    C1, C2 = rng.standard_normal((5, 6)), rng.standard_normal((6, 4))
+    model = KernelSVD(3, kernel=RBF(2.0), compatibility=(of_maps(C1), of_maps(C2))).fit(of_data(X), Z=of_data(Z))
+    K = RBF(2.0)(X @ C1, Z @ C2.T)
+    np.testing.assert_allclose(model.singular_values_, np.linalg.svd(K)[1][:3], rtol=1e-12)
+    np.testing.assert_allclose(model.transform(of_data(X)), K @ model.right_vectors_, atol=1e-12)
+    np.testing.assert_allclose(model.transform_right(of_data(Z)), K.T @ model.left_vectors_, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("maps", "message"),
+    [
+        ((np.eye(5), np.eye(4)), r"\(5, 5\) and \(4, 4\); .* must be \(5, width\) and \(width, 4\)"),
+        ((np.ones((5, 6)), np.ones((4, 6))), r"must be \(5, width\) and \(width, 4\)"),
+        ((np.ones((5, 4)),), "tuple of 1; give one matrix as an array, or a tuple of two"),
+        ((np.full((5, 4), np.nan), np.eye(4)), "compatibility contains NaN"),
+    ],
+)
+def test_two_matrices_that_do_not_fit_are_refused(maps, message, rng):
+    with pytest.raises(ValueError, match=message):
+        KernelSVD(3, compatibility=maps).fit(rng.standard_normal((20, 5)), Z=rng.standard_normal((15, 4)))
+
+
+@pytest.mark.parametrize("maps", ["pca", np.eye(5), (np.eye(5), np.eye(5))], ids=["name", "matrix", "two"])
+def test_kernel_values_take_no_compatibility(maps, rng):
+    with pytest.raises(ValueError, match="leave compatibility out"):
+        KernelSVD(2, kernel="precomputed", compatibility=maps).fit(rng.standard_normal((5, 5)))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.lib.stride_tricks import sliding_window_view
 
 from cases import assert_close
 from lopsided.images import image_svd, psnr, ssim
@@ -57,7 +58,7 @@ def test_each_channel_is_an_image_of_its_own(rng):
         assert_close(found.reconstruct(4)[:, :, c], alone.reconstruct(4))
 
 
-@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int32, bool])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint16, np.int16, bool])
 def test_integers_become_shares_of_the_largest_of_their_type(dtype, rng):
     whole = rng.integers(0, 2, (9, 8)).astype(dtype)
     before = whole.copy()
@@ -83,6 +84,8 @@ def test_what_is_shown_lies_between_black_and_white(image):
     shown = found.display(found.reconstruct())
     assert shown.min() >= 0 and shown.max() <= 1
     assert found.display(found.values).max() == 1
+    for dark in (0 * image, -image):
+        assert not image_svd(dark, n_components=2).display(dark).any()
 
 
 def test_flat_and_black_images(rng):
@@ -99,6 +102,7 @@ def test_flat_and_black_images(rng):
         (np.ones(5), 1, ValueError, r"not \(5,\)"),
         (np.ones((5, 0)), 1, ValueError, r"not \(5, 0\)"),
         (np.ones((5, 4), dtype=complex), 1, TypeError, "complex128"),
+        (np.full((5, 4), 255), 1, ValueError, "int64 from 255 to 255 may mean any scale; .* such as image / 255"),
     ],
 )
 def test_bad_images_are_refused(image, k, error, message):
@@ -107,7 +111,10 @@ def test_bad_images_are_refused(image, k, error, message):
 
 
 def test_what_has_no_inverse_is_not_restored(image):
-    for kernel, message in ((RBF(1.0), "no function of the inner product"), (Polynomial(2, -0.5), "not monotone")):
+    for kernel, message in (
+        (RBF(1.0), "cannot be turned back to pixels; Linear"),
+        (Polynomial(2, -0.5), "not monotone"),
+    ):
         found = image_svd(image, kernel, 3)
         with pytest.raises(ValueError, match=message):
             found.restore(found.values)
@@ -124,8 +131,46 @@ def test_quality_of_equal_and_of_known_pictures(rng):
     flat, flatter = np.full((20, 20), 0.5), np.full((20, 20), 0.25)
     assert ssim(flat, flatter) == pytest.approx((2 * 0.125 + 1e-4) / (0.3125 + 1e-4))
     assert ssim(image, 1 - image) < 0.2 < ssim(image, image + 0.02 * rng.standard_normal(image.shape)) < 1
-    with pytest.raises(ValueError, match=r"\(40, 30\) and \(40, 29\)"):
-        psnr(image, image[:, 1:])
+
+
+@pytest.mark.parametrize("shape", [(20, 17), (14, 12, 3)])
+def test_structural_similarity_is_its_definition_window_by_window(shape, rng):
+    image, other = rng.random(shape), rng.random(shape)
+    bell = np.exp(-(np.arange(-5, 6) ** 2) / (2 * 1.5**2))
+    window = np.outer(bell, bell) / bell.sum() ** 2
+    padding = ((5, 5), (5, 5), (0, 0))[: len(shape)]
+
+    def local(values):
+        patches = sliding_window_view(np.pad(values, padding, mode="symmetric"), (11, 11), axis=(0, 1))
+        return np.einsum("...ij,ij->...", patches, window)
+
+    x, y = local(image), local(other)
+    xx, yy, xy = local(image**2) - x**2, local(other**2) - y**2, local(image * other) - x * y
+    expected = (2 * x * y + 0.01**2) * (2 * xy + 0.03**2) / ((x**2 + y**2 + 0.01**2) * (xx + yy + 0.03**2))
+    assert ssim(image, other) == pytest.approx(expected.mean(), rel=1e-10)
+
+
+@pytest.mark.parametrize("measure", [psnr, ssim])
+def test_pictures_of_all_types_are_compared_on_one_scale(measure, rng):
+    whole = rng.integers(0, 256, (20, 30), dtype=np.uint8)
+    other = rng.integers(0, 256, (20, 30), dtype=np.uint8)
+    expected = measure(whole / 255, other / 255)
+    assert measure(whole, other) == pytest.approx(expected)
+    assert measure(whole, other / 255) == pytest.approx(expected)
+    assert measure(whole, other, peak=255) == pytest.approx(expected)
+    assert measure(whole.astype(float), other.astype(float), peak=255) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("measure", [psnr, ssim])
+def test_pictures_that_cannot_be_compared_are_refused(measure, image):
+    with pytest.raises(ValueError, match=r"\(24, 31\) and \(24, 30\)"):
+        measure(image, image[:, 1:])
+    with pytest.raises(ValueError, match="744 pixels are not finite"):
+        measure(image, np.full_like(image, np.nan))
+    with pytest.raises(ValueError, match="peak=0 is not above zero"):
+        measure(image, image, peak=0)
+    with pytest.raises(ValueError, match=r"not \(31,\)"):
+        measure(image[0], image[0])
 
 
 def test_the_gallery_writes_its_pictures(tmp_path):

@@ -55,12 +55,12 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         every entry of K is looked at once, O(n m), sparse or not.
     kernel : str, Kernel or callable, default="rbf"
         A kernel of :mod:`lopsided.kernels`, its name, a vectorised f(X, Z), or "precomputed": X is then K itself.
-    compatibility : {"auto", "identity", "pca", "random", "pinv"}, array or pair of arrays, default="auto"
-        How vectors of two widths are brought together: by nothing, by the papers' a1, a2 or a0, by a matrix that maps
-        one side, or by two that map the left (p, width) and the right (q, width). "auto"
-        is "identity" for equal widths, and "pca" for the rows and columns of a matrix that is not square; that costs a
-        thin SVD, and for sparse data a Gram matrix of the smaller side. Any other name maps the right side if widths
-        are equal.
+    compatibility : {"auto", "identity", "pca", "random", "pinv"}, array or tuple of two arrays, default="auto"
+        How vectors of two widths, p and q, are brought together: by nothing, by the papers' a1, a2 or a0, by a matrix
+        that maps one side, or by a tuple C1 (p, width), C2 (width, q) for k(C1^T x, C2 z), such as
+        :func:`lopsided.linalg.split_condition` gives. "auto" is "identity" for equal widths, and "pca" for the rows and
+        columns of a matrix that is not square; that costs a thin SVD, and for sparse data a Gram matrix of the smaller
+        side. Any other name maps the right side if widths are equal.
     center : bool, default=False
         Centre the two feature maps, that is the rows and the columns of K.
     scaling : float, default=1.0
@@ -297,12 +297,10 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if X is not None:
             X = canonical(validate_data(self, gathered(X, "X"), accept_sparse="csr", dtype=FLOATS, reset=False))
             X, Z = self._placed(X, Z)
-            n, m = len(self.left_vectors_), len(self.right_vectors_)
-            if (X.shape[0], Z.shape[0]) != (n, m):
-                raise ValueError(
-                    f"diagnostics takes the {n} left and {m} right points of fit, not {X.shape[0]} and {Z.shape[0]}"
-                )
+            self._check_those_of_fit(X, Z)
             X, Z = self.compatibility_.left(X), self.compatibility_.right(Z)
+        elif Z is not None:
+            raise ValueError("diagnostics(Z=Z) leaves out X; pass both as in fit, or neither")
         elif self.landmarks_ is not None or isinstance(self.kernel_, Precomputed):
             raise ValueError(
                 "with landmarks or kernel='precomputed' the model does not keep the data of fit; pass them: "
@@ -318,8 +316,8 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         n_threads(self.n_jobs)
         kernel, budget, of_one_matrix = as_kernel(self.kernel), budget_bytes(self.memory_budget), Z is None
         X, Z = self._placed(X, Z)
+        self.weights_ = check_weights(left_weights, right_weights, (X.shape[0], Z.shape[0]), X.dtype)
         self._check_rank(X.shape[0], Z.shape[0])
-        self.weights_ = check_weights(left_weights, right_weights, (X.shape[0], Z.shape[0]))
         self.n_features_right_ = X.shape[0] if isinstance(kernel, Precomputed) else Z.shape[1]
         self.compatibility_ = choose_compatibility(
             self.compatibility, kernel, X, Z, of_one_matrix=of_one_matrix, seed=self._seed(), budget=budget
@@ -387,6 +385,21 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             raise ValueError(
                 f"n_components={self.n_components} exceeds min(n_rows, n_columns)={min(n, m)} of the kernel matrix "
                 f"(n_samples={n}, n_features={self.n_features_in_}); lower it or give more points through Z"
+            )
+        if self.weights_ is not None and self.n_components > min(self.weights_.counting()):
+            n, m = self.weights_.counting()
+            raise ValueError(
+                f"n_components={self.n_components} exceeds min(n_rows, n_columns)={min(n, m)} of those whose weight is "
+                "not zero; lower it or weigh more points"
+            )
+
+    def _check_those_of_fit(self, X: Array, Z: Array) -> None:
+        of_fit = (len(self.left_vectors_), self.n_features_in_), (len(self.right_vectors_), self.n_features_right_)
+        width = self.n_features_right_ if isinstance(self.kernel_, Precomputed) else Z.shape[1]
+        if (X.shape, (Z.shape[0], width)) != of_fit:
+            raise ValueError(
+                f"diagnostics takes the left and right points of fit, of shapes {of_fit[0]} and {of_fit[1]}, not "
+                f"{X.shape} and {Z.shape}; pass X and Z as in fit"
             )
 
     def _keep(self, factors: Factors, kernel: Kernel, X: Array, Z: Array, numbers: np.ndarray | None = None) -> None:

@@ -18,15 +18,17 @@ def choose_compatibility(
 ) -> Compatibility:
     """The maps of both sides, from a name, a matrix or a pair of them."""
     if isinstance(kernel, Precomputed):
+        if not (isinstance(compatibility, str) and compatibility in ("auto", "identity")):
+            raise ValueError("kernel='precomputed' compares no vectors; leave compatibility out")
         return Compatibility("identity")
     p, q = X.shape[1], Z.shape[1]
     if isinstance(compatibility, tuple):
         if len(compatibility) != 2:
             raise ValueError(
-                f"compatibility is a tuple of {len(compatibility)}; two matrices map left and right points"
+                f"compatibility is a tuple of {len(compatibility)}; give one matrix as an array, or a tuple of two"
             )
-        left, right = (_as_map(C, X.dtype) for C in compatibility)
-        return given_pair(left, right, p, q)
+        C1, C2 = (_as_map(C, X.dtype) for C in compatibility)
+        return given_pair(C1, C2, p, q)
     if not isinstance(compatibility, str):
         return given(_as_map(compatibility, X.dtype), p, q)
     if compatibility == "auto":

@@ -10,8 +10,9 @@ import numpy as np
 from ..estimators import KernelSVD
 from ..kernels import Exponential
 from ..kernels.inner import InnerProductKernel
+from .pixels import as_pixels
 
-GRID = (1 << 16) + 1  # points at which a profile is tabulated to be inverted; interpolation errs by about 1e-10
+GRID = (1 << 16) + 1  # points at which a profile is tabulated to be inverted; errs by about 1e-10 where it is not flat
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,12 @@ class ImageSVD:
         )
 
     def display(self, values: np.ndarray) -> np.ndarray:
-        """Values over the largest entry of B, within [0, 1]: how the paper shows its pictures."""
-        return np.clip(values / self.values.max(), 0, 1)
+        """Values over the largest entry of B, within [0, 1]: how the paper shows its pictures.
+
+        A B without positive entries is black.
+        """
+        white = self.values.max()
+        return np.clip(values / white, 0, 1) if white > 0 else np.zeros_like(values)
 
     def restore(self, values: np.ndarray) -> np.ndarray:
         """The image whose B is given: the inverse of the profile, for kernels of the inner product.
@@ -60,7 +65,10 @@ class ImageSVD:
         grid = np.linspace(self.image.min(), self.image.max(), GRID)
         kernel = self.models[0].kernel_
         if not isinstance(kernel, InnerProductKernel | Exponential):
-            raise ValueError(f"{kernel!r} is no function of the inner product, so its values have no inverse in pixels")
+            raise ValueError(
+                f"the values of {kernel!r} cannot be turned back to pixels; Linear, LinearPolynomial, Polynomial, "
+                "Exponential and Tanh can"
+            )
         profile = kernel.pairs(kernel.left(grid[:, None]), kernel.right(np.ones((1, 1))))[:, 0]
         steps = np.diff(profile)
         if grid[0] < grid[-1] and not ((steps > 0).all() or (steps < 0).all()):
@@ -84,7 +92,8 @@ def image_svd(image: np.ndarray, kernel: Any = "linear", n_components: int = 100
     Parameters
     ----------
     image : array of shape (height, width) or (height, width, channels)
-        Integers are divided by the largest of their type, so that 8-bit pixels are between 0 and 1; floats stay.
+        Integers of 8 or 16 bits are divided by the largest of their type, so that pixels are at most 1; floats stay,
+        and wider integers, whose white nobody knows, are refused.
     kernel : str, Kernel or callable, default="linear"
         The paper shows "linear", ``LinearPolynomial(weight, degree)`` and ``Exponential(eta)``.
     n_components : int, default=100
@@ -104,7 +113,7 @@ def image_svd(image: np.ndarray, kernel: Any = "linear", n_components: int = 100
     >>> bool(np.allclose(found.restore(found.reconstruct()), image / 255))
     True
     """
-    pixels = _checked(image)
+    pixels = as_pixels(image)
     channels = [pixels] if pixels.ndim == 2 else [np.ascontiguousarray(pixels[:, :, c]) for c in range(pixels.shape[2])]
     shortest = min(pixels.shape[:2])
     if not 1 <= n_components <= shortest:
@@ -112,19 +121,3 @@ def image_svd(image: np.ndarray, kernel: Any = "linear", n_components: int = 100
     models = tuple(KernelSVD(n_components, kernel=kernel, compatibility="pinv").fit(channel) for channel in channels)
     values = [model.kernel_(model.X_fit_, model.Z_fit_) for model in models]
     return ImageSVD(pixels, models, values[0] if pixels.ndim == 2 else np.stack(values, axis=2))
-
-
-def _checked(image: np.ndarray) -> np.ndarray:
-    """Finite floats, two-dimensional or with channels."""
-    image = np.asarray(image)
-    if image.ndim not in (2, 3) or 0 in image.shape:
-        raise ValueError(f"an image has shape (height, width) or (height, width, channels), not {image.shape}")
-    if image.dtype == bool:
-        return image.astype(float)
-    if image.dtype.kind in "iu":
-        return image / np.iinfo(image.dtype).max
-    if image.dtype.kind != "f":
-        raise TypeError(f"pixels are integers or floats, not {image.dtype}")
-    if not np.isfinite(image).all():
-        raise ValueError(f"{np.count_nonzero(~np.isfinite(image))} pixels are not finite; fill them in first")
-    return image if image.dtype in (np.float32, np.float64) else image.astype(float)

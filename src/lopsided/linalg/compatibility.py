@@ -63,14 +63,14 @@ def given(C: Array, p: int, q: int) -> Compatibility:
     )
 
 
-def given_pair(left: Array, right: Array, p: int, q: int) -> Compatibility:
-    """A user's two matrices, (p, width) for left points and (q, width) for right ones (the 2016 paper's Remark 1)."""
-    if left.shape[0] != p or right.shape[0] != q or left.shape[1] != right.shape[1]:
+def given_pair(C1: Array, C2: Array, p: int, q: int) -> Compatibility:
+    """A user's two matrices, k(C1^T x, C2 z): (p, width) and (width, q) (the 2016 paper's Remark 1)."""
+    if C1.shape[0] != p or C2.shape[1] != q or C1.shape[1] != C2.shape[0]:
         raise ValueError(
-            f"the compatibility matrices have shapes {left.shape} and {right.shape}; left vectors have {p} entries and "
-            f"right vectors {q}, so they must be ({p}, width) and ({q}, width)"
+            f"the compatibility matrices have shapes {C1.shape} and {C2.shape}; left vectors have {p} entries and "
+            f"right vectors {q}, so they must be ({p}, width) and (width, {q})"
         )
-    return Compatibility("given", left_factors=(left,), right_factors=(right,))
+    return Compatibility("given", left_factors=(C1,), right_factors=(C2.T,))
 
 
 def pca_projection(W: Array, width: int, rng: np.random.Generator) -> tuple[Array, ...]:

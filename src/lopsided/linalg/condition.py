@@ -6,6 +6,9 @@ Rows x_i and columns z_j of A are compared as x_i^T C z_j, that is as the entrie
 from __future__ import annotations
 
 import warnings
+from functools import reduce
+from itertools import pairwise
+from operator import matmul
 
 import numpy as np
 from sklearn.utils.validation import check_array
@@ -19,11 +22,14 @@ METHODS = ("pinv", "kronecker")
 def condition_residual(A: np.ndarray, *factors: np.ndarray) -> float:
     """|A C A - A| / |A| in the Frobenius norm, for C the product of one matrix or more (Remark 1: C1, C2)."""
     A = _checked(A)
-    product = A
-    for factor in (*factors, A):
-        product = product @ factor
+    chain = [A, *(check_array(factor, dtype=float, input_name="C") for factor in factors), A]
+    if not factors or any(first.shape[1] != second.shape[0] for first, second in pairwise(chain)):
+        raise ValueError(
+            f"compatibility matrices of a {A.shape} matrix A must multiply to {A.shape[::-1]}; "
+            f"got {', '.join(str(np.shape(factor)) for factor in factors) or 'none'}"
+        )
     norm = float(np.linalg.norm(A))
-    return float(np.linalg.norm(product - A)) / (norm if norm > 0 else 1.0)
+    return float(np.linalg.norm(reduce(matmul, chain) - A)) / (norm if norm > 0 else 1.0)
 
 
 def solve_condition(A: np.ndarray, method: str = "pinv", max_entries: int = 1 << 25) -> np.ndarray:

@@ -85,9 +85,9 @@ def diagnose(A: KernelOperator, factors: Factors, weights: Weights | None = None
 def coupled_covariance_residuals(
     left: np.ndarray, right: np.ndarray, factors: Factors, weights: Weights | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What is left of S_left w' = s w and S_right w = s w' for explicit feature maps (Definition 2.1), over s_1 |w|.
+    """What is left of S_left w = s w' and S_right w' = s w for explicit feature maps (Remark 4, Definition 2.1).
 
-    S = sum of f f^T over the rows f of a side, w = left^T U and w' = right^T V: the 2024 paper's covariances and
+    S = sum of f f^T over the rows f of a side, w = right^T V and w' = left^T U: the 2024 paper's covariances and
     directions without its factors 1 / n, 1 / m. Cost: O((n + m) d k) for maps of d features.
 
     Parameters
@@ -109,8 +109,7 @@ def coupled_covariance_residuals(
     w_left, w_right = left.T @ counted.U, right.T @ counted.V
     of_left = left.T @ (weights.left[:, None] * (left @ w_right)) - w_left * factors.s
     of_right = right.T @ (weights.right[:, None] * (right @ w_left)) - w_right * factors.s
-    longest = factors.s[0] * np.linalg.norm(w_left, axis=0).max(), factors.s[0] * np.linalg.norm(w_right, axis=0).max()
-    return np.linalg.norm(of_left, axis=0) / longest[0], np.linalg.norm(of_right, axis=0) / longest[1]
+    return _relative(of_left, w_left * factors.s[0]), _relative(of_right, w_right * factors.s[0])
 
 
 def _ones(factors: Factors) -> Weights:
@@ -120,3 +119,9 @@ def _ones(factors: Factors) -> Weights:
 def _lengths(columns: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Of columns in the weighted inner product."""
     return np.sqrt(weights @ columns.astype(float) ** 2)
+
+
+def _relative(residuals: np.ndarray, to: np.ndarray) -> np.ndarray:
+    """Lengths of columns over that of the longest of others."""
+    longest = np.linalg.norm(to, axis=0).max()
+    return np.linalg.norm(residuals, axis=0) / (longest if longest > 0 else 1.0)

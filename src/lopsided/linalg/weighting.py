@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_array
 
 from ..operators import KernelOperator, Weighted
 from .factors import Factors, powers
@@ -36,6 +37,10 @@ class Weights:
         """Their square roots."""
         return np.sqrt(self.left), np.sqrt(self.right)
 
+    def counting(self) -> tuple[int, int]:
+        """How many rows and columns have a weight."""
+        return int(np.count_nonzero(self.left)), int(np.count_nonzero(self.right))
+
     def on(self, A: KernelOperator) -> Weighted:
         """diag(sqrt left) A diag(sqrt right), which solvers decompose."""
         return Weighted(A, *self.roots())
@@ -45,42 +50,46 @@ class Weights:
         return Factors(_scaled(self.left, factors.U), factors.s, _scaled(self.right, factors.V))
 
     def taken_out(self, A: KernelOperator, factors: Factors) -> Factors:
-        """Factors of A in weighted inner products, from those of ``on(A)``. Points of no weight are embedded as new."""
-        U, V = (
-            _scaled(np.divide(1, root, out=np.zeros_like(root), where=root > 0), vectors)
-            for root, vectors in zip(self.roots(), (factors.U, factors.V), strict=True)
-        )
+        """Factors of A in weighted inner products, from those of ``on(A)``.
+
+        Points of little or no weight are embedded like new ones: to divide by their roots would leave them rounding.
+        """
+        left, right = self.roots()
         inverse = powers(factors.s, -1, max(A.shape))
-        known = self.times(Factors(U, factors.s, V))
-        U = _filled(U, self.left == 0, A, known.V * inverse)
-        V = _filled(V, self.right == 0, A.T, known.U * inverse)
+        U = _divided(factors.U, left, A, _scaled(right, factors.V) * inverse)
+        V = _divided(factors.V, right, A.T, _scaled(left, factors.U) * inverse)
         return Factors(U, factors.s, V).canonical()
 
 
-def check_weights(left: Any, right: Any, shape: tuple[int, int]) -> Weights | None:
-    """Weights of both sides, ones where a side has none; None where neither has."""
+def check_weights(left: Any, right: Any, shape: tuple[int, int], dtype: np.dtype) -> Weights | None:
+    """Weights of both sides, for points of a type; ones where a side has none; None where neither has."""
     if left is None and right is None:
         return None
     checked = (
-        _check_side(given, count, side)
+        _check_side(given, count, side, dtype)
         for given, count, side in zip((left, right), shape, ("left", "right"), strict=True)
     )
     return Weights(*checked)
 
 
-def _check_side(given: Any, count: int, side: str) -> np.ndarray:
+def _check_side(given: Any, count: int, side: str, dtype: np.dtype) -> np.ndarray:
     if given is None:
         return np.ones(count)
-    weights = np.asarray(given, dtype=float)
+    name = f"{side}_weights"
+    weights = check_array(given, dtype=float, copy=True, ensure_2d=False, ensure_all_finite=False, input_name=name)
     if weights.shape != (count,):
-        raise ValueError(
-            f"{side}_weights has shape {weights.shape}, but there are {count} {side} points; give ({count},)"
-        )
-    if not np.isfinite(weights).all() or weights.min() < 0:
-        worst = weights[~np.isfinite(weights)][:1] if not np.isfinite(weights).all() else weights.min()
-        raise ValueError(f"{side}_weights holds {np.ravel(worst)[0]}; weights are finite and not negative")
+        raise ValueError(f"{name} has shape {weights.shape}, but there are {count} {side} points; give ({count},)")
+    refused = ~(np.isfinite(weights) & (weights >= 0))
+    if refused.any():
+        raise ValueError(f"{name} holds {weights[refused][0]}; weights are finite and not negative")
     if not weights.any():
-        raise ValueError(f"all {count} {side}_weights are zero; at least one point must count")
+        raise ValueError(f"all {count} {name} are zero; at least one point must count")
+    heaviest, limits = weights.max(), np.finfo(dtype)
+    if not limits.tiny**0.5 < heaviest < limits.max**0.5:
+        raise ValueError(
+            f"the largest of {name} is {heaviest:.3g}; {limits.dtype} needs one between {limits.tiny**0.5:.1e} and "
+            f"{limits.max**0.5:.1e}: divide the weights by it"
+        )
     return weights
 
 
@@ -88,8 +97,10 @@ def _scaled(weights: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     return weights[:, None].astype(vectors.dtype) * vectors
 
 
-def _filled(vectors: np.ndarray, missing: np.ndarray, A: KernelOperator, map: np.ndarray) -> np.ndarray:
-    """Vectors with the rows that are missing taken from A times a map."""
-    if missing.any():
-        vectors[missing] = (A @ map)[missing]
-    return vectors
+def _divided(vectors: np.ndarray, roots: np.ndarray, A: KernelOperator, map: np.ndarray) -> np.ndarray:
+    """Vectors over the roots of weights, and for light points A times a map."""
+    light = roots <= np.finfo(vectors.dtype).eps ** 0.25 * roots.max()
+    divided = vectors / np.where(light, 1, roots)[:, None].astype(vectors.dtype)
+    if light.any():
+        divided[light] = (A @ map)[light]
+    return divided

@@ -1,0 +1,31 @@
+"""Images as arrays of finite floats."""
+
+from __future__ import annotations
+
+import numpy as np
+
+BITS = 16  # integers of more have no agreed white
+
+
+def as_pixels(image: np.ndarray) -> np.ndarray:
+    """An image, (height, width) or (height, width, channels), in floats; integers over the largest of their type.
+
+    Single and double precision stay as they are; 8 and 16 bits become shares of 255, 65535, 127 or 32767.
+    """
+    image = np.asarray(image)
+    if image.ndim not in (2, 3) or 0 in image.shape:
+        raise ValueError(f"an image has shape (height, width) or (height, width, channels), not {image.shape}")
+    if image.dtype == bool:
+        return image.astype(float)
+    if image.dtype.kind in "iu":
+        if 8 * image.dtype.itemsize > BITS:
+            raise ValueError(
+                f"pixels of {image.dtype} from {image.min()} to {image.max()} may mean any scale; divide them by their "
+                "white, such as image / 255, or give 8- or 16-bit integers"
+            )
+        return image / np.iinfo(image.dtype).max
+    if image.dtype.kind != "f":
+        raise TypeError(f"pixels are integers or floats, not {image.dtype}")
+    if not np.isfinite(image).all():
+        raise ValueError(f"{np.count_nonzero(~np.isfinite(image))} pixels are not finite; fill them in first")
+    return image if image.dtype in (np.float32, np.float64) else image.astype(float)
