@@ -9,7 +9,7 @@ STAMP := $(VENV)/.installed
 
 demo: $(STAMP)  ## embed directed graphs and compare; decompose photographs
 	$(BIN)/python examples/demo.py
-	$(BIN)/python examples/image_gallery.py
+	$(BIN)/python examples/image_gallery.py --small
 
 test: lint types  ## everything that must pass
 	$(BIN)/python -m pytest -n 2
@@ -29,6 +29,7 @@ bench: $(STAMP)  ## the tables of README and docs
 	$(BIN)/python benchmarks/askls_speed.py
 	$(BIN)/python benchmarks/askls_tables.py
 	$(BIN)/python benchmarks/image_curves.py
+	$(BIN)/python benchmarks/general_table3.py
 
 clean:
 	rm -rf $(VENV) out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

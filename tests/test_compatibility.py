@@ -9,7 +9,7 @@ from scipy import sparse
 from cases import as_dense, assert_close
 from lopsided import KernelSVD
 from lopsided.kernels import RBF
-from lopsided.linalg import make_compatible
+from lopsided.linalg import PseudoInverse, make_compatible
 from lopsided.linalg.compatibility import given
 
 KINDS = pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, sparse.csr_matrix])
@@ -174,3 +174,22 @@ def test_two_matrices_that_do_not_fit_are_refused(maps, message, rng):
 def test_kernel_values_take_no_compatibility(maps, rng):
     with pytest.raises(ValueError, match="leave compatibility out"):
         KernelSVD(2, kernel="precomputed", compatibility=maps).fit(rng.standard_normal((5, 5)))
+
+
+@KINDS
+@every_matrix
+def test_the_pseudo_inverse_reports_its_condition(make, kind, rng):
+    A = make(rng)
+    found = KernelSVD(2, kernel="linear", compatibility="pinv").fit(kind(A)).compatibility_
+    left, right = map_of(found, *A.shape[::-1])
+    measured = np.linalg.norm(A @ left @ right.T @ A - A) / np.linalg.norm(A)
+    assert isinstance(found, PseudoInverse)
+    assert found.residual <= 1e-10
+    assert measured <= 1e-10
+
+
+def test_what_a_sparse_pseudo_inverse_drops_is_in_its_residual(rng):
+    U, V = (np.linalg.qr(rng.standard_normal((n, 5)))[0] for n in (12, 30))
+    A = (U * [1, 1, 1, 1, 1e-10]) @ V.T
+    found = make_compatible("pinv", sparse.csr_array(A), sparse.csr_array(A.T), rng)
+    assert found.residual == pytest.approx(1e-10 / 2, rel=0.1)

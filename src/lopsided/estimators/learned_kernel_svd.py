@@ -25,8 +25,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..kernels import Kernel, as_kernel
 from ..kernels.points import FLOATS
 from ..linalg import (
-    Compatibility,
     CrossEntropy,
+    LearnedProjection,
     Loss,
     Problem,
     Round,
@@ -131,7 +131,7 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.curve_, self.n_iter_ = found.curve, max(1, len(found.curve) - 1)
         self.kernel_ = as_kernel(self.kernel).set_params(**_learned_parameters(kernel)).fit(X, found.points)
         C = (U / s) @ found.coordinates if len(s) else np.zeros((n, width), dtype=X.dtype)
-        self.compatibility_ = Compatibility("learned", right_factors=(C,))
+        self.compatibility_ = LearnedProjection(right_factors=(C,))
         self._keep(problem, found.points, X, Y)
         self._n_features_out = k
 

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from ..kernels import Kernel, Precomputed
 from ..kernels.points import Array, check_points
-from ..linalg import Compatibility, make_compatible
+from ..linalg import Compatibility, Identity, make_compatible
 from ..linalg.compatibility import given, given_pair
 
 
@@ -20,7 +20,7 @@ def choose_compatibility(
     if isinstance(kernel, Precomputed):
         if not (isinstance(compatibility, str) and compatibility in ("auto", "identity")):
             raise ValueError("kernel='precomputed' compares no vectors; leave compatibility out")
-        return Compatibility("identity")
+        return Identity()
     p, q = X.shape[1], Z.shape[1]
     if isinstance(compatibility, tuple):
         if len(compatibility) != 2:
@@ -34,7 +34,7 @@ def choose_compatibility(
     if compatibility == "auto":
         compatibility = "pca" if of_one_matrix and p != q and kernel.same_width else "identity"
     if compatibility == "identity" and not kernel.same_width:
-        return Compatibility("identity")
+        return Identity()
     return make_compatible(compatibility, X, Z, np.random.default_rng(seed), budget)
 
 

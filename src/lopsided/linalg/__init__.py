@@ -3,7 +3,15 @@
 from .adaptive import Attempt, approximate, estimate_eta, landmark_choice, many_sums
 from .block_krylov import check_finite, krylov
 from .block_lu import BlockLU
-from .compatibility import Compatibility, make_compatible
+from .compatibility import (
+    Compatibility,
+    Identity,
+    LearnedProjection,
+    PCAProjection,
+    PseudoInverse,
+    RandomProjection,
+    make_compatible,
+)
 from .condition import condition_residual, solve_condition, split_condition
 from .dense import lapack
 from .factors import Factors, Side, exact_sides, powers
@@ -36,11 +44,16 @@ __all__ = [
     "Duals",
     "Factors",
     "Fold",
+    "Identity",
     "Landmarks",
+    "LearnedProjection",
     "Loss",
     "Minres",
     "Nystrom",
+    "PCAProjection",
     "Problem",
+    "PseudoInverse",
+    "RandomProjection",
     "Reduced",
     "Round",
     "Saddle",

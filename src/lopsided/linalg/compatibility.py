@@ -1,30 +1,32 @@
 """Linear maps that bring vectors of two widths together, so that a kernel can compare them.
 
 The wider vectors are projected on the width of the narrower. For a matrix A whose rows and columns are compared, the
-papers' alternatives are a0, its pseudo-inverse; a1, a PCA projection; a2, a random projection.
+papers' alternatives are a0, its pseudo-inverse; a1, a PCA projection; a2, a random projection; a3, learned.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from operator import matmul
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 
+from .._parallel import slices_of
+
 Array = Any
+BLOCK_ENTRIES = 1 << 22
 
 
 @dataclass(frozen=True)
 class Compatibility:
-    """x -> x C_x and z -> z C_z, each C a product of factors that is never multiplied out."""
+    """x -> x C_x and z -> z C_z, each C a product of factors that is never multiplied out: as given, or nothing."""
 
-    name: str
     left_factors: tuple[Array, ...] = ()
     right_factors: tuple[Array, ...] = ()
+    name: ClassVar[str] = "given"
 
     def left(self, X: Array) -> Array:
         """Map left points, rows of X."""
@@ -33,6 +35,81 @@ class Compatibility:
     def right(self, Z: Array) -> Array:
         """Map right points, rows of Z."""
         return reduce(matmul, self.right_factors, Z)
+
+    @classmethod
+    def of_wide(cls, W: Array, width: int, rng: np.random.Generator, *, is_left: bool) -> Self:
+        """The map of points W (n, p) of the wider side to a width."""
+        factors = cls.factors(W, width, rng)
+        return cls(left_factors=factors) if is_left else cls(right_factors=factors)
+
+    @staticmethod
+    def factors(W: Array, width: int, rng: np.random.Generator) -> tuple[Array, ...]:
+        """Matrices whose product is the map, of shape (p, width)."""
+        return ()
+
+
+class Identity(Compatibility):
+    """Vectors stay as they are."""
+
+    name = "identity"
+
+
+class PCAProjection(Compatibility):
+    """Alternative a1: the leading right singular vectors of the wider points. Never p x p."""
+
+    name = "pca"
+
+    @staticmethod
+    def factors(W: Array, width: int, rng: np.random.Generator) -> tuple[Array, ...]:
+        """Leading vectors, and zeros where there are fewer."""
+        *first, last = thin_svd(W)[2]
+        last = last[:, :width]
+        return (*first, np.pad(last, ((0, 0), (0, width - last.shape[1]))))
+
+
+class RandomProjection(Compatibility):
+    """Alternative a2: independent normal entries of variance 1 / width, which keep lengths on average."""
+
+    name = "random"
+
+    @staticmethod
+    def factors(W: Array, width: int, rng: np.random.Generator) -> tuple[Array, ...]:
+        """One matrix at random."""
+        C = rng.standard_normal((W.shape[1], width)) / np.sqrt(width)
+        return (C.astype(W.dtype),)
+
+
+@dataclass(frozen=True)
+class PseudoInverse(Compatibility):
+    """Alternative a0: the pseudo-inverse of the matrix A whose rows and columns are compared.
+
+    Attributes
+    ----------
+    residual : float
+        |A C A - A| / |A|, the compatibility condition: near rounding, or near its root for sparse A.
+    """
+
+    residual: float = 0.0
+    name: ClassVar[str] = "pinv"
+
+    @classmethod
+    def of_wide(cls, W: Array, width: int, rng: np.random.Generator, *, is_left: bool) -> Self:
+        """The pseudo-inverse, a (p, n) map under which W becomes the projection on its range, and the residual."""
+        if W.shape[0] != width:
+            raise ValueError(
+                f"compatibility='pinv' is for the rows and columns of one matrix; here {W.shape[0]} vectors of "
+                f"{W.shape[1]} entries meet vectors of {width}: use 'pca', 'random' or give a matrix"
+            )
+        E, s, right = thin_svd(W)
+        residual = _outside(E, W)
+        factors = (*right, (E / s).T)
+        return cls(residual=residual, **{"left_factors" if is_left else "right_factors": factors})
+
+
+class LearnedProjection(Compatibility):
+    """Alternative a3: learned from a task (:mod:`lopsided.linalg.learned`)."""
+
+    name = "learned"
 
 
 def make_compatible(name: str, X: Array, Z: Array, rng: np.random.Generator, budget: float = np.inf) -> Compatibility:
@@ -44,19 +121,18 @@ def make_compatible(name: str, X: Array, Z: Array, rng: np.random.Generator, bud
                 f"left vectors have {p} entries and right vectors {q}; compatibility='identity' needs equal widths, "
                 f"use one of {', '.join(map(repr, PROJECTIONS))} or give a ({p}, {q}) matrix"
             )
-        return Compatibility(name)
+        return Identity()
     wide, width = (X, q) if p > q else (Z, p)
     _check_budget(name, wide, width, budget)
-    factors = PROJECTIONS[name](wide, width, rng)
-    return Compatibility(name, left_factors=factors) if p > q else Compatibility(name, right_factors=factors)
+    return PROJECTIONS[name].of_wide(wide, width, rng, is_left=p > q)
 
 
 def given(C: Array, p: int, q: int) -> Compatibility:
     """A user's matrix: (p, q) maps left points to the width of the right, (q, p) the other way."""
     if C.shape == (p, q):
-        return Compatibility("given", left_factors=(C,))
+        return Compatibility(left_factors=(C,))
     if C.shape == (q, p):
-        return Compatibility("given", right_factors=(C,))
+        return Compatibility(right_factors=(C,))
     raise ValueError(
         f"the compatibility matrix has shape {C.shape}; left vectors have {p} entries and right vectors {q}, "
         f"so it must be ({p}, {q}) to map the left or ({q}, {p}) to map the right"
@@ -70,38 +146,10 @@ def given_pair(C1: Array, C2: Array, p: int, q: int) -> Compatibility:
             f"the compatibility matrices have shapes {C1.shape} and {C2.shape}; left vectors have {p} entries and "
             f"right vectors {q}, so they must be ({p}, width) and (width, {q})"
         )
-    return Compatibility("given", left_factors=(C1,), right_factors=(C2.T,))
+    return Compatibility(left_factors=(C1,), right_factors=(C2.T,))
 
 
-def pca_projection(W: Array, width: int, rng: np.random.Generator) -> tuple[Array, ...]:
-    """a1: the leading right singular vectors of W, a (p, width) map. Never p x p."""
-    *first, last = thin_svd(W)[2]
-    last = last[:, :width]
-    return (*first, np.pad(last, ((0, 0), (0, width - last.shape[1]))))
-
-
-def random_projection(W: Array, width: int, rng: np.random.Generator) -> tuple[Array, ...]:
-    """a2: independent normal entries of variance 1 / width, which keep lengths on average."""
-    C = rng.standard_normal((W.shape[1], width)) / np.sqrt(width)
-    return (C.astype(W.dtype),)
-
-
-def pseudo_inverse(W: Array, width: int, rng: np.random.Generator) -> tuple[Array, ...]:
-    """a0: the pseudo-inverse of W, a (p, n) map under which W becomes the projection on its range."""
-    if W.shape[0] != width:
-        raise ValueError(
-            f"compatibility='pinv' is for the rows and columns of one matrix; here {W.shape[0]} vectors of "
-            f"{W.shape[1]} entries meet vectors of {width}: use 'pca', 'random' or give a matrix"
-        )
-    E, s, right = thin_svd(W)
-    return (*right, (E / s).T)
-
-
-PROJECTIONS: dict[str, Callable[[Array, int, np.random.Generator], tuple[Array, ...]]] = {
-    "pca": pca_projection,
-    "random": random_projection,
-    "pinv": pseudo_inverse,
-}
+PROJECTIONS = {kind.name: kind for kind in (PCAProjection, RandomProjection, PseudoInverse)}
 
 
 def thin_svd(W: Array) -> tuple[np.ndarray, np.ndarray, tuple[Array, ...]]:
@@ -119,6 +167,16 @@ def thin_svd(W: Array) -> tuple[np.ndarray, np.ndarray, tuple[Array, ...]]:
     r = _rank(s, np.sqrt(max(W.shape) * np.finfo(W.dtype).eps))
     s, Q = s[:r], Q[:, :r]
     return (Q, s, (sparse.csr_array(W.T), Q / s)) if flat else (W @ (Q / s), s, (Q,))
+
+
+def _outside(E: np.ndarray, W: Array) -> float:
+    """The share of W that its range, as the columns of E span it, leaves out; in blocks of columns."""
+    squares = total = 0.0
+    for columns in slices_of(W.shape[1], max(1, BLOCK_ENTRIES // W.shape[0])):
+        block = W[:, columns].toarray() if sparse.issparse(W) else W[:, columns]
+        squares += float(np.sum((block - E @ (E.T @ block)) ** 2, dtype=float))
+        total += float(np.sum(block**2, dtype=float))
+    return float(np.sqrt(squares / total)) if total > 0 else 0.0
 
 
 def _check_budget(name: str, W: Array, width: int, budget: float) -> None:
