@@ -217,9 +217,9 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Z : like X, of shape (m, width of the right), default=None
             Right points; None takes the columns of X.
         left_weights, right_weights : arrays of shapes (n,) and (m,), default=None
-            How much each point counts in the covariances and means; the kernel itself does not look at them. Two is as
-            good as a point that is there twice; a point of weight zero is embedded like a new one. They need an exact
-            solver.
+            How much each point counts in the covariances and means; kernel and compatibility do not look at them. Two
+            is as good as a row or column of K that is there twice; a point of weight zero is embedded like a new one.
+            They need an exact solver. GridSearchCV slices them, and Z, with the folds if they are as long as X.
         """
         self._validate_params()
         X = canonical(validate_data(self, gathered(X, "X"), accept_sparse="csr", dtype=FLOATS))
