@@ -1,8 +1,9 @@
 """Learning with asymmetric kernels: similarities k(x, z) that need not equal k(z, x)."""
 
 from . import kernels
+from .biclustering import KernelBiclustering
 from .estimators import AsymmetricLSSVC, AsymmetricLSSVR, KernelSVD
 from .images import ImageMixtures
 
-__all__ = ["AsymmetricLSSVC", "AsymmetricLSSVR", "ImageMixtures", "KernelSVD", "kernels"]
+__all__ = ["AsymmetricLSSVC", "AsymmetricLSSVR", "ImageMixtures", "KernelBiclustering", "KernelSVD", "kernels"]
 __version__ = "0.1.0"

@@ -3,8 +3,10 @@
 from .adaptive import Attempt, approximate, estimate_eta, landmark_choice, many_sums
 from .block_krylov import check_finite, krylov
 from .block_lu import BlockLU
+from .blocks import block_means, count_classes, partners
 from .compatibility import Compatibility, make_compatible
 from .dense import lapack
+from .discriminant import Discriminant, directions, nearest_mean, refine
 from .factors import Factors, Side, exact_sides, powers
 from .lanczos import arpack, propack
 from .landmarks import STRATEGIES, Landmarks
@@ -26,6 +28,7 @@ __all__ = [
     "Choice",
     "Closeness",
     "Compatibility",
+    "Discriminant",
     "Duals",
     "Factors",
     "Fold",
@@ -40,11 +43,14 @@ __all__ = [
     "System",
     "approximate",
     "arpack",
+    "block_means",
     "block_size",
     "build_saddle",
     "check_finite",
     "choose",
     "choose_saddle",
+    "count_classes",
+    "directions",
     "estimate_eta",
     "exact_sides",
     "factorise",
@@ -54,9 +60,12 @@ __all__ = [
     "lapack",
     "make_compatible",
     "many_sums",
+    "nearest_mean",
     "nystrom",
     "of_landmarks",
+    "partners",
     "powers",
     "propack",
+    "refine",
     "warn_if_near_singular",
 ]
