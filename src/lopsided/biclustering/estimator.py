@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, BiclusterMixin
 from sklearn.cluster import KMeans
 from sklearn.utils import Tags, check_random_state
@@ -22,14 +23,15 @@ from .weighting import WEIGHTINGS, Weighting
 
 WIDEST = 8  # features for each cluster
 ENOUGH = 48  # features, unless two for each cluster are more
+TOLERANCE = 1e-4  # of the SVD, relative to its largest value; k-means asks for no more
 
 
 class KernelBiclustering(BiclusterMixin, BaseEstimator):
     """Clusters of rows and clusters of columns of a table, from its kernel SVD.
 
-    The table's kernel matrix is decomposed, K = U diag(s) V^T. Rows are clustered by the directions of the rows of U s,
-    columns by those of V s: by k-means in as many features as there are clusters, then by a few sweeps of Fisher's
-    discriminant in twice, four and eight times as many. Entries may be negative, rows and columns empty.
+    The table's kernel matrix is decomposed, K = U diag(s) V^T. Rows are clustered by their rows of U s, columns by those
+    of V s: by k-means in as many features as there are clusters, then by a few sweeps of Fisher's discriminant in twice,
+    four and eight times as many. Entries may be negative, rows and columns empty.
 
     Parameters
     ----------
@@ -47,6 +49,9 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         Cluster rows and columns as one set of points. They must have as many clusters.
     n_components : int or None, default=None
         Singular triplets. None is 8 for each cluster, but no more than 48 or two for each cluster.
+    spherical : bool or "auto", default="auto"
+        Whether only the direction of a row of features counts, not its length. "auto" is True for tables that are
+        zero for the most part: there the length says how much of a row was seen, in a full table how large it is.
     refine : bool, default=True
         Whether discriminants follow k-means. Without, a cluster holds what is nearest its mean.
     n_init : int, default=10
@@ -68,6 +73,8 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         Members of every bicluster; ``biclusters_`` is both.
     n_clusters_ : (int, int)
         Clusters of rows and of columns that were looked for.
+    spherical_ : bool
+        Whether directions alone were looked at.
     svd_ : KernelSVD
         The decomposition.
     n_features_in_ : int
@@ -106,6 +113,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         "weighting": [StrOptions(set(WEIGHTINGS)), None],
         "joint": ["boolean"],
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "spherical": ["boolean", StrOptions({"auto"})],
         "refine": ["boolean"],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
@@ -121,6 +129,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         weighting: str | None = None,
         joint: bool = False,
         n_components: int | None = None,
+        spherical: bool | str = "auto",
         refine: bool = True,
         n_init: int = 10,
         random_state: Any = None,
@@ -132,6 +141,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         self.weighting = weighting
         self.joint = joint
         self.n_components = n_components
+        self.spherical = spherical
         self.refine = refine
         self.n_init = n_init
         self.random_state = random_state
@@ -143,6 +153,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         self._validate_params()
         X = canonical(validate_data(self, X, accept_sparse="csr", dtype=FLOATS, ensure_min_samples=2))
         asked = self._asked(X.shape)
+        self.spherical_ = _mostly_zero(X) if self.spherical == "auto" else self.spherical
         self._weighting = Weighting(self.weighting).fit(X)
         self.svd_ = self._decompose(self._weighting.rows(X), asked)
         counts = (count_classes(self.svd_.singular_values_),) * 2 if asked is None else asked
@@ -160,7 +171,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         """Cluster new rows, an array or sparse matrix of shape (n_new, m), by the rule found at fit."""
         check_is_fitted(self)
         X = canonical(validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False))
-        return self._row_rule.labels(self.svd_.transform(self._weighting.rows(X)))
+        return self._labels(self.svd_.transform(self._weighting.rows(X)), self._row_rule)
 
     def predict_columns(self, Z: Array) -> np.ndarray:
         """Cluster new columns, given as rows that hold an entry for each of the n fitted rows."""
@@ -169,7 +180,8 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         n = len(self.row_labels_)
         if Z.shape[1] != n:
             raise ValueError(f"Z has {Z.shape[1]} columns, but new columns have {n} entries each and are passed as rows")
-        return self._partner[self._column_rule.labels(self.svd_.transform_right(self._weighting.columns(Z)))]
+        F = self.svd_.transform_right(self._weighting.columns(Z))
+        return self._partner[self._labels(F, self._column_rule)]
 
     def _asked(self, shape: tuple[int, int]) -> tuple[int, int] | None:
         """The numbers of clusters of rows and columns, or None if they are to be found."""
@@ -200,7 +212,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         return KernelSVD(
             min(wanted, *X.shape),
             kernel=self.kernel,
-            tol=0.0,
+            tol=TOLERANCE,
             random_state=0,
             n_jobs=self.n_jobs,
             memory_budget=self.memory_budget,
@@ -211,27 +223,36 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
 
     def _cluster(self, F: np.ndarray, count: int, name: str) -> Discriminant:
         """The rule that tells the clusters of one side apart."""
-        D = directions(F[:, :count])
-        live = D[np.abs(D).sum(axis=1) > 0]
-        distinct = _distinct(live, count)
+        start = self._features(F[:, :count])
+        live = np.abs(start).sum(axis=1) > 0
+        distinct = _distinct(start[live], count)
         if distinct < count:
             warnings.warn(
-                f"n_clusters={count}, but the {name} have only {distinct} different directions; the other clusters are "
-                "empty. Lower n_clusters or raise n_components",
+                f"n_clusters={count}, but the {name} have only {distinct} different features; the other clusters are "
+                "empty. Lower n_clusters",
                 LopsidedWarning,
                 stacklevel=3,
             )
-        if not distinct:
-            return Discriminant(np.zeros((1, 1), dtype=F.dtype), np.zeros(1, dtype=F.dtype))
+        if distinct < 2:
+            return nearest_mean(start, np.zeros(len(start), dtype=np.intp), 1)
         seed = check_random_state(self.random_state).randint(2**31)
-        labels = KMeans(distinct, n_init=self.n_init, random_state=seed).fit_predict(live)
-        start = nearest_mean(live, labels, distinct)
-        widest = min(F.shape[1], _widest(count)) if self.n_components is None else F.shape[1]
-        return refine(F, start, _widths(count, widest)) if self.refine and distinct > 1 else start
+        labels = KMeans(distinct, n_init=self.n_init, random_state=seed).fit_predict(start[live])
+        rule = nearest_mean(start[live], labels, distinct)
+        widest = F.shape[1] if self.n_components else min(F.shape[1], _widest(count))
+        for width in _widths(count, widest) if self.refine else ():
+            rule = refine(self._features(F[:, :width]), self._labels(F, rule), distinct)
+        return rule
+
+    def _labels(self, F: np.ndarray, rule: Discriminant) -> np.ndarray:
+        """The clusters of points with features F, by a rule that looks at the first of them."""
+        return rule.labels(self._features(F[:, : len(rule.weights)]))
+
+    def _features(self, F: np.ndarray) -> np.ndarray:
+        return directions(F) if self.spherical_ else F
 
     def _label(self, left: np.ndarray, right: np.ndarray) -> None:
         """Label both sides, partners alike, and list the biclusters."""
-        self.row_labels_, columns = self._row_rule.labels(left), self._column_rule.labels(right)
+        self.row_labels_, columns = self._labels(left, self._row_rule), self._labels(right, self._column_rule)
         k_rows, k_columns = self.n_clusters_
         self._partner = np.arange(k_columns)
         if isinstance(self.n_clusters, tuple):
@@ -262,6 +283,12 @@ def _widths(count: int, widest: int) -> list[int]:
     while 2 * widths[-1] <= widest:
         widths.append(2 * widths[-1])
     return [width for width in widths if width < widest] + [widest]
+
+
+def _mostly_zero(X: Array) -> bool:
+    """Whether fewer than half of the entries differ from zero."""
+    filled = X.count_nonzero() if sparse.issparse(X) else np.count_nonzero(X)
+    return bool(2 * filled < X.shape[0] * X.shape[1])
 
 
 def _distinct(D: np.ndarray, enough: int) -> int:
