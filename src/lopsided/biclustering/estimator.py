@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..estimators import KernelSVD
 from ..exceptions import LopsidedWarning
 from ..kernels import Kernel
-from ..kernels.points import FLOATS, Array, canonical, check_points
+from ..kernels.points import FLOATS, Array, by_rows, canonical, check_points
 from ..linalg import Discriminant, Factors, block_means, count_classes, directions, nearest_mean, partners, refine
 from .weighting import WEIGHTINGS, Weighting
 
@@ -29,9 +29,9 @@ TOLERANCE = 1e-4  # of the SVD, relative to its largest value; k-means asks for 
 class KernelBiclustering(BiclusterMixin, BaseEstimator):
     """Clusters of rows and clusters of columns of a table, from its kernel SVD.
 
-    The table's kernel matrix is decomposed, K = U diag(s) V^T. Rows are clustered by their rows of U s, columns by those
-    of V s: by k-means in as many features as there are clusters, then by a few sweeps of Fisher's discriminant in twice,
-    four and eight times as many. Entries may be negative, rows and columns empty.
+    The table's kernel matrix is decomposed, K = U diag(s) V^T. Rows are clustered by U s, columns by V s: by k-means in
+    as many features as there are clusters, then by a few sweeps of Fisher's discriminant in twice, four and eight times
+    as many. Entries may be negative, rows and columns empty.
 
     Parameters
     ----------
@@ -155,10 +155,11 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         asked = self._asked(X.shape)
         self.spherical_ = _mostly_zero(X) if self.spherical == "auto" else self.spherical
         self._weighting = Weighting(self.weighting).fit(X)
-        self.svd_ = self._decompose(self._weighting.rows(X), asked)
+        table = self._weighting.rows(X)
+        self.svd_ = self._decompose(table, asked)
         counts = (count_classes(self.svd_.singular_values_),) * 2 if asked is None else asked
         self.n_clusters_ = counts
-        left, right = (vectors * self.svd_.singular_values_ for vectors in self._vectors())
+        left, right = self.svd_.transform(table), self.svd_.transform_right(by_rows(table.T))
         if self.joint:
             self._row_rule = self._column_rule = self._cluster(np.concatenate([left, right]), counts[0], "points")
         else:
@@ -179,7 +180,9 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         Z = check_points(Z, "Z")
         n = len(self.row_labels_)
         if Z.shape[1] != n:
-            raise ValueError(f"Z has {Z.shape[1]} columns, but new columns have {n} entries each and are passed as rows")
+            raise ValueError(
+                f"Z has {Z.shape[1]} columns, but new columns have {n} entries each and are passed as rows"
+            )
         F = self.svd_.transform_right(self._weighting.columns(Z))
         return self._partner[self._labels(F, self._column_rule)]
 
@@ -217,9 +220,6 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
             n_jobs=self.n_jobs,
             memory_budget=self.memory_budget,
         ).fit(X)
-
-    def _vectors(self) -> tuple[np.ndarray, np.ndarray]:
-        return self.svd_.left_vectors_, self.svd_.right_vectors_
 
     def _cluster(self, F: np.ndarray, count: int, name: str) -> Discriminant:
         """The rule that tells the clusters of one side apart."""

@@ -61,9 +61,7 @@ class Association(Precomputed):
         "column_exponent": [Interval(Real, 0, None, closed="left"), None],
     }
 
-    def __init__(
-        self, power: float = 0.75, regularization: float = 1.0, column_exponent: float | None = None
-    ) -> None:
+    def __init__(self, power: float = 0.75, regularization: float = 1.0, column_exponent: float | None = None) -> None:
         self.power = power
         self.regularization = regularization
         self.column_exponent = column_exponent

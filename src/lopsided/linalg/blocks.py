@@ -22,7 +22,7 @@ def block_means(factors: Factors, left: np.ndarray, right: np.ndarray, counts: t
 
 
 def partners(means: np.ndarray) -> np.ndarray:
-    """The left class of every right class, one to one, with the largest sum of block means; not more right than left."""
+    """The left class of every right class, one to one, with the largest sum; there are not more right than left."""
     pairs = linear_sum_assignment(-means)
     return pairs[0][np.argsort(pairs[1])]
 
