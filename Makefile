@@ -30,6 +30,7 @@ bench: $(STAMP)  ## the tables of README and docs
 	$(BIN)/python benchmarks/askls_tables.py
 	$(BIN)/python benchmarks/image_curves.py
 	$(BIN)/python benchmarks/general_table3.py
+	$(BIN)/python benchmarks/biclustering_table2.py
 
 clean:
 	rm -rf $(VENV) out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

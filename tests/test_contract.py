@@ -11,13 +11,23 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import lopsided
-from lopsided import AsymmetricLSSVC, AsymmetricLSSVR, KernelSVD, kernels, linalg, operators
+from lopsided import (
+    AsymmetricLSSVC,
+    AsymmetricLSSVR,
+    KernelBiclustering,
+    KernelSVD,
+    biclustering,
+    kernels,
+    linalg,
+    operators,
+    plotting,
+)
 
 SOURCE = Path(lopsided.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
 PUBLIC = [
     (module, name)
-    for module in (lopsided, kernels, operators, linalg)
+    for module in (lopsided, kernels, operators, linalg, biclustering, plotting)
     for name in module.__all__
     if callable(getattr(module, name))
 ]
@@ -50,8 +60,11 @@ TASKS, WHOLE = 5, 99  # a new package is a task unless it is listed; only the pa
         AsymmetricLSSVC(solver="minres", merge="target"),
         AsymmetricLSSVR(C=[1.0, 100.0], kernel="rbf"),
         AsymmetricLSSVR(C=10.0, merge="stack"),
+        KernelBiclustering((2, 2), weighting="tfidf"),
+        KernelBiclustering(2, joint=True),
     ]
 )
+@pytest.mark.filterwarnings("ignore:n_clusters=3 exceeds n_features=2:lopsided.exceptions.LopsidedWarning")
 def test_estimators_keep_the_contract_of_scikit_learn(estimator, check):
     check(estimator)
 

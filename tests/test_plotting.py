@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import matplotlib
@@ -11,11 +12,12 @@ matplotlib.use("Agg")
 import numpy as np
 import pytest
 from matplotlib import pyplot
+from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-from lopsided import KernelSVD
+from lopsided import KernelBiclustering, KernelSVD
 from lopsided.datasets import make_citation_graph
-from lopsided.plotting import plot_diagnostics, plot_embeddings
+from lopsided.plotting import plot_biclusters, plot_diagnostics, plot_embeddings
 
 DEMO = Path(__file__).parents[1] / "examples" / "demo.py"
 
@@ -160,3 +162,58 @@ def test_diagnostics_are_drawn_for_every_equation(rng):
     assert all(len(line.get_xdata()) == 4 for line in ax.get_lines()[:5])
     assert ax.get_yscale() == "log"
     assert plot_diagnostics(KernelSVD(2).fit(A).diagnostics(), ax=ax) is ax
+
+
+@pytest.fixture
+def biclustered():
+    rng = np.random.default_rng(0)
+    rows, columns = rng.integers(3, size=60), rng.integers(3, size=40)
+    X = (rows[:, None] == columns) + 0.1 * rng.standard_normal((60, 40))
+    return X, KernelBiclustering(3, random_state=0).fit(X)
+
+
+def test_a_reordered_table_shows_its_blocks_on_the_diagonal(biclustered):
+    X, model = biclustered
+    axes = plot_biclusters(X, model)
+    before, after = (ax.images[0].get_array() for ax in axes)
+    np.testing.assert_allclose(before, X)
+    order = np.argsort(model.row_labels_, kind="stable"), np.argsort(model.column_labels_, kind="stable")
+    np.testing.assert_allclose(after, X[order[0]][:, order[1]])
+    assert len(axes[0].lines) == 0 and len(axes[1].lines) == 3
+    top_left = axes[1].lines[0].get_xydata()
+    assert top_left.max(axis=0).tolist() == [(model.column_labels_ == 0).sum(), (model.row_labels_ == 0).sum()]
+
+
+def test_labels_alone_outline_every_block(biclustered):
+    X, model = biclustered
+    names = np.array(["a", "b", "c"])
+    axes = plot_biclusters(sparse.csr_array(X), (names[model.row_labels_], model.column_labels_))
+    assert len(axes[1].lines) == 9
+
+
+def test_a_large_sparse_table_is_averaged_and_never_made_dense():
+    X = sparse.random_array((20_000, 5_000), density=0.002, rng=0, format="csr")
+    labels = np.arange(20_000) % 4, np.arange(5_000) % 3
+    tracemalloc.start()
+    axes = plot_biclusters(X, labels)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    pixels = axes[0].images[0].get_array()
+    assert pixels.shape == (500, 500)
+    assert peak < 20_000 * 5_000  # bytes; a dense table takes eight times as many
+    np.testing.assert_allclose(pixels.mean(), X.mean(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("X", [np.zeros((5, 4)), sparse.csr_array((5, 4)), -np.ones((5, 4))])
+def test_tables_without_contrast_are_drawn(X):
+    plot_biclusters(X, (np.zeros(5), np.zeros(4)))
+
+
+def test_labels_that_do_not_fit_the_table_are_refused(biclustered):
+    X, model = biclustered
+    with pytest.raises(ValueError, match="59 row labels for a table of 60 rows"):
+        plot_biclusters(X, (model.row_labels_[1:], model.column_labels_))
+    with pytest.raises(TypeError, match="fitted biclustering or a pair"):
+        plot_biclusters(X, model.row_labels_)
+    with pytest.raises(NotFittedError):
+        plot_biclusters(X, KernelBiclustering())

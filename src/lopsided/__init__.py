@@ -1,6 +1,7 @@
 """Learning with asymmetric kernels: similarities k(x, z) that need not equal k(z, x)."""
 
 from . import kernels
+from .biclustering import KernelBiclustering
 from .estimators import (
     AsymmetricLSSVC,
     AsymmetricLSSVR,
@@ -14,6 +15,7 @@ __all__ = [
     "AsymmetricLSSVC",
     "AsymmetricLSSVR",
     "ImageMixtures",
+    "KernelBiclustering",
     "KernelSVD",
     "LearnedKernelSVDClassifier",
     "LearnedKernelSVDRegressor",

@@ -457,7 +457,7 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             if not of_right:
                 A = as_operator(self.kernel_, maps(points), self.Z_fit_, budget=0)
             elif isinstance(self.kernel_, Precomputed):
-                A = as_operator(self.kernel_, points, self.X_fit_, budget=0)
+                A = as_operator(self.kernel_.of_columns, points, self.X_fit_, budget=0)
             else:
                 A = as_operator(self.kernel_, self.X_fit_, maps(points), budget=0).T
             scores = A @ side.map

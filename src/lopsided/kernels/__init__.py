@@ -1,6 +1,7 @@
 """Similarities k(x, z) that need not equal k(z, x), their arithmetic and their structure on sparse data."""
 
 from .arithmetic import Product, Scaled, Sum, Swapped
+from .association import Association
 from .base import Function, Kernel, Precomputed
 from .distance import TL1, Laplacian
 from .divergence import KullbackLeibler
@@ -14,6 +15,7 @@ __all__ = [
     "RBF",
     "SNE",
     "TL1",
+    "Association",
     "Exponential",
     "Function",
     "Kernel",

@@ -166,6 +166,11 @@ class Precomputed(Kernel):
         """Values and column numbers are not compared."""
         return False
 
+    @property
+    def of_columns(self) -> Precomputed:
+        """The kernel of the transposed values, whose left points are columns."""
+        return self
+
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Select the columns that the right points name."""
         K = L[:, np.asarray(R, dtype=np.intp).ravel()]

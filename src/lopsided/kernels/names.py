@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from sklearn.base import clone
 
+from .association import Association
 from .base import Function, Kernel, Precomputed
 from .distance import TL1, Laplacian
 from .divergence import KullbackLeibler
@@ -25,6 +26,7 @@ BY_NAME: dict[str, type[Kernel]] = {
     "tl1": TL1,
     "tanh": Tanh,
     "kullback_leibler": KullbackLeibler,
+    "association": Association,
     "precomputed": Precomputed,
 }
 

@@ -3,6 +3,7 @@
 from .adaptive import Attempt, approximate, estimate_eta, landmark_choice, many_sums
 from .block_krylov import check_finite, krylov
 from .block_lu import BlockLU
+from .blocks import block_means, count_classes, partners
 from .compatibility import (
     Compatibility,
     Identity,
@@ -14,6 +15,7 @@ from .compatibility import (
 )
 from .condition import condition_residual, solve_condition, split_condition
 from .dense import lapack
+from .discriminant import Discriminant, directions, nearest_mean, refine
 from .factors import Factors, Side, exact_sides, powers
 from .lanczos import arpack, propack
 from .landmarks import STRATEGIES, Landmarks
@@ -41,6 +43,7 @@ __all__ = [
     "Compatibility",
     "CrossEntropy",
     "Diagnostics",
+    "Discriminant",
     "Duals",
     "Factors",
     "Fold",
@@ -66,6 +69,7 @@ __all__ = [
     "approximate",
     "arpack",
     "batch_steps",
+    "block_means",
     "block_size",
     "build_saddle",
     "check_finite",
@@ -73,8 +77,10 @@ __all__ = [
     "choose",
     "choose_saddle",
     "condition_residual",
+    "count_classes",
     "coupled_covariance_residuals",
     "diagnose",
+    "directions",
     "estimate_eta",
     "exact_sides",
     "factorise",
@@ -85,10 +91,13 @@ __all__ = [
     "learn",
     "make_compatible",
     "many_sums",
+    "nearest_mean",
     "nystrom",
     "of_landmarks",
+    "partners",
     "powers",
     "propack",
+    "refine",
     "solve_condition",
     "split_condition",
     "warn_if_near_singular",

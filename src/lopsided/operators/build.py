@@ -36,7 +36,7 @@ def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int, n_jobs: int 
         Threads; None is one for each core.
     """
     if isinstance(kernel, Precomputed):
-        return Stored(_columns(X, Z), n_jobs)
+        return Stored(_columns(kernel.left(X), Z), n_jobs)
     if isinstance(kernel, NodeKernel):
         return Stored(kernel.block(X, Z), n_jobs)
     if isinstance(kernel, Swapped):

@@ -1,6 +1,7 @@
 """Pictures. They need matplotlib: ``pip install 'lopsided[plot]'``."""
 
+from .biclusters import plot_biclusters
 from .diagnostics import plot_diagnostics
 from .embeddings import plot_embeddings
 
-__all__ = ["plot_diagnostics", "plot_embeddings"]
+__all__ = ["plot_biclusters", "plot_diagnostics", "plot_embeddings"]

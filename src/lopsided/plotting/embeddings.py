@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
-from .axes import new_axes
+from .axes import two_axes
 
 TITLES = ("left (rows)", "right (columns)")
 TAIL = 0.02  # share of points, at each end of an axis, that may be left outside the picture
@@ -47,7 +47,7 @@ def plot_embeddings(
     pair = _check_pair(model_or_pair)
     sides = [_take(points, components) for points in pair]
     named = _check_labels(labels, sides)
-    axes = new_axes(1, 2, figsize=(10, 4.6)) if axes is None else _check_axes(axes)
+    axes = two_axes(axes)
     present = [of_side for of_side in named if of_side is not None]
     classes = np.unique(np.concatenate(present)) if present else np.empty(0)
     colours = _palette(len(classes))
@@ -99,13 +99,6 @@ def _check_labels(labels: Any, sides: list[np.ndarray]) -> list[np.ndarray | Non
                 "(left labels, right labels) in which None leaves a side grey"
             )
     return checked
-
-
-def _check_axes(axes: Any) -> np.ndarray:
-    axes = np.ravel(np.asarray(axes, dtype=object))
-    if len(axes) != 2:
-        raise ValueError(f"axes holds {len(axes)}, but there are two sides; make them with plt.subplots(1, 2)")
-    return axes
 
 
 def _draw(ax: Any, points: np.ndarray, colours: Any) -> None:

@@ -1,0 +1,59 @@
+"""Weights of a table's entries that its rows and columns are compared with."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.preprocessing import normalize
+
+from ..kernels.points import Array, by_rows
+
+WEIGHTINGS = ("tfidf", "length")
+
+
+class Weighting:
+    """Rows of length one, before which "tfidf" multiplies column j by 1 + log((1 + n) / (1 + entries of j)).
+
+    These are scikit-learn's defaults. None leaves the table as it is. Sparse tables stay sparse; nothing is modified.
+    """
+
+    def __init__(self, name: str | None) -> None:
+        self.name = name
+
+    def fit(self, X: Array) -> Self:
+        """Learn the columns' weights and the rows' lengths. Cost O(nnz)."""
+        self.idf_ = self._idf(X) if self.name == "tfidf" else None
+        lengths = _lengths(self._columns_weighted(X))
+        self.lengths_ = np.where(lengths > 0, lengths, 1)
+        return self
+
+    def rows(self, X: Array) -> Array:
+        """Weigh rows that are as wide as the table."""
+        return X if self.name is None else by_rows(normalize(self._columns_weighted(X)))
+
+    def columns(self, Z: Array) -> Array:
+        """Weigh new columns, given as rows that have an entry for each row of the table."""
+        if self.name is None:
+            return Z
+        weights = self._idf(Z.T) if self.name == "tfidf" else np.ones(Z.shape[0])
+        return _scaled(_scaled(Z, 1 / self.lengths_).T, weights).T
+
+    def _columns_weighted(self, X: Array) -> Array:
+        return X if self.idf_ is None else _scaled(X, self.idf_)
+
+    def _idf(self, X: Array) -> np.ndarray:
+        filled = np.asarray((X != 0).sum(axis=0)).ravel()
+        return 1 + np.log((1 + X.shape[0]) / (1 + filled))
+
+
+def _scaled(X: Array, weights: np.ndarray) -> Array:
+    """X diag(weights), in the type of X."""
+    weights = weights.astype(X.dtype)
+    return by_rows(X @ sparse.diags_array(weights)) if sparse.issparse(X) else X * weights
+
+
+def _lengths(X: Array) -> np.ndarray:
+    squares = X.multiply(X) if sparse.issparse(X) else X * X
+    return np.sqrt(np.asarray(squares.sum(axis=1)).ravel())

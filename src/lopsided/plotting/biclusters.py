@@ -1,0 +1,110 @@
+"""Pictures of a table before and after its rows and columns are put in the order of their clusters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
+
+from .axes import two_axes
+
+PIXELS = 500  # in either direction; larger tables are averaged
+BRIGHTEST = 0.98  # quantile of the pixels' magnitudes that has the darkest colour, so that a few do not hide the rest
+
+
+def plot_biclusters(X: Any, model_or_labels: Any, *, axes: Any = None) -> np.ndarray:
+    """Draw a table as it is and with the rows and columns of a cluster together, biclusters outlined.
+
+    Tables of more than 500 rows or columns are averaged over neighbours before they are drawn, in the order of either
+    picture, in O(nnz): sparse tables are never made dense.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, m)
+        The table.
+    model_or_labels : fitted biclustering, or pair of arrays of shapes (n,) and (m,)
+        A model with ``row_labels_`` and ``column_labels_``, such as KernelBiclustering or scikit-learn's, whose
+        biclusters are outlined, or labels of rows and of columns, of which every block is.
+    axes : pair of matplotlib axes, default=None
+        Where to draw; None makes a figure.
+
+    Returns
+    -------
+    axes : array of two matplotlib axes
+        Before and after.
+    """
+    X = check_array(X, accept_sparse="coo", dtype=np.float64, input_name="X")
+    labels, blocks = _check_labels(model_or_labels, X.shape)
+    axes = two_axes(axes)
+    orders = [np.argsort(of_side, kind="stable") for of_side in labels]
+    untouched = [np.arange(size) for size in X.shape]
+    for ax, title, (rows, columns) in zip(
+        axes, ("as it is", "rows and columns by cluster"), (untouched, orders), strict=True
+    ):
+        _draw(ax, _pixels(X, rows, columns), X.shape)
+        ax.set(title=title, xlabel="columns", ylabel="rows")
+    bounds = [
+        np.searchsorted(of_side[order], np.arange(of_side.max() + 2))
+        for of_side, order in zip(labels, orders, strict=True)
+    ]
+    for i, j in blocks:
+        _outline(axes[1], bounds[0][i : i + 2], bounds[1][j : j + 2])
+    return axes
+
+
+def _check_labels(model_or_labels: Any, shape: tuple[int, int]) -> tuple[list[np.ndarray], list[tuple[int, int]]]:
+    """Numbers of clusters for rows and for columns, and the pairs of them that are biclusters."""
+    pair = model_or_labels
+    if hasattr(model_or_labels, "fit"):
+        check_is_fitted(model_or_labels, ["row_labels_", "column_labels_"])
+        pair = model_or_labels.row_labels_, model_or_labels.column_labels_
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
+        raise TypeError(
+            "plot_biclusters takes a fitted biclustering or a pair (row labels, column labels), not "
+            f"{type(model_or_labels).__name__}"
+        )
+    labels = []
+    for name, given, size in zip(("row", "column"), pair, shape, strict=True):
+        given = column_or_1d(given)
+        if len(given) != size:
+            raise ValueError(f"{len(given)} {name} labels for a table of {size} {name}s; give one for each")
+        labels.append(np.unique(given, return_inverse=True)[1])
+    if hasattr(model_or_labels, "rows_"):
+        members = zip(model_or_labels.rows_, model_or_labels.columns_, strict=True)
+        return labels, [(labels[0][r][0], labels[1][c][0]) for r, c in members if r.any() and c.any()]
+    return labels, [(i, j) for i in range(labels[0].max() + 1) for j in range(labels[1].max() + 1)]
+
+
+def _pixels(X: Any, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Means of the reordered table over a grid of at most 500 x 500 pixels. Cost O(nnz) and the pixels."""
+    averages = [_averages(order) for order in (rows, columns)]
+    grid = averages[0] @ X @ averages[1].T
+    return grid.toarray() if sparse.issparse(grid) else np.asarray(grid)
+
+
+def _averages(order: np.ndarray) -> sparse.csr_array:
+    """The matrix (pixels, size) that puts entries in an order and averages neighbours."""
+    size = len(order)
+    height = min(size, PIXELS)
+    pixels = np.arange(size) * height // size
+    weights = 1 / np.bincount(pixels)[pixels]
+    return sparse.csr_array((weights, (pixels, order)), shape=(height, size))
+
+
+def _draw(ax: Any, pixels: np.ndarray, shape: tuple[int, int]) -> None:
+    magnitudes = np.abs(pixels[pixels != 0])
+    limit = np.quantile(magnitudes, BRIGHTEST) if len(magnitudes) else 1.0
+    signed = pixels.min(initial=0) < 0
+    colours = (
+        {"cmap": "RdBu_r", "vmin": -limit, "vmax": limit} if signed else {"cmap": "Blues", "vmin": 0, "vmax": limit}
+    )
+    extent = (0, shape[1], shape[0], 0)
+    ax.imshow(pixels, aspect="auto", interpolation="nearest", extent=extent, **colours)
+
+
+def _outline(ax: Any, rows: np.ndarray, columns: np.ndarray) -> None:
+    """A frame round the rows and columns between two bounds."""
+    (top, bottom), (left, right) = rows, columns
+    ax.plot([left, right, right, left, left], [top, top, bottom, bottom, top], color="#ee6677", linewidth=1.2)
