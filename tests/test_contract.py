@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import lopsided
-from lopsided import AsymmetricLSSVC, AsymmetricLSSVR, KernelSVD, kernels, linalg, operators
+from lopsided import AsymmetricLSSVC, AsymmetricLSSVR, KernelSVD, PriorNystroem, kernels, linalg, operators
 
 SOURCE = Path(lopsided.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
@@ -38,6 +38,8 @@ LAYERS = [
 TASKS, WHOLE = 5, 99  # a new package is a task unless it is listed; only the package itself sees everything
 
 
+@pytest.mark.filterwarnings("ignore:n_components=100 exceeds:lopsided.exceptions.RankWarning")
+@pytest.mark.filterwarnings("ignore:of [0-9]+ samples the labels hold:lopsided.exceptions.LopsidedWarning")
 @parametrize_with_checks(
     [
         *(estimator() for estimator in ESTIMATORS),
@@ -50,6 +52,7 @@ TASKS, WHOLE = 5, 99  # a new package is a task unless it is listed; only the pa
         AsymmetricLSSVC(solver="minres", merge="target"),
         AsymmetricLSSVR(C=[1.0, 100.0], kernel="rbf"),
         AsymmetricLSSVR(C=10.0, merge="stack"),
+        PriorNystroem(n_components=3, landmarks="uniform", prior_weight="alignment", metric="landmarks"),
     ]
 )
 def test_estimators_keep_the_contract_of_scikit_learn(estimator, check):

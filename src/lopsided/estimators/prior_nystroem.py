@@ -42,8 +42,8 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Landmarks, and features. Not looked at where landmarks are given.
     kernel : str, Kernel, callable or list of them, default="rbf"
         Symmetric positive semidefinite unless there is a Z. "rbf" is the Gaussian kernel whose squared bandwidth is the
-        mean squared distance between samples, the 2012 paper's; with labels and prior_weight="auto" also a half and a
-        quarter of that bandwidth are tried. A list is tried in its order, and an earlier kernel is kept unless a later
+        mean squared distance between samples, the 2012 paper's; with labels and prior_weight="auto" also half of that
+        bandwidth is tried. A list is tried in its order, and an earlier kernel is kept unless a later
         one is clearly better.
     prior_weight : {"auto", "alignment"} or float, default="auto"
         What the prior weighs, in units of the largest curvature of the other term; infinity is the Nystrom method.
@@ -59,7 +59,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         "balanced" divides the ones of a class by its share among the labels, so that large classes do not prevail.
     solver : {"accelerated", "gradient", "closed"}, default="accelerated"
         Projected gradient with or without Nesterov's extrapolation, or the closed-form start alone.
-    tol : float, default=1e-4
+    tol : float, default=1e-3
         Iterations stop when one lowers the objective by less than this share of it.
     max_iter : int, default=100
         Iterations at most.
@@ -82,6 +82,8 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         The weight that was taken; infinity where nothing was known.
     objective_ : array
         The objective at the start and after every step; it never rises. Empty where nothing was learned.
+    n_iter_ : int
+        Evaluations of the objective, the closed-form start counted; 1 where nothing was learned.
     alignment_ : float
         Normalised alignment of the learned kernel with what was known (equation 11); nan where nothing was.
     path_ : list of Path
@@ -121,7 +123,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     _parameter_constraints: dict[str, Any] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "kernel": [str, Kernel, callable, list],
-        "prior_weight": [StrOptions({"auto", "alignment"}), Interval(Real, 0, None, closed="neither")],
+        "prior_weight": [StrOptions({"auto", "alignment"}), Interval(Real, 0, np.inf, closed="right")],
         "landmarks": [StrOptions(set(WAYS)), "array-like", "sparse matrix"],
         "metric": [StrOptions({"samples", "landmarks"})],
         "class_weight": [StrOptions({"balanced"}), None],
@@ -142,7 +144,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         metric: str = "samples",
         class_weight: str | None = None,
         solver: str = "accelerated",
-        tol: float = 1e-4,
+        tol: float = 1e-3,
         max_iter: int = 100,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -254,7 +256,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.components_left_ = None if place.Z is None else place.left.points
         self.normalization_right_ = learned.right_map.T.astype(dtype)
         self.prior_weight_, self.objective_, self.alignment_ = learned.weight, learned.objectives, learned.alignment
-        self.path_ = learned.paths
+        self.path_, self.n_iter_ = learned.paths, max(1, len(learned.objectives))
         self._n_features_out = len(self.normalization_)
 
     def _right(self, Z: Array) -> Array:

@@ -60,7 +60,7 @@ def _numbers(pairs: Any, name: str, n: int, m: int) -> np.ndarray:
         return np.empty((0, 2), dtype=np.intp)
     if found.ndim != 2 or found.shape[1] != 2 or found.dtype.kind not in "iu":
         raise ValueError(
-            f"{name} must be pairs of sample numbers, integers of shape (p, 2); got shape {found.shape} of {found.dtype}"
+            f"{name} must hold pairs of sample numbers, integers of shape (p, 2); got {found.shape} of {found.dtype}"
         )
     for column, size, side in ((0, n, "X"), (1, m, "X" if m == n else "the right side")):
         low, high = found[:, column].min(), found[:, column].max()

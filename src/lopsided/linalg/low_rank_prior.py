@@ -12,7 +12,7 @@ from ..exceptions import ConvergenceWarning
 from .side_information import SideInformation, ratio
 
 GROWTH = 2.0  # of the step's bound until it holds, and its relief before the next step
-FIRST_BOUND = 1 / 16  # of the largest curvature
+FIRST_BOUND = 0.25  # of the Hessian, which is at most 2 where classes are known
 ROUNDING = 64 * np.finfo(float).eps
 
 
@@ -125,67 +125,83 @@ class Dictionary(NamedTuple):
 
 def learn_dictionary(
     information: SideInformation,
-    N0: np.ndarray,
+    scales: np.ndarray,
     weight: float,
     *,
     accelerated: bool = True,
-    tol: float = 1e-5,
+    tol: float = 1e-3,
     max_iter: int = 100,
 ) -> Dictionary:
-    """The semidefinite N of least weight |N - N0|^2 + loss(N) (equation 6).
+    """The semidefinite N of least weight |N - N0|^2 + loss(N), N0 = diag(1 / scales) (equation 6).
 
     Projected gradient from the closed-form start, its step bounded by the rule of Armijo and Goldstein (section 3.4),
     with Nesterov's extrapolation if ``accelerated``; a step that would not descend is taken anew without it, so the
-    objective never rises. A start that is semidefinite is the solution. Cost O(m^3) for each step.
+    objective never rises. A minimiser that is semidefinite as it stands is the solution. Cost O(m^3) for each step.
+
+    Half the Hessian is weight + p_i p_j in the eigenvectors U of E^T E, badly conditioned where weights are small. So
+    N = D C D^T with D = U diag(weight + p_i^2)^(-1/4) is written in terms of C, which is semidefinite as N is: there
+    the Hessian is at most 1, by Cauchy and Schwarz, and its condition the root of what it was. Nearest in C is also
+    the start nearest in what counts, the objective.
 
     Parameters
     ----------
     information : SideInformation
         Of samples in the coordinates of N.
-    N0 : array of shape (r, r)
-        The prior, semidefinite.
+    scales : array of shape (r,)
+        Of the frame.
     weight : float
         Of the prior, positive.
-    tol : float, default=1e-5
+    accelerated : bool, default=True
+        Whether steps are extrapolated.
+    tol : float, default=1e-3
         Iterations stop when a step lowers the objective by less than this share of it.
     max_iter : int, default=100
-        Steps at most.
+        Steps at most; zero gives the start.
     """
+    p, U = information.axes
+    root = (weight + p**2) ** 0.25
+    D, inverse = U / root, (U * root).T
+    N0 = np.diag(1 / scales)
 
-    def objective(N: np.ndarray) -> float:
+    def objective(C: np.ndarray) -> float:
+        N = D @ C @ D.T
         return weight * float(np.vdot(N - N0, N - N0)) + information.loss(N)
 
-    def gradient(N: np.ndarray) -> np.ndarray:
-        return 2 * (weight * (N - N0) + information.half_gradient(N))
+    def gradient(C: np.ndarray) -> np.ndarray:
+        N = D @ C @ D.T
+        return 2 * D.T @ (weight * (N - N0) + information.half_gradient(N)) @ D
 
-    free = information.minimiser(N0, weight)
-    N = nearest_semidefinite(free)
-    history = [objective(N)]
-    if N is free or not history[0]:
-        return Dictionary(N, np.array(history), True)
-    before, momentum, bound = N, 1.0, FIRST_BOUND * 2 * (weight + information.curvature)
+    def stopped(C: np.ndarray, converged: bool) -> Dictionary:
+        return Dictionary(D @ C @ D.T, np.array(history), converged)
+
+    free = inverse @ information.minimiser(N0, weight) @ inverse.T
+    C = nearest_semidefinite(free)
+    history = [objective(C)]
+    if C is free or not max_iter:
+        return stopped(C, True)
+    before, momentum, bound = C, 1.0, FIRST_BOUND
     for _ in range(max_iter):
         faster = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
-        ahead = N + (momentum - 1) / faster * (N - before) if accelerated else N
+        ahead = C + (momentum - 1) / faster * (C - before) if accelerated else C
         found, bound = _step(ahead, objective, gradient, bound)
         momentum = faster
         if objective(found) > history[-1]:
-            found, bound = _step(N, objective, gradient, bound)
+            found, bound = _step(C, objective, gradient, bound)
             momentum = 1.0
         value = objective(found)
         if value >= history[-1]:  # what is left to gain is lost in rounding
-            return Dictionary(N, np.array(history), True)
+            return stopped(C, True)
         history.append(value)
-        before, N, bound = N, found, bound / GROWTH
+        before, C, bound = C, found, bound / GROWTH
         if history[-2] - value <= tol * value:
-            return Dictionary(N, np.array(history), True)
+            return stopped(C, True)
     warnings.warn(
         f"the dictionary still improves by {(history[-2] - history[-1]) / history[-1]:.1e} of the objective after "
         f"{max_iter} steps, above tol={tol:g}; raise max_iter or tol",
         ConvergenceWarning,
         stacklevel=3,
     )
-    return Dictionary(N, np.array(history), False)
+    return stopped(C, False)
 
 
 def _step(

@@ -92,20 +92,23 @@ def paper_criterion(
 
 
 def simplest(paths: Sequence[Path]) -> tuple[int, float]:
-    """The first path, and on it the largest weight, whose error is within a standard error of the least of all.
+    """The first path that is not clearly worse than the best one, and on it the largest weight that is as good as any.
 
-    The standard error is of the paired differences to the best. Labels are few where a prior is wanted, and what they
-    do not clearly say is left to the prior.
+    Clearly worse is by two standard errors of the paired differences, as good as any within one. Labels are few where a
+    prior is wanted, and what they do not clearly say is left to it.
     """
-    every = np.vstack([path.errors for path in paths])
-    excess = every - every[every.mean(axis=1).argmin()]
-    near = excess.mean(axis=1) <= excess.std(axis=1) / np.sqrt(excess.shape[1])
-    for number, path in enumerate(paths):
-        start = sum(len(earlier.weights) for earlier in paths[:number])
-        within = near[start : start + len(path.weights)]
-        if within.any():
-            return number, float(path.weights[within].max())
-    raise ValueError("errors are not finite")
+    bests = [path.errors[path.errors.mean(axis=1).argmin()] for path in paths]
+    least = min(bests, key=np.mean)
+    number = next(number for number, best in enumerate(bests) if _excess(best, least) <= 2)
+    weights, errors = paths[number]
+    return number, float(max(w for w, row in zip(weights, errors, strict=True) if _excess(row, bests[number]) <= 1))
+
+
+def _excess(errors: np.ndarray, best: np.ndarray) -> float:
+    """By how many standard errors some errors exceed others on the same samples."""
+    more = errors - best
+    mean, spread = float(more.mean()), float(more.std() / np.sqrt(len(more)))
+    return 0.0 if mean <= 0 else mean / max(spread, np.finfo(float).tiny)
 
 
 def dealt(groups: np.ndarray, count: int, rng: np.random.Generator) -> list[np.ndarray]:
@@ -120,7 +123,8 @@ def _learned(
     """The learned kernel among kept samples, and between those held out and them, for every weight."""
     own, cross = K[np.ix_(kept, kept)], K[np.ix_(out, kept)]
     b, U = np.linalg.eigh(B[np.ix_(kept, kept)])
-    b = np.maximum(b, 0)
+    live = b > len(b) * np.finfo(float).eps * b[-1]
+    b, U = b[live], U[:, live]
     wanted, left = U.T @ (ideal - own) @ U, B[np.ix_(out, kept)] @ U
     for weight in WEIGHTS:
         A = wanted / (weight * b[-1] ** 2 + np.outer(b, b)) * b  # zero at an infinite weight

@@ -16,11 +16,11 @@ from ..kernels.points import Array
 from ..operators.build import as_operator
 from .block_krylov import check_finite
 from .landmarks import Landmarks, given_landmarks, kmeans, rows_as_landmarks, uniform
-from .low_rank_prior import Dictionary, Frame, TwoFrames, frame_of, frames_of, learn_dictionary, nearest_semidefinite
+from .low_rank_prior import Dictionary, Frame, TwoFrames, frame_of, frames_of, learn_dictionary
 from .prior_choice import Path, dealt, held_out_alignments, held_out_errors, paper_criterion, simplest
 from .side_information import ClassTargets, PairTargets, SideInformation
 
-FRACTIONS = (1.0, 0.5, 0.25)  # of the bandwidth, tried where labels can tell
+FRACTIONS = (1.0, 0.5)  # of the bandwidth, tried where labels can tell
 FOLDS = 5
 HELD = 300  # labelled samples are enough to choose by
 SAMPLE = 5000  # samples are enough for the variances along a few hundred axes
@@ -144,7 +144,7 @@ def learn(
     chooses = known is not None and isinstance(weight, str)
     kernels = candidates(kernel, place, chooses)
     frames = [place.frame(each, of_samples) for each in kernels]
-    number, paths = 0, []
+    number, paths = 0, list[Path]()
     if known is None or (not chooses and np.isinf(float(weight))):
         weight = np.inf
     elif chooses:
@@ -159,15 +159,14 @@ def learn(
             learned = _solved(information, frame, weight * information.curvature, solver, tol, max_iter)
         alignment = information.alignment(learned.N)
     left_map, right_map = frame.maps(learned.N)
-    return Learned(
-        kernel, left_map @ right_map.T, left_map, right_map, weight, learned.objectives, alignment, paths
-    )
+    return Learned(kernel, left_map @ right_map.T, left_map, right_map, weight, learned.objectives, alignment, paths)
 
 
 def candidates(kernel: Any, place: Landscape, chooses: bool) -> list[Kernel]:
     """The kernels to try, fitted to the samples."""
     if isinstance(kernel, str) and kernel == "rbf":
-        bandwidth = np.sqrt(mean_squared_distance(place.X, place.X if place.Z is None else place.Z))
+        Z = place.X if place.Z is None else place.Z
+        bandwidth = np.sqrt(mean_squared_distance(place.X, Z)) if place.X.shape[1] == Z.shape[1] else 1.0
         kernel = [RBF(float(bandwidth * part)) for part in (FRACTIONS if chooses else FRACTIONS[:1])]
     elif not isinstance(kernel, list):
         kernel = [kernel]
@@ -201,12 +200,13 @@ def _solved(
     information: SideInformation, frame: Frame | TwoFrames, weight: float, solver: str, tol: float, max_iter: int
 ) -> Dictionary:
     """The dictionary; a rectangular one has no constraint, and a closed form."""
+    if isinstance(frame, Frame):
+        steps = 0 if solver == "closed" else max_iter
+        return learn_dictionary(
+            information, frame.scales, weight, accelerated=solver == "accelerated", tol=tol, max_iter=steps
+        )
     N0 = frame.prior
-    if isinstance(frame, Frame) and solver != "closed":
-        accelerated = solver == "accelerated"
-        return learn_dictionary(information, N0, weight, accelerated=accelerated, tol=tol, max_iter=max_iter)
     N = information.minimiser(N0, weight)
-    N = nearest_semidefinite(N) if isinstance(frame, Frame) else N
     return Dictionary(N, np.array([weight * np.vdot(N - N0, N - N0) + information.loss(N)]), True)
 
 

@@ -33,13 +33,18 @@ class SideInformation(ABC):
     def curvature(self) -> float:
         """The largest eigenvalue of half its Hessian: what a prior weight is measured by."""
 
+    @property
+    @abstractmethod
+    def axes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Eigenvalues and eigenvectors of E_x^T E_x, for symmetric kernels."""
+
     @abstractmethod
     def minimiser(self, S0: np.ndarray, weight: float) -> np.ndarray:
         """The S of least weight |S - S0|^2 + loss(S) (section 3.5), from a factorisation shared by all weights."""
 
     @abstractmethod
     def alignment(self, S: np.ndarray) -> float:
-        """Normalised alignment (11) of E_x S E_z^T with what is wanted, a correlation from -1 to 1; 0 if one is flat."""
+        """Normalised alignment (11) of E_x S E_z^T with what is wanted, from -1 to 1; 0 if one of them is flat."""
 
     @abstractmethod
     def restricted(self, part: Any) -> SideInformation:
@@ -89,6 +94,11 @@ class ClassTargets(SideInformation):
         p, U = np.linalg.eigh(self.P)
         q, V = (p, U) if self.Q is self.P else np.linalg.eigh(self.Q)
         return np.maximum(p, 0), U, np.maximum(q, 0), V
+
+    @property
+    def axes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Of P."""
+        return self._axes[:2]
 
     def loss(self, S: np.ndarray) -> float:
         """tr(S^T P S Q) - 2 tr(S^T R) + |K*|^2. Cost O(p q (p + q))."""
@@ -155,6 +165,12 @@ class PairTargets(SideInformation):
             )
         h, U = np.linalg.eigh((self.left @ self.left.T) * (self.right @ self.right.T))
         return np.maximum(h, 0), U
+
+    @property
+    def axes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Of the left rows."""
+        p, U = np.linalg.eigh(self.left.T @ self.left)
+        return np.maximum(p, 0), U
 
     @property
     def curvature(self) -> float:
