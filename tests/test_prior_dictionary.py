@@ -135,7 +135,7 @@ def test_closed_form_is_where_the_gradient_vanishes(case, weight, rng):
 @pytest.mark.parametrize("accelerated", [True, False])
 @pytest.mark.parametrize("weight", [1e-4, 1e-2, 1.0])
 def test_objective_never_rises_and_the_dictionary_is_semidefinite(case, weight, accelerated, rng):
-    information, E, *_ = case(rng)
+    information, *_ = case(rng)
     scales = np.geomspace(3, 0.02, 5)
     found = learn_dictionary(
         information, scales, weight * information.curvature, accelerated=accelerated, tol=1e-5, max_iter=5000

@@ -230,7 +230,7 @@ def test_default_bandwidth_is_the_mean_distance(rng):
         dense = [np.asarray(side.todense()) if sparse.issparse(side) else side for side in (A, B)]
         assert mean_squared_distance(A, B) == pytest.approx(euclidean_distances(*dense, squared=True).mean())
     model = PriorNystroem(10).fit(X)
-    assert model.kernel_.bandwidth_ ** 2 == pytest.approx(euclidean_distances(X, squared=True).mean())
+    assert model.kernel_.bandwidth_**2 == pytest.approx(euclidean_distances(X, squared=True).mean())
     assert mean_squared_distance(np.ones((5, 2)), np.ones((5, 2))) == 1
 
 

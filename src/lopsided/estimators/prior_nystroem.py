@@ -17,8 +17,7 @@ from .._rows import gathered
 from ..exceptions import LopsidedWarning
 from ..kernels import Kernel
 from ..kernels.points import FLOATS, Array, canonical, check_points
-from ..linalg import check_finite
-from ..linalg.prior_nystrom import Labels, Landscape, Learned, Pairs, learn
+from ..linalg import Labels, Landscape, Learned, Pairs, check_finite, learn_kernel
 from ..operators import as_operator
 from .supervision import checked_pairs, labelled
 
@@ -187,7 +186,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
         with jobs(self.n_jobs):
             place = Landscape(X, Z, self.landmarks, self.n_components, seed)
-            learned = learn(
+            learned = learn_kernel(
                 place,
                 self.kernel,
                 known,

@@ -1,4 +1,4 @@
-"""Operator in, frozen factors out: exact or from landmarks, and what chooses; saddle systems and their solvers."""
+"""Operator in, frozen factors out: exact or from landmarks, and what chooses; saddle systems; learned kernels."""
 
 from .adaptive import Attempt, approximate, estimate_eta, landmark_choice, many_sums
 from .block_krylov import check_finite, krylov
@@ -8,11 +8,14 @@ from .dense import lapack
 from .factors import Factors, Side, exact_sides, powers
 from .lanczos import arpack, propack
 from .landmarks import STRATEGIES, Landmarks
+from .low_rank_prior import learn_dictionary
 from .minres import Minres
 from .nystrom import Nystrom, nystrom
+from .prior_nystrom import Labels, Landscape, Learned, Pairs, learn_kernel
 from .reduced import Reduced
 from .saddle import Closeness, Duals, Fold, Saddle, System
 from .saddle_solvers import SADDLE_SOLVERS, build_saddle, choose_saddle, warn_if_near_singular
+from .side_information import ClassTargets, PairTargets, SideInformation
 from .solvers import SOLVERS, Choice, block_size, choose, factorise, factorise_energy
 from .spectral import Spectral, of_landmarks
 from .symmetric import Symmetric
@@ -24,17 +27,24 @@ __all__ = [
     "Attempt",
     "BlockLU",
     "Choice",
+    "ClassTargets",
     "Closeness",
     "Compatibility",
     "Duals",
     "Factors",
     "Fold",
+    "Labels",
     "Landmarks",
+    "Landscape",
+    "Learned",
     "Minres",
     "Nystrom",
+    "PairTargets",
+    "Pairs",
     "Reduced",
     "Saddle",
     "Side",
+    "SideInformation",
     "Spectral",
     "Symmetric",
     "System",
@@ -52,6 +62,8 @@ __all__ = [
     "krylov",
     "landmark_choice",
     "lapack",
+    "learn_dictionary",
+    "learn_kernel",
     "make_compatible",
     "many_sums",
     "nystrom",

@@ -113,7 +113,7 @@ class Landscape:
         return ClassTargets(E, F, known.left_classes, known.right_classes, known.balanced)
 
 
-def learn(
+def learn_kernel(
     place: Landscape,
     kernel: Any,
     known: Labels | Pairs | None,

@@ -168,8 +168,8 @@ class PairTargets(SideInformation):
 
     @property
     def axes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Of the left rows."""
-        p, U = np.linalg.eigh(self.left.T @ self.left)
+        """Of the left rows, divided so that all pairs of some samples give what their classes would."""
+        p, U = np.linalg.eigh(self.left.T @ self.left / np.sqrt(len(self.left)))
         return np.maximum(p, 0), U
 
     @property
