@@ -49,6 +49,7 @@ from sklearn.svm import LinearSVC
 
 from common import DATA, ROOT, print_table, save
 from lopsided import PriorNystroem
+from lopsided.kernels.points import by_rows
 from lopsided.linalg.landmarks import kmeans
 from lopsided.linalg.prior_choice import dealt
 
@@ -89,7 +90,7 @@ def load(name: str) -> tuple[Any, np.ndarray]:
     with np.load(DATA / f"{ROWS[name][0]}.npz") as file:
         if name == "Text":
             parts = file["data"], file["indices"], file["indptr"]
-            return sparse.csr_array(parts, shape=tuple(file["shape"])).astype(float), file["labels"]
+            return by_rows(sparse.csr_array(parts, shape=tuple(file["shape"]))), file["labels"]
         X, y = file["X"], file["y"]
         if name == "satimage":
             X, y = np.vstack([X, file["X_test"]]), np.concatenate([y, file["y_test"]])

@@ -305,7 +305,7 @@ def test_landmarks_that_repeat_change_nothing(rng):
 X, Y = noisy(np.random.default_rng(0), n=40, width=6)
 LINKS = [(0, 1), (2, 3)]
 BAD = {
-    "not_symmetric": ({"kernel": "sne"}, {"y": Y}, "SNE.*take RBF.*fit\\(X, y, Z=Z\\).*KernelSVD"),
+    "not_symmetric": ({"kernel": "sne"}, {"y": Y}, "SNE.*take RBF.*fit\\(X, Z=Z\\).*KernelSVD"),
     "asymmetric_function": ({"kernel": lambda A, B: A[:, :1] - 2 * B[:, :1].T}, {"y": Y}, "not a symmetric"),
     "indefinite": ({"kernel": Tanh(1.0, -3.0)}, {"y": Y}, "eigenvalue -.*take RBF"),
     "values": ({"kernel": "precomputed"}, {"y": Y}, "Precomputed.*of points"),
@@ -319,6 +319,8 @@ BAD = {
     "no_pairs": ({}, {"pairs": ([], [])}, "holds no pair"),
     "one_list": ({}, {"pairs": (LINKS,)}, "must_link, cannot_link"),
     "both": ({}, {"y": Y, "pairs": (LINKS, [])}, "both given"),
+    "labels_of_one_side": ({}, {"y": Y, "Z": X}, "give y_right, the labels of Z, or pairs"),
+    "labels_of_the_other_side": ({}, {"y_right": Y, "Z": X}, "give y, the labels of X"),
     "y_right_alone": ({}, {"y": Y, "y_right": Y}, "give Z"),
     "short": ({}, {"y": Y[:10]}, "inconsistent numbers of samples"),
     "continuous": ({}, {"y": np.linspace(0, 1, 40)}, "Unknown label type"),

@@ -222,11 +222,14 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         if y_right is not None and Z is None:
             raise ValueError("y_right labels the samples of Z; give Z, or leave y_right out")
         if pairs is not None:
-            if y is not None:
-                raise ValueError("y and pairs were both given; give labels or pairs")
+            if y is not None or y_right is not None:
+                raise ValueError("labels and pairs were both given; give one of them")
             others = X if Z is None else Z
             return Pairs(*checked_pairs(pairs, X.shape[0], others.shape[0], symmetric=Z is None))
-        if y is None or (Z is not None and y_right is None):
+        if Z is not None and (y is None) != (y_right is None):
+            missing = "y, the labels of X" if y is None else "y_right, the labels of Z"
+            raise ValueError(f"with Z labels of one side say nothing alone; give {missing}, or pairs")
+        if y is None:
             return None
         left, labels = labelled(y, X, "y")
         right, others = (left, labels) if Z is None else labelled(y_right, Z, "y_right")

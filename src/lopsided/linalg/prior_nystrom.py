@@ -192,7 +192,7 @@ def check_mercer(W: np.ndarray, kernel: Kernel, eps: float) -> None:
 
 NOT_MERCER = (
     "is not a symmetric positive semidefinite kernel of points; take RBF, Laplacian, Linear or Polynomial, or compare "
-    "two sets with fit(X, y, Z=Z), or decompose it as it is with KernelSVD"
+    "two sets with fit(X, Z=Z), or decompose it as it is with KernelSVD"
 )
 
 
