@@ -38,8 +38,9 @@ from common import DATA, main, print_table, race
 from kpca import learned_kpca
 from lopsided import KernelSVD, LearnedKernelSVDClassifier, LearnedKernelSVDRegressor
 from lopsided.kernels import RBF, SNE, Polynomial
-from lopsided.linalg import CrossEntropy, Problem, Squared, batch_steps, make_compatible
-from lopsided.linalg.learned import Moving
+from lopsided.linalg import make_compatible
+from lopsided.linalg.learned import Moving, Problem, batch_steps
+from lopsided.linalg.losses import CrossEntropy, Squared
 
 SEED = 0
 COMPONENTS = 4

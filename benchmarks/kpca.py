@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from lopsided.kernels import Kernel
-from lopsided.linalg import Loss, Problem, batch_steps, learn, whole_steps
-from lopsided.linalg.learned import Moving
+from lopsided.linalg.learned import Moving, Problem, batch_steps, learn, whole_steps
+from lopsided.linalg.losses import Loss
 
 ANCHORS = 500  # rows that others are compared with
 

@@ -16,6 +16,7 @@ from lopsided import (
     AsymmetricLSSVR,
     KernelBiclustering,
     KernelSVD,
+    PriorNystroem,
     biclustering,
     kernels,
     linalg,
@@ -48,6 +49,8 @@ LAYERS = [
 TASKS, WHOLE = 5, 99  # a new package is a task unless it is listed; only the package itself sees everything
 
 
+@pytest.mark.filterwarnings("ignore:n_components=100 exceeds:lopsided.exceptions.RankWarning")
+@pytest.mark.filterwarnings("ignore:of [0-9]+ samples the labels hold:lopsided.exceptions.LopsidedWarning")
 @parametrize_with_checks(
     [
         *(estimator() for estimator in ESTIMATORS),
@@ -62,6 +65,7 @@ TASKS, WHOLE = 5, 99  # a new package is a task unless it is listed; only the pa
         AsymmetricLSSVR(C=10.0, merge="stack"),
         KernelBiclustering((2, 2), weighting="tfidf"),
         KernelBiclustering(2, joint=True),
+        PriorNystroem(n_components=3, landmarks="uniform", prior_weight="alignment", metric="landmarks"),
     ]
 )
 @pytest.mark.filterwarnings("ignore:n_clusters=3 exceeds n_features=2:lopsided.exceptions.LopsidedWarning")

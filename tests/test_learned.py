@@ -11,8 +11,8 @@ from sklearn.preprocessing import StandardScaler
 from lopsided import KernelSVD, LearnedKernelSVDClassifier, LearnedKernelSVDRegressor
 from lopsided.exceptions import ConvergenceWarning
 from lopsided.kernels import RBF, SNE, TL1, Exponential, Linear, LinearPolynomial, Polynomial, Tanh
-from lopsided.linalg import CrossEntropy, Problem, Squared
-from lopsided.linalg.learned import Moving
+from lopsided.linalg.learned import Moving, Problem
+from lopsided.linalg.losses import CrossEntropy, Squared
 
 KERNELS = [
     Linear(),

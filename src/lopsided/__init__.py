@@ -8,6 +8,7 @@ from .estimators import (
     KernelSVD,
     LearnedKernelSVDClassifier,
     LearnedKernelSVDRegressor,
+    PriorNystroem,
 )
 from .images import ImageMixtures
 
@@ -19,6 +20,7 @@ __all__ = [
     "KernelSVD",
     "LearnedKernelSVDClassifier",
     "LearnedKernelSVDRegressor",
+    "PriorNystroem",
     "kernels",
 ]
 __version__ = "0.1.0"

@@ -4,6 +4,7 @@ from .asymmetric_lssvc import AsymmetricLSSVC
 from .asymmetric_lssvr import AsymmetricLSSVR
 from .kernel_svd import KernelSVD
 from .learned_kernel_svd import LearnedKernelSVDClassifier, LearnedKernelSVDRegressor
+from .prior_nystroem import PriorNystroem
 
 __all__ = [
     "AsymmetricLSSVC",
@@ -11,4 +12,5 @@ __all__ = [
     "KernelSVD",
     "LearnedKernelSVDClassifier",
     "LearnedKernelSVDRegressor",
+    "PriorNystroem",
 ]

@@ -24,18 +24,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..kernels import Kernel, as_kernel
 from ..kernels.points import FLOATS
-from ..linalg import (
-    CrossEntropy,
-    LearnedProjection,
-    Loss,
-    Problem,
-    Round,
-    Squared,
-    batch_steps,
-    learn,
-    whole_steps,
-)
-from ..linalg.compatibility import thin_svd
+from ..linalg.compatibility import LearnedProjection, thin_svd
+from ..linalg.learned import Problem, Round, batch_steps, learn, whole_steps
+from ..linalg.losses import CrossEntropy, Loss, Squared
 
 WHOLE = 1 << 22  # kernel values up to which every step looks at all rows
 COMPONENTS = 4

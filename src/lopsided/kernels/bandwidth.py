@@ -34,6 +34,19 @@ def manhattan_bandwidth(X: Array, Z: Array) -> float:
     return float(X.shape[1] * np.sqrt(variance(X, Z))) or 1.0
 
 
+def mean_squared_distance(X: Array, Z: Array) -> float:
+    """Mean of |x - z|^2 over all pairs, from means of both sides in O(n + m); one for points that are all the same."""
+    means, squares = [], 0.0
+    for side in (X, Z):
+        means.append(np.asarray(side.mean(axis=0, dtype=float)).ravel())
+        centre = None if sparse.issparse(side) else means[-1].astype(side.dtype)
+        spread = float(_norms_from(centre, side).mean(dtype=float))
+        squares += spread - (float(means[-1] @ means[-1]) if centre is None else 0.0)
+    apart = means[0] - means[1]
+    found = squares + float(apart @ apart)
+    return found if found > 0 else 1.0
+
+
 def check_resolution(bandwidth: float, origin: np.ndarray | None, X: Array, Z: Array) -> None:
     """Refuse a bandwidth that rounding loses in |x|^2 + |z|^2 - 2 x.z for typical points, measured from the origin."""
     typical = float(np.median(np.concatenate([_norms_from(origin, X), _norms_from(origin, Z)])))

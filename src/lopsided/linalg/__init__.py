@@ -1,4 +1,4 @@
-"""Operator in, frozen factors out: exact or from landmarks, and what chooses; saddle systems and their solvers."""
+"""Operator in, frozen factors out: exact or from landmarks, and what chooses; saddle systems; learned kernels."""
 
 from .adaptive import Attempt, approximate, estimate_eta, landmark_choice, many_sums
 from .block_krylov import check_finite, krylov
@@ -19,13 +19,14 @@ from .discriminant import Discriminant, directions, nearest_mean, refine
 from .factors import Factors, Side, exact_sides, powers
 from .lanczos import arpack, propack
 from .landmarks import STRATEGIES, Landmarks
-from .learned import Problem, Round, batch_steps, learn, whole_steps
-from .losses import CrossEntropy, Loss, Squared
+from .low_rank_prior import learn_dictionary
 from .minres import Minres
 from .nystrom import Nystrom, nystrom
+from .prior_nystrom import Labels, Landscape, Learned, Pairs, learn_kernel
 from .reduced import Reduced
 from .saddle import Closeness, Duals, Fold, Saddle, System
 from .saddle_solvers import SADDLE_SOLVERS, build_saddle, choose_saddle, warn_if_near_singular
+from .side_information import ClassTargets, PairTargets, SideInformation
 from .solvers import SOLVERS, Choice, block_size, choose, factorise, factorise_energy
 from .spectral import Spectral, of_landmarks
 from .symmetric import Symmetric
@@ -39,36 +40,37 @@ __all__ = [
     "Attempt",
     "BlockLU",
     "Choice",
+    "ClassTargets",
     "Closeness",
     "Compatibility",
-    "CrossEntropy",
     "Diagnostics",
     "Discriminant",
     "Duals",
     "Factors",
     "Fold",
     "Identity",
+    "Labels",
     "Landmarks",
+    "Landscape",
+    "Learned",
     "LearnedProjection",
-    "Loss",
     "Minres",
     "Nystrom",
     "PCAProjection",
-    "Problem",
+    "PairTargets",
+    "Pairs",
     "PseudoInverse",
     "RandomProjection",
     "Reduced",
-    "Round",
     "Saddle",
     "Side",
+    "SideInformation",
     "Spectral",
-    "Squared",
     "Symmetric",
     "System",
     "Weights",
     "approximate",
     "arpack",
-    "batch_steps",
     "block_means",
     "block_size",
     "build_saddle",
@@ -88,7 +90,8 @@ __all__ = [
     "krylov",
     "landmark_choice",
     "lapack",
-    "learn",
+    "learn_dictionary",
+    "learn_kernel",
     "make_compatible",
     "many_sums",
     "nearest_mean",
@@ -101,5 +104,4 @@ __all__ = [
     "solve_condition",
     "split_condition",
     "warn_if_near_singular",
-    "whole_steps",
 ]

@@ -83,15 +83,19 @@ def uniform(points: Array, p: int, rng: np.random.Generator) -> Landmarks:
 
 
 def kmeans(points: Array, p: int, rng: np.random.Generator) -> Landmarks:
-    """Centres of clusters of a sample, weighted by the clusters' sizes (density-weighted Nystrom)."""
-    if sparse.issparse(points):
-        raise ValueError("the centres of sparse points are dense; take landmarks='uniform', 'leverage' or 'pivoted'")
+    """Centres of clusters of a sample, weighted by the clusters' sizes (density-weighted Nystrom).
+
+    Centres of sparse points are sparse, for each has the entries of its cluster; p of them are dense for a while.
+    """
     sample = points[np.sort(rng.permutation(points.shape[0])[: CLUSTERED * p])]
     with threadpool_limits(1):  # threads change the order of sums, and that the clusters
         clusters = MiniBatchKMeans(p, n_init=1, random_state=int(rng.integers(2**31))).fit(sample)
     sizes = np.bincount(clusters.labels_, minlength=p)
     centres, sizes = clusters.cluster_centers_[sizes > 0], sizes[sizes > 0]
-    return Landmarks(centres.astype(points.dtype), sizes * (points.shape[0] / sizes.sum()))
+    centres = centres.astype(points.dtype)
+    if sparse.issparse(points):
+        centres = sparse.csr_array(centres)
+    return Landmarks(centres, sizes * (points.shape[0] / sizes.sum()))
 
 
 def by_leverage(points: Array, vectors: np.ndarray, p: int, rng: np.random.Generator) -> Landmarks:

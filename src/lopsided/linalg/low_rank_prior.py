@@ -1,0 +1,235 @@
+"""A low-rank kernel E S E^T near the Nystrom one and near what is known: the dictionary S of Zhang et al. (2012)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from ..exceptions import ConvergenceWarning
+from .side_information import SideInformation, ratio
+
+GROWTH = 2.0  # of the step's bound until it holds, and its relief before the next step
+FIRST_BOUND = 0.25  # of the Hessian, which is at most 2 where classes are known
+ROUNDING = 64 * np.finfo(float).eps
+
+
+class Frame(NamedTuple):
+    """Coordinates of a dictionary: S = T M T^T, where M = 1 is the Nystrom method and T T^T = W^+.
+
+    A change of M is measured by the sum of (M - 1)_ij^2 / (s_i s_j): what the prior holds dear is directions of small
+    scale. With the eigenvalues of W as scales that is |S - W^+|^2, the paper's; with the variances of the samples along
+    the axes E T, directions in which samples hardly differ are not learned.
+
+    Attributes
+    ----------
+    T : array of shape (m, r)
+        The axes.
+    scales : array of shape (r,)
+        s, positive, descending; not those of the axes that are never learned.
+    turn : array of shape (r, m)
+        Orthonormal rows, for which T turn is the symmetric root of W^+.
+    """
+
+    T: np.ndarray
+    scales: np.ndarray
+    turn: np.ndarray
+
+    @property
+    def learned(self) -> int:
+        """Axes that may change; in the others scales are lost in rounding."""
+        return len(self.scales)
+
+    @property
+    def bases(self) -> tuple[np.ndarray, np.ndarray]:
+        """B = T sqrt(s), shape (m, learned), twice: samples have coordinates E B, and S is B N B^T there."""
+        B = self.T[:, : self.learned] * np.sqrt(self.scales)
+        return B, B
+
+    @property
+    def prior(self) -> np.ndarray:
+        """The Nystrom method in these coordinates, diag(1 / s)."""
+        return np.diag(1 / self.scales)
+
+    def maps(self, N: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """R (m, m), twice, with R R^T = S for a semidefinite N in these coordinates; features of samples are E R."""
+        scale = np.sqrt(self.scales)
+        values, vectors = np.linalg.eigh(scale[:, None] * N * scale)
+        half = np.eye(self.T.shape[1])
+        half[: self.learned, : self.learned] = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+        root = self.T @ half @ self.turn
+        return root, root
+
+
+def frame_of(W: np.ndarray, eps: float, sample: np.ndarray | None = None) -> Frame:
+    """The frame of a semidefinite W (m, m), whose scales are its eigenvalues or the variances of a sample E (n, m).
+
+    Eigenvalues below m ``eps`` of the largest are rounding and left out; scales below the root of that are not learned.
+    """
+    w, V = np.linalg.eigh(W)
+    live = w > len(w) * eps * w[-1]
+    w, V = w[live][::-1], V[:, live][:, ::-1]
+    T, turn = V / np.sqrt(w), V.T
+    if sample is not None:
+        F = sample @ T
+        w, P = np.linalg.eigh(F.T @ F / len(F))
+        w, P = w[::-1], P[:, ::-1]
+        T, turn = T @ P, P.T @ turn
+    return Frame(T, w[w > np.sqrt(len(W) * eps) * w[0]], turn)
+
+
+class TwoFrames(NamedTuple):
+    """Coordinates of a rectangular dictionary, S = L N R^T, where N = diag(1 / s) is the asymmetric Nystrom method.
+
+    W = k(X_I, Z_J) = R diag(s) L^T, so that the prior is S0 = W^+, shape (q, p) for p left and q right landmarks.
+    """
+
+    L: np.ndarray
+    R: np.ndarray
+    scales: np.ndarray
+
+    @property
+    def bases(self) -> tuple[np.ndarray, np.ndarray]:
+        """L (q, r) and R (p, r): left samples have coordinates E_x L and right ones E_z R."""
+        return self.L, self.R
+
+    @property
+    def prior(self) -> np.ndarray:
+        """The asymmetric Nystrom method in these coordinates, diag(1 / s)."""
+        return np.diag(1 / self.scales)
+
+    def maps(self, N: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Maps A (q, r) and B (p, r) with A B^T = S, the singular values of S split evenly."""
+        scale = np.sqrt(self.scales)
+        U, s, Vt = np.linalg.svd(scale[:, None] * N * scale)
+        half = np.sqrt(s)
+        return self.L / scale @ (U * half), self.R / scale @ (Vt.T * half)
+
+
+def frames_of(W: np.ndarray, eps: float) -> TwoFrames:
+    """The frames of a W of shape (p, q), without the directions in which it is lost in rounding."""
+    R, s, Lt = np.linalg.svd(W, full_matrices=False)
+    live = s > max(W.shape) * eps * s[0]
+    return TwoFrames(Lt[live].T, R[:, live], s[live])
+
+
+class Dictionary(NamedTuple):
+    """A minimiser N and the objective on the way to it."""
+
+    N: np.ndarray
+    objectives: np.ndarray
+    converged: bool
+
+
+def learn_dictionary(
+    information: SideInformation,
+    scales: np.ndarray,
+    weight: float,
+    *,
+    accelerated: bool = True,
+    tol: float = 1e-3,
+    max_iter: int = 100,
+) -> Dictionary:
+    """The semidefinite N of least weight |N - N0|^2 + loss(N), N0 = diag(1 / scales) (equation 6).
+
+    Projected gradient from the closed-form start, its step bounded by the rule of Armijo and Goldstein (section 3.4),
+    with Nesterov's extrapolation if ``accelerated``; a step that would not descend is taken anew without it, so the
+    objective never rises. A minimiser that is semidefinite as it stands is the solution. Cost O(m^3) for each step.
+
+    Half the Hessian is weight + p_i p_j in the eigenvectors U of E^T E, badly conditioned where weights are small. So
+    N = D C D^T with D = U diag(weight + p_i^2)^(-1/4) is written in terms of C, which is semidefinite as N is: there
+    the Hessian is at most 1, by Cauchy and Schwarz, and its condition the root of what it was. Nearest in C is also
+    the start nearest in what counts, the objective.
+
+    Parameters
+    ----------
+    information : SideInformation
+        Of samples in the coordinates of N.
+    scales : array of shape (r,)
+        Of the frame.
+    weight : float
+        Of the prior, positive.
+    accelerated : bool, default=True
+        Whether steps are extrapolated.
+    tol : float, default=1e-3
+        Iterations stop when a step lowers the objective by less than this share of it.
+    max_iter : int, default=100
+        Steps at most; zero gives the start.
+    """
+    p, U = information.axes
+    root = (weight + p**2) ** 0.25
+    D, inverse = U / root, (U * root).T
+    N0 = np.diag(1 / scales)
+
+    def objective(C: np.ndarray) -> float:
+        N = D @ C @ D.T
+        return weight * float(np.vdot(N - N0, N - N0)) + information.loss(N)
+
+    def gradient(C: np.ndarray) -> np.ndarray:
+        N = D @ C @ D.T
+        return 2 * D.T @ (weight * (N - N0) + information.half_gradient(N)) @ D
+
+    def stopped(C: np.ndarray, converged: bool) -> Dictionary:
+        return Dictionary(D @ C @ D.T, np.array(history), converged)
+
+    free = inverse @ information.minimiser(N0, weight) @ inverse.T
+    C = nearest_semidefinite(free)
+    history = [objective(C)]
+    if C is free or not max_iter:
+        return stopped(C, True)
+    before, momentum, bound = C, 1.0, FIRST_BOUND
+    for _ in range(max_iter):
+        faster = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
+        ahead = C + (momentum - 1) / faster * (C - before) if accelerated else C
+        found, bound = _step(ahead, objective, gradient, bound)
+        momentum = faster
+        if objective(found) > history[-1]:
+            found, bound = _step(C, objective, gradient, bound)
+            momentum = 1.0
+        value = objective(found)
+        if value >= history[-1]:  # what is left to gain is lost in rounding
+            return stopped(C, True)
+        history.append(value)
+        before, C, bound = C, found, bound / GROWTH
+        if history[-2] - value <= tol * value:
+            return stopped(C, True)
+    warnings.warn(
+        f"the dictionary still improves by {(history[-2] - history[-1]) / history[-1]:.1e} of the objective after "
+        f"{max_iter} steps, above tol={tol:g}; raise max_iter or tol",
+        ConvergenceWarning,
+        stacklevel=3,
+    )
+    return stopped(C, False)
+
+
+def _step(
+    N: np.ndarray,
+    objective: Callable[[np.ndarray], float],
+    gradient: Callable[[np.ndarray], np.ndarray],
+    bound: float,
+) -> tuple[np.ndarray, float]:
+    """A projected gradient step of length 1 / bound, the bound raised until it bounds the objective from above (8)."""
+    slope, value = gradient(N), objective(N)
+    while True:
+        found = nearest_semidefinite(N - slope / bound)
+        change = found - N
+        if objective(found) <= value + np.vdot(slope, change) + bound / 2 * np.vdot(change, change) + ROUNDING * value:
+            return found, bound
+        bound *= GROWTH
+
+
+def nearest_semidefinite(N: np.ndarray) -> np.ndarray:
+    """The semidefinite matrix nearest to a symmetric one in the Frobenius norm (9); itself if it is semidefinite."""
+    values, vectors = np.linalg.eigh(N)
+    if values[0] >= -len(N) * np.finfo(float).eps * np.abs(values).max():
+        return N
+    kept = values > 0
+    return (vectors[:, kept] * values[kept]) @ vectors[:, kept].T
+
+
+def centred_alignment(A: np.ndarray, B: np.ndarray) -> float:
+    """Normalised alignment (11) of two matrices of one shape: the correlation of what is left of them by centring."""
+    A, B = (K - K.mean(axis=0) - K.mean(axis=1, keepdims=True) + K.mean() for K in (A, B))
+    return ratio(np.vdot(A, B), np.vdot(A, A) * np.vdot(B, B))
