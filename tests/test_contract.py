@@ -27,7 +27,7 @@ ESTIMATORS = [
     if inspect.isclass(getattr(lopsided, name)) and issubclass(getattr(lopsided, name), BaseEstimator)
 ]
 LAYERS = [
-    {"_parallel", "_rows", "exceptions"},
+    {"_budget", "_parallel", "_rows", "exceptions"},
     {"kernels"},
     {"operators"},
     {"linalg"},

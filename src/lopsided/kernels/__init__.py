@@ -2,20 +2,25 @@
 
 from .arithmetic import Product, Scaled, Sum, Swapped
 from .base import Function, Kernel, Precomputed
+from .diffusion import Diffusion
 from .distance import TL1, Laplacian
 from .divergence import KullbackLeibler
 from .exponential import RBF, SNE, Exponential
 from .inner import Linear, LinearPolynomial, Polynomial, Tanh
+from .katz import Katz
 from .names import as_kernel
-from .node import NodeKernel
+from .node import GraphKernel, NodeKernel
 from .student import StudentT
 
 __all__ = [
     "RBF",
     "SNE",
     "TL1",
+    "Diffusion",
     "Exponential",
     "Function",
+    "GraphKernel",
+    "Katz",
     "Kernel",
     "KullbackLeibler",
     "Laplacian",

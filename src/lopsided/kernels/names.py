@@ -7,10 +7,13 @@ from collections.abc import Callable
 from sklearn.base import clone
 
 from .base import Function, Kernel, Precomputed
+from .diffusion import Diffusion
 from .distance import TL1, Laplacian
 from .divergence import KullbackLeibler
 from .exponential import RBF, SNE, Exponential
 from .inner import Linear, LinearPolynomial, Polynomial, Tanh
+from .katz import Katz
+from .node import NodeKernel
 from .student import StudentT
 
 BY_NAME: dict[str, type[Kernel]] = {
@@ -25,6 +28,9 @@ BY_NAME: dict[str, type[Kernel]] = {
     "tl1": TL1,
     "tanh": Tanh,
     "kullback_leibler": KullbackLeibler,
+    "node": NodeKernel,
+    "diffusion": Diffusion,
+    "katz": Katz,
     "precomputed": Precomputed,
 }
 
