@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,11 @@ class Nodes:
 
     def is_id(self, node: Any) -> bool:
         """Whether it is one id, a tuple that names a node among them, and not a sequence of ids."""
-        return isinstance(node, str) or np.ndim(node) == 0 or (isinstance(node, tuple) and node in self._number)
+        return (
+            isinstance(node, str)
+            or not isinstance(node, Iterable)
+            or (isinstance(node, tuple) and node in self._number)
+        )
 
     def numbers(self, ids: Any) -> np.ndarray:
         """Rows of one node or of several, given by their ids."""

@@ -183,6 +183,8 @@ def _read_file(path: Path) -> tuple[list[str], list[Any]]:
         with gzip.open(path, "rt", newline="") if path.suffix.lower() == ".gz" else path.open(newline="") as file:
             lines = (line for line in file if line.strip() and not line.lstrip().startswith(COMMENT))
             rows = _split(lines) if DELIMITERS[kind] == SPACES else list(csv.reader(lines, delimiter=DELIMITERS[kind]))
+    except FileNotFoundError:
+        raise
     except (OSError, EOFError, ValueError, SyntaxError, csv.Error) as error:
         raise ValueError(f"cannot read {str(path)!r}: {error}") from error
     return _parsed(rows, path)
@@ -195,6 +197,8 @@ def _read_parquet(path: Path) -> tuple[list[str], list[Any]]:
         raise ImportError("Parquet files are read by pyarrow: pip install 'lopsided[graph]'") from error
     try:
         return _table_columns(pyarrow.parquet.read_table(path))
+    except FileNotFoundError:
+        raise
     except (OSError, pyarrow.ArrowException) as error:
         raise ValueError(f"cannot read {str(path)!r}: {error}") from error
 
