@@ -66,7 +66,7 @@ def read_graph(graph: Any, *, source: str | None = None, target: str | None = No
     -----
     Weights of repeated edges are added. Self-loops are kept. An edge of weight zero is none, but its nodes stay. In
     text files the ids are whole numbers if all of them are, and texts otherwise; lines that begin with # are comments;
-    the first line is a header if it names the columns, or if it alone has no number where all others have one.
+    the first line is a header if it names the columns, or has no number where a column has nothing else.
 
     Examples
     --------
@@ -234,12 +234,13 @@ def _parsed(rows: list[list[str]], path: Path) -> tuple[list[str], list[np.ndarr
 
 
 def _is_header(rows: list[list[str]]) -> bool:
-    """Whether the first row names the columns, or is the only one without a number where all others have one."""
+    """Whether the first row names the columns, or is without numbers where some column has nothing else."""
     first = [cell.lower() for cell in rows[0]]
     if set(first) & set(NAMES["source"]) and set(first) & set(NAMES["target"]):
         return True
-    odd = (j for j, cell in enumerate(first) if not _is_number(cell))
-    return len(rows) > 1 and any(all(_is_number(row[j]) for row in rows[1:]) for j in odd)
+    if len(rows) < 2 or any(map(_is_number, first)):
+        return False
+    return any(all(_is_number(row[j]) for row in rows[1:]) for j in range(len(first)))
 
 
 def _is_whole(column: np.ndarray) -> bool:
