@@ -1,7 +1,10 @@
 """DirectedGraphEmbedding: vectors, new nodes, ids, scikit-learn, and graphs that cannot be embedded."""
 
 import pickle
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -9,10 +12,11 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.exceptions import SkipTestWarning
 from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
 from cases import assert_close
 from lopsided import DirectedGraphEmbedding, KernelSVD
@@ -43,6 +47,11 @@ def need_columns(estimator):
 @parametrize_with_checks([Samples(), Samples(kernel="sne", scaling=1.0)], expected_failed_checks=need_columns)
 def test_the_embedding_keeps_the_contract_of_scikit_learn(estimator, check):
     check(estimator)
+
+
+def test_scikit_learn_knows_that_a_graph_is_no_table_of_samples():
+    with pytest.warns(SkipTestWarning, match="Can't test estimator DirectedGraphEmbedding"):
+        check_estimator(DirectedGraphEmbedding())
 
 
 @every_kernel
@@ -224,3 +233,10 @@ def test_unknown_nodes_are_named(use, message):
     model = DirectedGraphEmbedding(2).fit(pd.DataFrame({"source": list("abc"), "target": list("bca")}))
     with pytest.raises(ValueError, match=message):
         use(model)
+
+
+def test_the_example_runs():
+    path = Path(__file__).parents[1] / "examples" / "embed_graph.py"
+    done = subprocess.run([sys.executable, path], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "paper-900 might cite" in done.stdout
