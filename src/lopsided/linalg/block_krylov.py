@@ -29,6 +29,7 @@ def krylov(
     tol: float = 0.0,
     block: int = 8,
     max_steps: int = MAX_STEPS,
+    budget: int | None = None,
 ) -> Factors:
     """The k leading triplets, to rounding by default.
 
@@ -38,10 +39,15 @@ def krylov(
     A Krylov space sees at most ``block`` copies of a repeated singular value, so after convergence a few steps from
     random directions look for others.
 
-    Cost: two products with ``block`` columns and O((n + m) k block) a step; memory O((n + m)(4 k + 6 block)).
+    Cost: two products with ``block`` columns and O((n + m) k block) a step; memory O((n + m)(4 k + 6 block)). Bases that
+    would exceed a ``budget`` of bytes are kept shorter, down to 1.5 k, and restarted more often.
     """
     block = min(block, *A.shape)
-    capacity = min(max(4 * k, k + SPARE + 6 * block), min(A.shape) - block)
+    capacity = max(4 * k, k + SPARE + 6 * block)
+    if budget is not None:
+        affordable = budget // (sum(A.shape) * A.dtype.itemsize)
+        capacity = max(k + k // 2, k + SPARE + 2 * block, min(capacity, affordable))
+    capacity = min(capacity, min(A.shape) - block)
     if capacity < k + block:
         raise ValueError(
             f"k={k} with blocks of {block} leaves no room for a Krylov space in min(n, m)={min(A.shape)}; use lapack"
