@@ -159,6 +159,15 @@ def test_any_hashable_is_an_id():
     np.testing.assert_array_equal(model.transform(graph), np.hstack([model.source_embedding_, model.target_embedding_]))
 
 
+def test_grids_of_networkx_have_tuples_as_nodes():
+    graph = nx.grid_2d_graph(3, 3, create_using=nx.DiGraph)
+    model = DirectedGraphEmbedding(2).fit(graph)
+    assert model.nodes_.tolist() == list(graph.nodes)
+    assert model.score_edges((0, 0), (0, 1)) > model.score_edges((0, 0), (2, 2))
+    with pytest.raises(ValueError, match="not the graph of fit"):
+        model.transform(nx.grid_2d_graph(2, 2))
+
+
 def test_it_is_a_transformer_among_others():
     pipeline = make_pipeline(DirectedGraphEmbedding(16, scaling=1.0), RidgeClassifier())
     assert pipeline.fit(GRAPH, LABELS).score(GRAPH, LABELS) > 0.6

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from cases import PLENTY, assert_close
 from lopsided import AsymmetricLSSVC, KernelSVD
 from lopsided.datasets import make_citation_graph
-from lopsided.exceptions import FallbackWarning
+from lopsided.exceptions import ConvergenceWarning, FallbackWarning
 from lopsided.kernels import Diffusion, Katz, NodeKernel
 from lopsided.kernels.katz import spectral_radius
 from lopsided.operators import as_operator
@@ -133,6 +133,11 @@ def test_a_graph_without_cycles_takes_any_beta():
     nodes = np.arange(3)[:, None]
     np.testing.assert_allclose(Katz(A, beta=5.0)(nodes, nodes), [[0, 5, 25], [0, 0, 5], [0, 0, 0]])
     assert Katz(A).fit(nodes, nodes).beta_ == 0.5
+
+
+def test_a_beta_at_the_bound_says_that_walks_still_count():
+    with pytest.warns(ConvergenceWarning, match="lower beta"):
+        Katz(np.ones((2, 2)), beta=0.5 - 1e-9)([[0]], [[1]])
 
 
 KERNELS = [

@@ -13,7 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._parallel import slices_of
+from .._parallel import jobs, slices_of
 from ..estimators import KernelSVD
 from ..exceptions import FallbackWarning, RankWarning
 from ..kernels import Diffusion, GraphKernel, Kernel, as_kernel
@@ -191,8 +191,8 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
             return np.hstack([self.source_embedding_, self.target_embedding_])
         outward, inward = self._nodes.edges_of_others(X, in_edges, self.adjacency_.dtype)
         blocks = slices_of(outward.shape[0], BLOCK_ENTRIES // self.n_features_in_)
-        parts = [self._embedded(outward[rows], inward[rows], in_edges is not None) for rows in blocks]
-        return np.concatenate(parts)
+        with jobs(self.n_jobs):
+            return np.concatenate([self._embedded(outward[b], inward[b], in_edges is not None) for b in blocks])
 
     def score_edges(self, u: Any, v: Any) -> Any:
         """How likely edges from nodes u to nodes v are: (U diag(s) V')[u, v].
@@ -260,7 +260,7 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
         kernel.set_params(adjacency=A)
         if "memory_budget" in kernel.get_params() and kernel.memory_budget is None:
             kernel.set_params(memory_budget=self.memory_budget)
-        nodes = np.arange(A.shape[0], dtype=A.dtype)[:, None]
+        nodes = np.arange(A.shape[0], dtype=float)[:, None]
         return svd.fit(nodes, Z=nodes)
 
     def _wanted_kernel(self) -> Kernel:

@@ -200,9 +200,9 @@ def hide_edges(
     kept[hidden] = False
     left = sparse.csr_array((A.data[kept], (u[kept], v[kept])), shape=A.shape)
     turned = v[hidden] * n + u[hidden]
-    turned = turned[~_contains(known, turned)]
-    turned = turned[: round(reversed_share * len(hidden))]
-    pairs = np.concatenate([turned, _free_pairs(known, n, len(hidden) - len(turned), rng)])
+    turned = rng.permutation(turned[~_contains(known, turned)])[: round(reversed_share * len(hidden))]
+    others = _free_pairs(np.sort(np.concatenate([known, turned])), n, len(hidden) - len(turned), rng)
+    pairs = np.concatenate([turned, others])
     return HiddenEdges(left, (u[hidden], v[hidden]), (pairs // n, pairs % n))
 
 
@@ -303,14 +303,14 @@ def _contains(known: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     return known[place] == pairs
 
 
-def _free_pairs(known: np.ndarray, n: int, count: int, rng: np.random.RandomState) -> np.ndarray:
-    """Pairs of two nodes that are no edges, drawn at random, none twice unless there are too few."""
-    if count and len(known) >= n * (n - 1):
-        raise ValueError("every pair of nodes is an edge; there are no negative pairs")
+def _free_pairs(taken: np.ndarray, n: int, count: int, rng: np.random.RandomState) -> np.ndarray:
+    """Pairs of two nodes that are not taken, drawn at random, none twice."""
+    free = n * (n - 1) - np.count_nonzero(taken // n != taken % n)
+    if count > free:
+        raise ValueError(f"{count} pairs that are no edges are asked for, but there are {free}; hide fewer edges")
     found = np.empty(0, dtype=np.int64)
     while len(found) < count:
-        u, v = rng.randint(n, size=(2, 2 * (count - len(found)) + 10)).astype(np.int64)
+        u, v = rng.randint(n, size=(2, 2 * count)).astype(np.int64)
         pairs = (u * n + v)[u != v]
-        pairs = pairs[~_contains(known, pairs)]
-        found = np.concatenate([found, pairs])
-    return found[:count]
+        found = np.unique(np.concatenate([found, pairs[~_contains(taken, pairs)]]))
+    return rng.permutation(found)[:count]

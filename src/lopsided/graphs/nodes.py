@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ..kernels.points import check_points
-from .reading import Edges, assembled, is_path_or_table, number_nodes, read_edges
+from .reading import Edges, assembled, is_networkx, is_path_or_table, number_nodes, read_edges
 
 SHOWN = 5
 
@@ -46,6 +46,8 @@ class Nodes:
         self, out_edges: Any, in_edges: Any, dtype: np.dtype
     ) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Edges from new nodes and edges to them, each as sparse rows over the nodes; None is no edges."""
+        if is_networkx(out_edges) or is_networkx(in_edges):
+            raise ValueError("edges of new nodes come as tables of edges or as rows; this is not the graph of fit")
         if is_path_or_table(out_edges) or is_path_or_table(in_edges):
             rows = self._rows_of_tables(out_edges, in_edges)
         else:
@@ -62,6 +64,8 @@ class Nodes:
         nothing = Edges(np.empty(0, dtype=object), np.empty(0, dtype=object), np.empty(0))
         outward, inward = (nothing if table is None else read_edges(table) for table in (out_edges, in_edges))
         new, (numbers,) = number_nodes(np.concatenate([outward.source.astype(object), inward.target.astype(object)]))
+        if not len(new):
+            raise ValueError("the tables hold no edges, and so no new nodes")
         shape, first = (len(new), len(self)), len(outward.source)
         return (
             assembled(numbers[:first], self.numbers(outward.target), outward.weight, shape),

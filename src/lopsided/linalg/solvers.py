@@ -151,7 +151,7 @@ def _solve(
         choice = Choice("lapack", why)
     block = min(room, block_size(A.shape, k, work=A.work, evaluated=A.evaluated))
     if choice.name == "krylov":
-        return krylov(A, k, rng=rng, tol=tol, block=block, budget=budget), choice
+        return krylov(A, k, rng=rng, tol=tol, block=block, budget=budget // 2), choice  # half is for the matrix
     check_finite(A @ np.ones((A.shape[1], 1), dtype=A.dtype))
     if choice.name == "lapack":
         return lapack(A, k), choice
