@@ -24,6 +24,7 @@ NAMES = {
 SPACES = " "
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".edgelist": SPACES, ".edges": SPACES, ".txt": SPACES}
 COMMENT = "#"
+ENCODING = "utf-8-sig"  # spreadsheets begin their files with a mark, which is no part of the first name
 
 
 class Graph(NamedTuple):
@@ -184,7 +185,7 @@ def _read_file(path: Path) -> tuple[list[str], list[Any]]:
             f"{path.name!r} ends with {kind or 'nothing'!r}, not with one of {', '.join([*DELIMITERS, '.parquet'])}"
         )
     try:
-        with gzip.open(path, "rt", newline="") if path.suffix.lower() == ".gz" else path.open(newline="") as file:
+        with (gzip.open if path.suffix.lower() == ".gz" else open)(path, "rt", encoding=ENCODING, newline="") as file:
             lines = (line for line in file if line.strip() and not line.lstrip().startswith(COMMENT))
             rows = _split(lines) if DELIMITERS[kind] == SPACES else list(csv.reader(lines, delimiter=DELIMITERS[kind]))
     except FileNotFoundError:
