@@ -54,8 +54,8 @@ def read_graph(graph: Any, *, source: str | None = None, target: str | None = No
         .txt); text files may be compressed (.gz). A ``Graph`` is returned as it is.
     source, target, weight : str or None, default=None
         Names of the columns of a table. None takes columns called source (src, from), target (dst, to) and weight, else
-        the first two and, if there are three, the third as weight. Without a weight every edge counts one. For networkx
-        ``weight`` is the edges' attribute, "weight" unless given.
+        the first two that are no weight and, if there are three, the third as weight. Without a weight every edge
+        counts one. For networkx ``weight`` is the edges' attribute, "weight" unless given.
 
     Returns
     -------
@@ -67,7 +67,8 @@ def read_graph(graph: Any, *, source: str | None = None, target: str | None = No
     -----
     Weights of repeated edges are added. Self-loops are kept. An edge of weight zero is none, but its nodes stay. In
     text files the ids are whole numbers if all of them are, and texts otherwise; lines that begin with # are comments;
-    the first line is a header if it names the columns, or has no number where a column has nothing else.
+    the first line is a header if it names the columns, by the usual names or by those that are given, or has no number
+    where a column has nothing else.
 
     Examples
     --------
@@ -93,7 +94,10 @@ def read_graph(graph: Any, *, source: str | None = None, target: str | None = No
 
 def read_edges(table: Any, *, source: str | None = None, target: str | None = None, weight: str | None = None) -> Edges:
     """The edges of a table or of the file that holds one; parameters as in ``read_graph``."""
-    names, columns = _read_file(Path(table)) if isinstance(table, (str, os.PathLike)) else _table_columns(table)
+    if isinstance(table, (str, os.PathLike)):
+        names, columns = _read_file(Path(table), {source, target, weight})
+    else:
+        names, columns = _table_columns(table)
     left, right, value = _choose_columns(names, len(columns), source, target, weight)
     if _is_text(table) and _is_whole(columns[left]) and _is_whole(columns[right]):
         columns[left], columns[right] = columns[left].astype(np.int64), columns[right].astype(np.int64)
@@ -176,7 +180,7 @@ def _is_text(table: Any) -> bool:
     return isinstance(table, (str, os.PathLike)) and _kind(Path(table)) in DELIMITERS
 
 
-def _read_file(path: Path) -> tuple[list[str], list[Any]]:
+def _read_file(path: Path, wanted: set[str | None]) -> tuple[list[str], list[Any]]:
     kind = _kind(path)
     if kind == ".parquet":
         return _read_parquet(path)
@@ -192,7 +196,7 @@ def _read_file(path: Path) -> tuple[list[str], list[Any]]:
         raise
     except (OSError, EOFError, ValueError, SyntaxError, csv.Error) as error:
         raise ValueError(f"cannot read {str(path)!r}: {error}") from error
-    return _parsed(rows, path)
+    return _parsed(rows, path, wanted)
 
 
 def _read_parquet(path: Path) -> tuple[list[str], list[Any]]:
@@ -221,8 +225,8 @@ def _split(lines: Iterable[str]) -> list[list[str]]:
     return rows
 
 
-def _parsed(rows: list[list[str]], path: Path) -> tuple[list[str], list[np.ndarray]]:
-    """Columns of a text file, and their names if it has a header."""
+def _parsed(rows: list[list[str]], path: Path, wanted: set[str | None]) -> tuple[list[str], list[np.ndarray]]:
+    """Columns of a text file, and their names if it has a header, as one with the wanted names is."""
     width = max(2, len(rows[0])) if rows else 2
     wrong = next((i for i, row in enumerate(rows) if len(row) != width), None)
     if wrong is not None:
@@ -231,7 +235,7 @@ def _parsed(rows: list[list[str]], path: Path) -> tuple[list[str], list[np.ndarr
             f"{width}: a source, a target and perhaps a weight"
         )
     names: list[str] = []
-    if rows and _is_header(rows):
+    if rows and (not wanted.isdisjoint(map(str.strip, rows[0])) or _is_header(rows)):
         names, rows = [cell.strip() for cell in rows[0]], rows[1:]
     return names, [np.array([row[j].strip() for row in rows], dtype=object) for j in range(width)]
 
@@ -267,8 +271,11 @@ def _choose_columns(
     if repeated:
         raise ValueError(f"columns {repeated} appear more than once in {names}; rename them, so that one is meant")
     u, v, w = _find(names, "source", source), _find(names, "target", target), _find(names, "weight", weight)
-    if u is None and v is None and width in (2, 3):
-        return 0, 1, 2 if width == 3 else w
+    ends = [i for i in range(width) if i != w]
+    if u is None and v is None and len(ends) == 2:
+        return ends[0], ends[1], w
+    if u is None and v is None and len(ends) == 3 and w is None:
+        return 0, 1, 2
     if u is None or v is None:
         raise ValueError(
             f"the {width} columns {names} do not tell source and target of the edges; call them so, or name them: "
