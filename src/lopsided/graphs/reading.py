@@ -24,6 +24,7 @@ NAMES = {
 SPACES = " "
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".edgelist": SPACES, ".edges": SPACES, ".txt": SPACES}
 COMMENT = "#"
+LARGEST = np.iinfo(np.int64).max
 ENCODING = "utf-8-sig"  # spreadsheets begin their files with a mark, which is no part of the first name
 
 
@@ -251,8 +252,10 @@ def _is_header(rows: list[list[str]]) -> bool:
 
 
 def _is_whole(column: np.ndarray) -> bool:
-    """Whether texts are whole numbers, written as such: 007 stays a text."""
-    return all(cell.removeprefix("-").isdecimal() and str(int(cell)) == cell for cell in column)
+    """Whether texts are whole numbers of 64 bits, written as such: 007 stays a text."""
+    return all(
+        cell.removeprefix("-").isdecimal() and str(int(cell)) == cell and abs(int(cell)) <= LARGEST for cell in column
+    )
 
 
 def _is_number(cell: str) -> bool:
@@ -304,13 +307,14 @@ def _checked_ids(column: Any, side: str) -> np.ndarray:
 
 
 def _as_ids(values: Any) -> np.ndarray:
-    """Ids as an array: whole numbers, or objects as they are."""
+    """Ids as an array: whole numbers of 64 bits, or objects as they are."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
         return values
     ids = np.fromiter(values, dtype=object, count=len(values))
     kinds = set(map(type, ids.tolist()))
     whole = kinds and all(issubclass(kind, (int, np.integer)) and kind is not bool for kind in kinds)
-    return ids.astype(np.int64) if whole else ids
+    fits = whole and min(ids) >= -LARGEST and max(ids) <= LARGEST
+    return ids.astype(np.int64) if fits else ids
 
 
 def _checked_weights(column: Any) -> np.ndarray:
