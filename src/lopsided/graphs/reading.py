@@ -294,7 +294,10 @@ def _find(names: Sequence[str], role: str, name: str | None) -> int | None:
             raise ValueError(f"{role}={name!r} is not among the columns {list(names)}")
         return names.index(name)
     lower = [other.lower() for other in names]
-    return next((lower.index(usual) for usual in NAMES[role] if usual in lower), None)
+    usual = next((usual for usual in NAMES[role] if usual in lower), None)
+    if usual is not None and lower.count(usual) > 1:
+        raise ValueError(f"the columns {list(names)} name the {role} more than once; say which by {role}=...")
+    return None if usual is None else lower.index(usual)
 
 
 def _checked_ids(column: Any, side: str) -> np.ndarray:
