@@ -105,11 +105,7 @@ class Diffusion(MatrixKernel):
     def learn(self, A: Array) -> None:
         """Follow the walks from every node."""
         A = canonical(sparse.csr_array(A))
-        if A.nnz and A.data.min() < 0:
-            raise ValueError(
-                f"Negative values in data passed to Diffusion: weights are chances of a walk and must be >= 0, but the "
-                f"least is {A.data.min():g}; give abs(adjacency), or take Katz or NodeKernel, which know signs"
-            )
+        _check_positive(A)
         forward = canonical(A + A.T) if self.direction == "undirected" else A
         self.outward_ = None if self.direction == "in" else Walk.on(forward)
         self.backward_ = Walk.on(by_rows(A.T)) if self.direction in ("in", "both") else None
@@ -128,6 +124,8 @@ class Diffusion(MatrixKernel):
 
     def _new(self, edges: sparse.csr_array, others: sparse.csr_array, ahead: Walk | None, behind: Walk | None) -> Array:
         """Walks ``ahead`` that start in the new nodes, and walks ``behind`` that end there."""
+        _check_positive(edges)
+        _check_positive(others)
         if self.direction == "undirected":
             edges = canonical(edges + others)
         first = None if ahead is None else self._visits(ahead.P, ahead.starts(edges))
@@ -175,3 +173,11 @@ class Diffusion(MatrixKernel):
                 stacklevel=4,
             )
         return threshold
+
+
+def _check_positive(weights: sparse.csr_array) -> None:
+    if weights.nnz and weights.data.min() < 0:
+        raise ValueError(
+            f"Negative values in data passed to Diffusion: weights are chances of a walk and must be >= 0, but the "
+            f"least is {weights.data.min():g}; give abs(adjacency), or take Katz or NodeKernel, which know signs"
+        )
