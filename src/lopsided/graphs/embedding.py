@@ -21,7 +21,7 @@ from ..kernels.node import Balance
 from ..kernels.points import by_rows
 from ..linalg import powers
 from .nodes import Nodes
-from .reading import is_networkx, is_path_or_table, read_graph
+from .reading import Graph, is_networkx, is_path_or_table, read_graph
 
 DEFAULT = Diffusion()
 BLOCK_ENTRIES = 1 << 24
@@ -286,7 +286,7 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
 
     def _is_known(self, X: Any) -> bool:
         """Whether X is the graph of ``fit``."""
-        if not (is_path_or_table(X) or is_networkx(X)):
+        if not (isinstance(X, Graph) or is_path_or_table(X) or is_networkx(X)):
             X = X if hasattr(X, "shape") else np.asarray(X)
             if X.shape != self.adjacency_.shape:
                 return False

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ..kernels.points import check_points
-from .reading import Edges, assembled, is_networkx, is_path_or_table, number_nodes, read_edges
+from .reading import Edges, Graph, assembled, is_networkx, is_path_or_table, number_nodes, read_edges
 
 SHOWN = 5
 
@@ -46,14 +46,21 @@ class Nodes:
         self, out_edges: Any, in_edges: Any, dtype: np.dtype
     ) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Edges from new nodes and edges to them, each as sparse rows over the nodes; None is no edges."""
-        if is_networkx(out_edges) or is_networkx(in_edges):
-            raise ValueError("edges of new nodes come as tables of edges or as rows; this is not the graph of fit")
-        if is_path_or_table(out_edges) or is_path_or_table(in_edges):
+        given = [edges for edges in (out_edges, in_edges) if edges is not None]
+        tables = [is_path_or_table(edges) for edges in given]
+        whole = any(isinstance(edges, Graph) or is_networkx(edges) for edges in given)
+        if not given or whole or len(set(tables)) > 1:
+            kinds = " and ".join(type(edges).__name__ for edges in given) or "none"
+            raise ValueError(
+                f"edges of new nodes come as tables of edges or as rows over nodes_, not as {kinds}; this is "
+                "not the graph of fit, which stands for itself"
+            )
+        if tables[0]:
             rows = self._rows_of_tables(out_edges, in_edges)
         else:
             rows = self._checked(out_edges, "X"), self._checked(in_edges, "in_edges")
-        given = next(side for side in rows if side is not None)
-        outward, inward = (sparse.csr_array(given.shape) if side is None else side for side in rows)
+        shape = next(side.shape for side in rows if side is not None)
+        outward, inward = (sparse.csr_array(shape) if side is None else side for side in rows)
         if outward.shape != inward.shape:
             raise ValueError(
                 f"X holds {outward.shape[0]} new nodes and in_edges {inward.shape[0]}; they must be the same ones"
