@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
 from .._parallel import jobs, slices_of
@@ -163,9 +164,11 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """Fit, and return source and target vectors side by side, shape (n_nodes, 2 n_components)."""
-        self.fit(X)
-        return np.hstack([self.source_embedding_, self.target_embedding_])
+        """Fit, and return source and target vectors side by side, shape (n_nodes, 2 n_components).
+
+        With ``set_output(transform="pandas")`` the ids are the index of the frame.
+        """
+        return self.fit(X)._known()
 
     def transform(self, X: Any, in_edges: Any = None) -> np.ndarray:
         """Source and target vectors, side by side, of nodes that are not in the graph; the graph stays as it is.
@@ -188,11 +191,12 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if in_edges is None and self._is_known(X):
-            return np.hstack([self.source_embedding_, self.target_embedding_])
-        outward, inward = self._nodes.edges_of_others(X, in_edges, self.adjacency_.dtype)
+            return self._known()
+        new, outward, inward = self._nodes.edges_of_others(X, in_edges, self.adjacency_.dtype)
         blocks = slices_of(outward.shape[0], BLOCK_ENTRIES // self.n_features_in_)
         with jobs(self.n_jobs):
-            return np.concatenate([self._embedded(outward[b], inward[b], in_edges is not None) for b in blocks])
+            parts = [self._embedded(outward[rows], inward[rows], in_edges is not None) for rows in blocks]
+        return self._labelled(np.concatenate(parts), new)
 
     def score_edges(self, u: Any, v: Any) -> Any:
         """How likely edges from nodes u to nodes v are: (U diag(s) V')[u, v].
@@ -283,6 +287,17 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
     def _scorers(self, rows: np.ndarray) -> np.ndarray:
         """Source vectors scaled so that their product with target vectors is the score."""
         return self.source_embedding_[rows] * self._powers(1 - 2 * self.scaling)
+
+    def _known(self) -> np.ndarray:
+        return self._labelled(np.hstack([self.source_embedding_, self.target_embedding_]), self.nodes_)
+
+    def _labelled(self, vectors: np.ndarray, ids: np.ndarray | None) -> Any:
+        """In a frame with the ids for its index where pandas is asked for: rows of X are edges and no nodes."""
+        if _get_output_config("transform", self)["dense"] != "pandas":
+            return vectors
+        import pandas as pd
+
+        return pd.DataFrame(vectors, index=None if ids is None else pd.Index(ids, tupleize_cols=False))
 
     def _is_known(self, X: Any) -> bool:
         """Whether X is the graph of ``fit``."""

@@ -44,8 +44,8 @@ class Nodes:
 
     def edges_of_others(
         self, out_edges: Any, in_edges: Any, dtype: np.dtype
-    ) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Edges from new nodes and edges to them, each as sparse rows over the nodes; None is no edges."""
+    ) -> tuple[np.ndarray | None, sparse.csr_array, sparse.csr_array]:
+        """Ids of new nodes, if they have any, edges from them and edges to them, each as sparse rows over the nodes."""
         given = [edges for edges in (out_edges, in_edges) if edges is not None]
         tables = [is_path_or_table(edges) for edges in given]
         whole = any(isinstance(edges, Graph) or is_networkx(edges) for edges in given)
@@ -56,18 +56,18 @@ class Nodes:
                 "not the graph of fit, which stands for itself"
             )
         if tables[0]:
-            rows = self._rows_of_tables(out_edges, in_edges)
+            new, *rows = self._rows_of_tables(out_edges, in_edges)
         else:
-            rows = self._checked(out_edges, "X"), self._checked(in_edges, "in_edges")
+            new, *rows = None, self._checked(out_edges, "X"), self._checked(in_edges, "in_edges")
         shape = next(side.shape for side in rows if side is not None)
         outward, inward = (sparse.csr_array(shape) if side is None else side for side in rows)
         if outward.shape != inward.shape:
             raise ValueError(
                 f"X holds {outward.shape[0]} new nodes and in_edges {inward.shape[0]}; they must be the same ones"
             )
-        return outward.astype(dtype, copy=False), inward.astype(dtype, copy=False)
+        return new, outward.astype(dtype, copy=False), inward.astype(dtype, copy=False)
 
-    def _rows_of_tables(self, out_edges: Any, in_edges: Any) -> tuple[sparse.csr_array, sparse.csr_array]:
+    def _rows_of_tables(self, out_edges: Any, in_edges: Any) -> tuple[np.ndarray, sparse.csr_array, sparse.csr_array]:
         nothing = Edges(np.empty(0, dtype=object), np.empty(0, dtype=object), np.empty(0))
         outward, inward = (nothing if table is None else read_edges(table) for table in (out_edges, in_edges))
         new, (numbers,) = number_nodes(np.concatenate([outward.source.astype(object), inward.target.astype(object)]))
@@ -75,6 +75,7 @@ class Nodes:
             raise ValueError("the tables hold no edges, and so no new nodes")
         shape, first = (len(new), len(self)), len(outward.source)
         return (
+            new,
             assembled(numbers[:first], self.numbers(outward.target), outward.weight, shape),
             assembled(numbers[first:], self.numbers(inward.source), inward.weight, shape),
         )
