@@ -64,7 +64,7 @@ def classify_nodes(
     -------
     Classification
         ``micro_f1`` and ``macro_f1`` of the test nodes, for each split. With one class for each node micro F1 is
-        accuracy.
+        accuracy, and a class counts in macro F1 if a test node has it or is given it, as in scikit-learn.
 
     Notes
     -----
@@ -78,6 +78,8 @@ def classify_nodes(
         raise ValueError(f"embedding has {len(embedding)} rows and labels {len(Y)}; each node needs both")
     if multilabel not in ("top", "sign"):
         raise ValueError(f"multilabel={multilabel!r} is neither 'top' nor 'sign'")
+    if n_splits < 1 or C <= 0:
+        raise ValueError(f"n_splits={n_splits} must be at least 1, and C={C} positive")
     n_train = round(train_size * len(Y))
     if not 0 < n_train < len(Y):
         raise ValueError(f"train_size={train_size} of {len(Y)} nodes leaves none in training or none to test")
@@ -87,9 +89,12 @@ def classify_nodes(
         train, test = order[:n_train], order[n_train:]
         machine = Ridge(alpha=1 / C).fit(embedding[train], 2.0 * Y[train] - 1)
         decisions = machine.predict(embedding[test]).reshape(len(test), -1)
-        counts = Y[test].sum(axis=1) if several else np.ones(len(test), dtype=int)
-        found = decisions > 0 if several and multilabel == "sign" else _largest(decisions, counts)
-        scores.append([f1_score(Y[test], found, average=mean, zero_division=0) for mean in ("micro", "macro")])
+        truth, found = Y[test], decisions > 0
+        if not several:
+            truth, found = truth.argmax(axis=1), decisions.argmax(axis=1)
+        elif multilabel == "top":
+            found = _largest(decisions, truth.sum(axis=1))
+        scores.append([f1_score(truth, found, average=mean, zero_division=0) for mean in ("micro", "macro")])
     return Classification(*np.transpose(scores))
 
 
@@ -246,8 +251,11 @@ def _indicators(labels: Any, several: bool) -> np.ndarray:
     """Zeros and ones, shape (n, classes)."""
     if several:
         Y = labels.toarray() if sparse.issparse(labels) else np.asarray(labels)
-        if not np.isin(Y, (0, 1)).all():
-            raise ValueError("several labels are given as zeros and ones, a column for each label")
+        if not np.isin(Y, (0, 1)).all() or Y.shape[1] < 2:
+            raise ValueError(
+                "several labels are given as zeros and ones, a column for each label; one class for each node as an "
+                "array of shape (n_nodes,)"
+            )
         return Y.astype(int)
     classes, numbers = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
