@@ -13,11 +13,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
 from .._parallel import slices_of
-from ..kernels.node import check_adjacency
 from ..kernels.points import canonical
 from ..kernels.structure import row_numbers
 from ..linalg import factorise
 from ..operators import Stored, budget_bytes
+from .reading import read_graph
 
 BLOCK_ENTRIES = 1 << 24
 DECODERS = ("dot", "distance")
@@ -191,7 +191,7 @@ def hide_edges(
     random_state : int, RandomState instance or None, default=0
         Draws both.
     """
-    A = canonical(sparse.csr_array(check_adjacency(adjacency)))
+    A = read_graph(adjacency).adjacency
     n, rng = A.shape[0], check_random_state(random_state)
     if not 0 < share < 1 or not 0 <= reversed_share <= 1:
         raise ValueError(f"share={share} must lie between 0 and 1, reversed_share={reversed_share} from 0 to 1")
@@ -274,14 +274,14 @@ def _checked(source: Any, target: Any, adjacency: Any, decoder: str) -> tuple[np
     if decoder not in DECODERS:
         raise ValueError(f"decoder={decoder!r} is not one of {DECODERS}")
     source, target = check_array(source, input_name="source"), check_array(target, input_name="target")
-    A = canonical(sparse.csr_array(check_adjacency(adjacency)))
+    A = read_graph(adjacency).adjacency
     if not len(source) == len(target) == A.shape[0] or source.shape[1] != target.shape[1]:
         raise ValueError(
             f"source {source.shape}, target {target.shape} and adjacency {A.shape} must have as many rows, and the "
             "first two as many columns"
         )
     rows = row_numbers(A)
-    kept = (rows != A.indices) & (A.data != 0)
+    kept = rows != A.indices
     return source, target, sparse.csr_array((np.ones(kept.sum()), (rows[kept], A.indices[kept])), shape=A.shape)
 
 
