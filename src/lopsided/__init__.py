@@ -1,6 +1,6 @@
 """Learning with asymmetric kernels: similarities k(x, z) that need not equal k(z, x)."""
 
-from . import kernels
+from . import graphs, kernels
 from .biclustering import KernelBiclustering
 from .estimators import (
     AsymmetricLSSVC,
@@ -10,17 +10,20 @@ from .estimators import (
     LearnedKernelSVDRegressor,
     PriorNystroem,
 )
+from .graphs import DirectedGraphEmbedding
 from .images import ImageMixtures
 
 __all__ = [
     "AsymmetricLSSVC",
     "AsymmetricLSSVR",
+    "DirectedGraphEmbedding",
     "ImageMixtures",
     "KernelBiclustering",
     "KernelSVD",
     "LearnedKernelSVDClassifier",
     "LearnedKernelSVDRegressor",
     "PriorNystroem",
+    "graphs",
     "kernels",
 ]
 __version__ = "0.1.0"

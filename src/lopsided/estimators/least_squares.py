@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._parallel import jobs, n_threads
 from ..exceptions import RankWarning
-from ..kernels import Kernel, NodeKernel, Precomputed, as_kernel
+from ..kernels import Kernel, Precomputed, as_kernel
 from ..kernels.points import FLOATS, Array, canonical
 from ..linalg import (
     SADDLE_SOLVERS,
@@ -250,7 +250,7 @@ class AsymmetricLeastSquares(BaseEstimator):
 
     def _takes_landmarks(self, kernel: Kernel, X: Array, budget: int) -> bool:
         """Whether they are asked for, or the matrix is dense and large; says so in ``solver_``."""
-        if self.solver == "auto" and (self.damping or isinstance(kernel, NodeKernel)):
+        if self.solver == "auto" and self.damping:
             return False
         choice = landmark_choice(kernel, X, X, 1, solver=self.solver, budget=budget)
         if choice is None:

@@ -3,12 +3,14 @@
 from .arithmetic import Product, Scaled, Sum, Swapped
 from .association import Association
 from .base import Function, Kernel, Precomputed
+from .diffusion import Diffusion
 from .distance import TL1, Laplacian
 from .divergence import KullbackLeibler
 from .exponential import RBF, SNE, Exponential
 from .inner import Linear, LinearPolynomial, Polynomial, Tanh
+from .katz import Katz
 from .names import as_kernel
-from .node import NodeKernel
+from .node import GraphKernel, NodeKernel
 from .student import StudentT
 
 __all__ = [
@@ -16,8 +18,11 @@ __all__ = [
     "SNE",
     "TL1",
     "Association",
+    "Diffusion",
     "Exponential",
     "Function",
+    "GraphKernel",
+    "Katz",
     "Kernel",
     "KullbackLeibler",
     "Laplacian",

@@ -8,10 +8,13 @@ from sklearn.base import clone
 
 from .association import Association
 from .base import Function, Kernel, Precomputed
+from .diffusion import Diffusion
 from .distance import TL1, Laplacian
 from .divergence import KullbackLeibler
 from .exponential import RBF, SNE, Exponential
 from .inner import Linear, LinearPolynomial, Polynomial, Tanh
+from .katz import Katz
+from .node import NodeKernel
 from .student import StudentT
 
 BY_NAME: dict[str, type[Kernel]] = {
@@ -27,6 +30,9 @@ BY_NAME: dict[str, type[Kernel]] = {
     "tanh": Tanh,
     "kullback_leibler": KullbackLeibler,
     "association": Association,
+    "node_kernel": NodeKernel,
+    "diffusion": Diffusion,
+    "katz": Katz,
     "precomputed": Precomputed,
 }
 

@@ -1,8 +1,9 @@
-"""The entries of a graph's adjacency as a kernel between its nodes."""
+"""Kernels between the nodes of a graph, and the simplest of them: the entries of its adjacency."""
 
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
 from numbers import Real
 from typing import Any, Self
 
@@ -13,13 +14,104 @@ from sklearn.utils.validation import check_array
 
 from ..exceptions import LopsidedWarning
 from .base import Kernel
-from .points import Array, canonical
+from .points import FLOATS, Array, canonical
 
 NORMALISED_LEFT = ("left", "both")
 NORMALISED_RIGHT = ("right", "both")
 
 
-class NodeKernel(Kernel):
+class GraphKernel(Kernel):
+    """A similarity k(i, j) of nodes i and j of a directed graph, given by their numbers.
+
+    Samples are node numbers, an array of shape (n, 1), so that cross-validation has both k(test, training) and
+    k(training, test) at hand: the whole graph belongs to the kernel, and labels alone are held back. Nodes that are not
+    in the graph are known by their edges with those that are, see ``left_values`` and ``right_values``.
+
+    To write one, give ``learn``, ``values`` and the two methods for new nodes.
+    """
+
+    adjacency: Any
+
+    def fit(self, X: Array, Z: Array) -> Self:
+        """Learn from the graph, and check the node numbers."""
+        super().fit(X, Z)
+        if self.widths_ != (1, 1):
+            raise ValueError(
+                f"{type(self).__name__} takes node numbers in one column, but X and Z have {self.widths_} columns"
+            )
+        if self.adjacency is None:
+            raise ValueError(
+                f"{type(self).__name__} compares the nodes of a graph: give {type(self).__name__}(adjacency), or give "
+                "the graph to DirectedGraphEmbedding, which passes it on"
+            )
+        A = check_adjacency(self.adjacency)
+        self.n_nodes_ = A.shape[0]
+        self.learn(A)
+        return self
+
+    @abstractmethod
+    def learn(self, A: Array) -> None:
+        """Learn from the adjacency, a canonical CSR array or a dense one."""
+
+    @abstractmethod
+    def values(self, rows: np.ndarray, columns: np.ndarray) -> Array:
+        """The entries between nodes of the graph, dense or sparse."""
+
+    @abstractmethod
+    def left_values(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array) -> Array:
+        """k(new, known), shape (b, n_nodes), for new nodes with these edges to and from the known ones.
+
+        Row i of ``out_edges`` holds the weights from new node i, row i of ``in_edges`` those to it. The similarities
+        of the known nodes stay what they are.
+        """
+
+    @abstractmethod
+    def right_values(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array) -> Array:
+        """k(known, new) transposed, shape (b, n_nodes)."""
+
+    def left(self, X: Array) -> np.ndarray:
+        """The node numbers, checked."""
+        return self.numbers(X)[:, None]
+
+    def right(self, Z: Array) -> np.ndarray:
+        """The node numbers, checked."""
+        return self.numbers(Z)[:, None]
+
+    def pairs(self, L: Array, R: Array) -> np.ndarray:
+        """Look the entries up."""
+        K = self.values(L[:, 0], R[:, 0])
+        return K.toarray() if sparse.issparse(K) else K
+
+    def block(self, X: Array, Z: Array) -> Array:
+        """The entries between nodes, sparse if the kernel's matrix is."""
+        return self.values(self.numbers(X), self.numbers(Z))
+
+    def numbers(self, X: Array) -> np.ndarray:
+        """Node numbers as integers, checked."""
+        given = (X.toarray() if sparse.issparse(X) else np.asarray(X))[:, 0]
+        numbers = given.astype(np.intp)
+        wrong = (numbers != given) | (numbers < 0) | (numbers >= self.n_nodes_)
+        if wrong.any():
+            raise ValueError(
+                f"{given[wrong][0]} is not a node: {type(self).__name__} takes node numbers, integers from 0 to "
+                f"{self.n_nodes_ - 1}"
+            )
+        return numbers
+
+
+class MatrixKernel(GraphKernel):
+    """A kernel of nodes whose matrix is kept, as ``matrix_``."""
+
+    matrix_: Array
+
+    def values(self, rows: np.ndarray, columns: np.ndarray) -> Array:
+        """Slice the matrix; the whole of it is not copied."""
+        every = np.arange(self.n_nodes_)
+        K = self.matrix_ if np.array_equal(rows, every) else self.matrix_[rows]
+        return K if np.array_equal(columns, every) else K[:, columns]
+
+
+class NodeKernel(MatrixKernel):
     """k(i, j) = G[i, j] for nodes i and j of a directed graph, given by their numbers.
 
     G is the adjacency with self-loops added, divided by degrees if asked. Samples are node numbers, an array of shape
@@ -29,7 +121,8 @@ class NodeKernel(Kernel):
     Parameters
     ----------
     adjacency : array or sparse matrix of shape (n_nodes, n_nodes)
-        A[i, j] is the weight of the edge from i to j. It is not modified.
+        A[i, j] is the weight of the edge from i to j. It is not modified. None is for DirectedGraphEmbedding, which
+        gives its graph.
     normalize : {"left", "right", "both"} or None, default=None
         "left" divides each row by its sum, "right" each column by its sum, "both" by the square roots of both sums, by
         which no singular value of G exceeds one: any C < 1 is then safe for the least-squares machines.
@@ -45,82 +138,91 @@ class NodeKernel(Kernel):
     """
 
     _parameter_constraints: dict[str, Any] = {
-        "adjacency": ["array-like", "sparse matrix"],
+        "adjacency": ["array-like", "sparse matrix", None],
         "normalize": [StrOptions({"left", "right", "both"}), None],
         "self_loops": [Interval(Real, 0, None, closed="left")],
     }
 
-    def __init__(self, adjacency: Any, normalize: str | None = None, self_loops: float = 0.0) -> None:
+    def __init__(self, adjacency: Any = None, normalize: str | None = None, self_loops: float = 0.0) -> None:
         self.adjacency = adjacency
         self.normalize = normalize
         self.self_loops = self_loops
 
-    def fit(self, X: Array, Z: Array) -> Self:
-        """Normalise the adjacency and check the node numbers. Cost O(edges)."""
-        super().fit(X, Z)
-        if self.widths_ != (1, 1):
-            raise ValueError(f"NodeKernel takes node numbers in one column, but X and Z have {self.widths_} columns")
-        self.matrix_ = self._normalised()
-        return self
+    def learn(self, A: Array) -> None:
+        """Normalise the adjacency. Cost O(edges)."""
+        self.balance_ = Balance(A, self.normalize, self.self_loops)
+        self.matrix_ = self.balance_.matrix(A)
 
-    def left(self, X: Array) -> np.ndarray:
-        """The node numbers, checked."""
-        return self._numbers(X)[:, None]
+    def left_values(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array) -> sparse.csr_array:
+        """The edges from new nodes, normalised as rows of the matrix are."""
+        return self.balance_.rows(out_edges)
 
-    def right(self, Z: Array) -> np.ndarray:
-        """The node numbers, checked."""
-        return self._numbers(Z)[:, None]
+    def right_values(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array) -> sparse.csr_array:
+        """The edges to new nodes, normalised as columns of the matrix are."""
+        return self.balance_.columns(in_edges)
 
-    def pairs(self, L: Array, R: Array) -> np.ndarray:
-        """Look the entries up."""
-        K = self.matrix_[L[:, 0]][:, R[:, 0]]
-        return K.toarray() if sparse.issparse(K) else K
 
-    def block(self, X: Array, Z: Array) -> Array:
-        """The entries between nodes, sparse if the adjacency is."""
-        return self.matrix_[self._numbers(X)][:, self._numbers(Z)]
+class Balance:
+    """How an adjacency gets its self-loops and is divided by degrees, remembered for nodes that come later."""
 
-    def _numbers(self, X: Array) -> np.ndarray:
-        given = (X.toarray() if sparse.issparse(X) else np.asarray(X))[:, 0]
-        numbers = given.astype(np.intp)
-        n = self.matrix_.shape[0]
-        wrong = (numbers != given) | (numbers < 0) | (numbers >= n)
-        if wrong.any():
-            raise ValueError(
-                f"{given[wrong][0]} is not a node: NodeKernel takes node numbers, integers from 0 to {n - 1}"
-            )
-        return numbers
+    def __init__(self, A: Array, normalize: str | None, self_loops: float) -> None:
+        self.normalize, self.self_loops = normalize, self_loops
+        self.left = self._weights(A, 1, "row") if normalize in NORMALISED_LEFT else None
+        self.right = self._weights(A, 0, "column") if normalize in NORMALISED_RIGHT else None
 
-    def _normalised(self) -> Array:
-        A = canonical(check_array(self.adjacency, accept_sparse="csr", dtype=np.float64, input_name="adjacency"))
-        n, m = A.shape
-        if n != m:
-            raise ValueError(
-                f"adjacency has shape {A.shape}, but rows and columns must be the same nodes; give a square one"
-            )
+    def matrix(self, A: Array) -> Array:
+        """The whole matrix."""
         if self.self_loops:
-            A = A + self.self_loops * (sparse.eye_array(n) if sparse.issparse(A) else np.eye(n))
-        left = self._weights(A, 1, "row") if self.normalize in NORMALISED_LEFT else np.ones(n)
-        right = self._weights(A, 0, "column") if self.normalize in NORMALISED_RIGHT else np.ones(n)
-        if sparse.issparse(A):
-            return canonical(sparse.diags_array(left) @ A @ sparse.diags_array(right))
-        return left[:, None] * A * right
+            eye = sparse.eye_array if sparse.issparse(A) else np.eye
+            A = A + A.dtype.type(self.self_loops) * eye(A.shape[0], dtype=A.dtype)
+        return _scaled(A, self.left, self.right)
 
-    def _weights(self, A: Array, axis: int, name: str) -> np.ndarray:
+    def rows(self, out_edges: Array) -> Array:
+        """Rows of nodes that are not in the matrix."""
+        own = self._weights(out_edges, 1, "row", new=True) if self.left is not None else None
+        return _scaled(out_edges, own, self.right)
+
+    def columns(self, in_edges: Array) -> Array:
+        """Columns of nodes that are not in the matrix, as rows."""
+        own = self._weights(in_edges, 1, "column", new=True) if self.right is not None else None
+        return _scaled(in_edges, own, self.left)
+
+    def _weights(self, A: Array, axis: int, name: str, new: bool = False) -> np.ndarray:
         """1 / sums, or 1 / sqrt(sums) if both sides are normalised; nodes without an edge keep their zeros."""
-        sums = np.asarray(A.sum(axis=axis)).ravel()
+        sums = np.asarray(A.sum(axis=axis)).ravel() + A.dtype.type(self.self_loops)
         if sums.min() < 0:
             raise ValueError(
                 f"normalize={self.normalize!r} divides by the sums of weights, but {name} {int(sums.argmin())} sums to "
                 f"{sums.min():g}; take weights >= 0 or normalize=None"
             )
         empty = sums == 0
-        if empty.any():
+        if empty.any() and not new:
             warnings.warn(
                 f"{np.count_nonzero(empty)} nodes have no edge in their {name}, which stays zero; self_loops=1.0 gives "
                 "every node one",
                 LopsidedWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
-        weights = 1 / np.where(empty, 1, sums)
+        weights = 1 / (sums + empty)
         return np.sqrt(weights) if self.normalize == "both" else weights
+
+
+def check_adjacency(adjacency: Array) -> Array:
+    """Validate an adjacency: square, finite, float32 or float64, sparse ones in canonical CSR."""
+    A = canonical(check_array(adjacency, accept_sparse="csr", dtype=FLOATS, input_name="adjacency"))
+    if A.shape[0] != A.shape[1]:
+        raise ValueError(
+            f"adjacency has shape {A.shape}, but rows and columns must be the same nodes; give a square one, or "
+            "decompose a matrix of two kinds of things with KernelSVD"
+        )
+    return A
+
+
+def _scaled(A: Array, left: np.ndarray | None, right: np.ndarray | None) -> Array:
+    """diag(left) A diag(right); None is the identity."""
+    if sparse.issparse(A):
+        if left is not None:
+            A = sparse.diags_array(left) @ A
+        return canonical(A if right is None else A @ sparse.diags_array(right))
+    A = A if left is None else left[:, None] * A
+    return A if right is None else A * right

@@ -1,10 +1,11 @@
 """Kernel matrices that are multiplied and sampled: stored, blocked, sparse plus low rank, centred, weighted."""
 
+from .._budget import budget_bytes
 from .base import KernelOperator
 from .blocked import Blocked
-from .budget import budget_bytes
 from .build import as_operator, is_evaluated
 from .compound import Centered, LowRank, Sum, Weighted
+from .resolvent import Resolvent
 from .sparse import Streamed, forecast, sparse_plus_low_rank
 from .sparse_low_rank import SparseLowRank
 from .stored import Stored
@@ -14,6 +15,7 @@ __all__ = [
     "Centered",
     "KernelOperator",
     "LowRank",
+    "Resolvent",
     "SparseLowRank",
     "Stored",
     "Streamed",

@@ -9,12 +9,14 @@ from ..kernels.arithmetic import Scaled, Swapped
 from ..kernels.arithmetic import Sum as SumKernel
 from ..kernels.base import Kernel, Precomputed
 from ..kernels.inner import Linear
-from ..kernels.node import NodeKernel
+from ..kernels.katz import Katz
+from ..kernels.node import GraphKernel
 from ..kernels.points import Array
 from ..kernels.structure import SparseKernel
 from .base import KernelOperator
 from .blocked import Blocked, Prepared
 from .compound import LowRank, Sum
+from .resolvent import Resolvent
 from .sparse import forecast, sparse_plus_low_rank
 from .stored import Stored
 
@@ -37,7 +39,9 @@ def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int, n_jobs: int 
     """
     if isinstance(kernel, Precomputed):
         return Stored(_columns(kernel.left(X), Z), n_jobs)
-    if isinstance(kernel, NodeKernel):
+    if isinstance(kernel, Katz):
+        return Resolvent(kernel, kernel.numbers(X), kernel.numbers(Z), n_jobs)
+    if isinstance(kernel, GraphKernel):
         return Stored(kernel.block(X, Z), n_jobs)
     if isinstance(kernel, Swapped):
         return as_operator(kernel.T, Z, X, budget=budget, n_jobs=n_jobs).T
@@ -61,7 +65,7 @@ def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int, n_jobs: int 
 
 def is_evaluated(kernel: Kernel, X: Array, Z: Array, budget: int) -> bool:
     """Whether the matrix is dense and exceeds the budget, so that every product evaluates it anew."""
-    if isinstance(kernel, Precomputed):
+    if isinstance(kernel, (Precomputed, GraphKernel)):
         return False
     return X.shape[0] * Z.shape[0] * np.result_type(X.dtype, Z.dtype).itemsize > budget
 

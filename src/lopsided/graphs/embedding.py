@@ -1,0 +1,330 @@
+"""Source and target vectors for the nodes of a directed graph."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._set_output import _get_output_config
+from sklearn.utils.validation import check_is_fitted
+
+from .._parallel import jobs, slices_of
+from ..estimators import KernelSVD
+from ..exceptions import FallbackWarning, RankWarning
+from ..kernels import Diffusion, GraphKernel, Kernel, as_kernel
+from ..kernels.node import Balance
+from ..kernels.points import by_rows
+from ..linalg import powers
+from .nodes import Nodes
+from .reading import Graph, is_networkx, is_path_or_table, read_graph
+
+DEFAULT = Diffusion()
+BLOCK_ENTRIES = 1 << 24
+
+
+class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
+    """Embed the nodes of a directed graph twice: as sources of edges and as targets.
+
+    A kernel K of the nodes, how similar i is to j, is decomposed as K = U diag(s) V' by :class:`KernelSVD`. Node i gets
+    the source vector U[i] s^scaling and the target vector V[i] s^scaling, and the score of an edge from i to j is
+    (U diag(s) V')[i, j], which with scaling 0.5 is the product of the two vectors.
+
+    Parameters
+    ----------
+    n_components : int, default=128
+        Length of each of the two vectors. A smaller graph has vectors as long as it has nodes, with a
+        :class:`~lopsided.exceptions.RankWarning`.
+    kernel : str, Kernel or callable, default="auto"
+        A kernel of the nodes (:class:`~lopsided.kernels.Diffusion`, :class:`~lopsided.kernels.Katz`,
+        :class:`~lopsided.kernels.NodeKernel`), which is given the graph; or any kernel of vectors ("sne", "rbf", ...),
+        which compares the rows of the adjacency with its columns. "auto" is ``Diffusion()``.
+    self_loops : float, default=0.0
+        Weight of an edge from every node to itself, added to the graph before the kernel sees it. Kernels of vectors
+        find nodes that link to the same as they are linked from; with self-loops also those that link to each other.
+    normalize : {"left", "right", "both"} or None, default=None
+        Divide the adjacency by out-degrees, in-degrees or the square roots of both, before the kernel sees it.
+    scaling : float, default=0.5
+        Power of the singular values in the vectors.
+    tol : float, default=0.0
+        Residual at which the decomposition stops, relative to the largest singular value; 0 is near rounding.
+    random_state : int, RandomState instance or None, default=None
+        For landmarks, where a dense kernel matrix is too large. None is a fixed seed: the same graph gives the same
+        vectors.
+    n_jobs : int or None, default=None
+        Threads; None is one for each core.
+    memory_budget : float, str or None, default=None
+        Bytes, or a text like "2GB", that the kernel matrix may take. None is a quarter of the memory that is free.
+
+    Attributes
+    ----------
+    source_embedding_, target_embedding_ : arrays of shape (n_nodes, n_components)
+        The vectors. A node without edges has zeros.
+    nodes_ : array of shape (n_nodes,)
+        Ids, in the order of the rows.
+    singular_values_ : array of shape (n_components,)
+        s, descending.
+    adjacency_ : scipy.sparse.csr_array
+        The graph that was read.
+    kernel_ : Kernel
+        The fitted kernel.
+    solver_ : Choice
+        How K was decomposed, and why so.
+    n_features_in_ : int
+        Nodes.
+
+    Notes
+    -----
+    Memory and time grow with the edges and, for ``Diffusion``, with 1 / threshold for each node; no array of nodes x
+    nodes is formed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided import DirectedGraphEmbedding
+    >>> A = np.array([[0, 1, 1, 0], [0, 0, 1, 1], [0, 0, 0, 1], [1, 0, 0, 0]])
+    >>> model = DirectedGraphEmbedding(n_components=2).fit(A)
+    >>> model.source_embedding_.shape, model.nearest_targets(0, k=1)
+    ((4, 2), array([2]))
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "kernel": [str, Kernel, callable],
+        "self_loops": [Interval(Real, 0, None, closed="left")],
+        "normalize": [StrOptions({"left", "right", "both"}), None],
+        "scaling": [Interval(Real, None, None, closed="neither")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+        "memory_budget": [Real, str, None],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 128,
+        *,
+        kernel: Any = "auto",
+        self_loops: float = 0.0,
+        normalize: str | None = None,
+        scaling: float = 0.5,
+        tol: float = 0.0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        memory_budget: float | str | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.self_loops = self_loops
+        self.normalize = normalize
+        self.scaling = scaling
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_budget = memory_budget
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Embed the nodes of a graph.
+
+        Parameters
+        ----------
+        X : sparse matrix, array, networkx graph, table of edges or path
+            The graph, as :func:`lopsided.graphs.read_graph` takes it.
+        y : ignored
+            For the convention of scikit-learn.
+        """
+        self._validate_params()
+        A, nodes = read_graph(X)
+        n = A.shape[0]
+        if not A.nnz:
+            raise ValueError(
+                f"the graph has {n} nodes and no edge, so that nothing tells them apart; give one with edges"
+            )
+        if self.n_components > n:
+            warnings.warn(
+                f"n_components={self.n_components} exceeds the number of nodes; {n} are kept", RankWarning, stacklevel=2
+            )
+        balance = Balance(A, self.normalize, self.self_loops)
+        svd = self._decomposed(by_rows(balance.matrix(A)))
+        if "budget" in svd.solver_.reason:
+            warnings.warn(f"{svd.solver_}; raise memory_budget to be faster", FallbackWarning, stacklevel=2)
+        self.adjacency_, self.nodes_, self.n_features_in_ = A, nodes, n
+        self.kernel_, self.solver_, self.singular_values_ = svd.kernel_, svd.solver_, svd.singular_values_
+        self._balance, self._nodes = balance, Nodes(nodes)
+        self._svd = None if isinstance(svd.kernel_, GraphKernel) else svd
+        linked = (np.diff(A.indptr) > 0) | (np.bincount(A.indices, minlength=n) > 0)
+        weights = self._powers(self.scaling)
+        self.source_embedding_, self.target_embedding_ = svd.left_vectors_ * weights, svd.right_vectors_ * weights
+        self.source_embedding_[~linked], self.target_embedding_[~linked] = 0, 0
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """Fit, and return source and target vectors side by side, shape (n_nodes, 2 n_components).
+
+        With ``set_output(transform="pandas")`` the ids are the index of the frame.
+        """
+        return self.fit(X)._known()
+
+    def transform(self, X: Any, in_edges: Any = None) -> np.ndarray:
+        """Source and target vectors, side by side, of nodes that are not in the graph; the graph stays as it is.
+
+        Parameters
+        ----------
+        X : sparse matrix or array of shape (b, n_nodes), or table of edges
+            Edges from the new nodes: row i holds the weights from new node i to every node, in the order of ``nodes_``.
+            In a table (or a file of one) sources are ids of new nodes and targets ids of the graph. The graph of
+            ``fit`` itself stands for its own nodes.
+        in_edges : the same, default=None
+            Edges to the new nodes: row i holds the weights to new node i; in a table sources are ids of the graph and
+            targets those of new nodes. None is that none is known: kernels of vectors then give zeros for targets.
+
+        Returns
+        -------
+        array of shape (b, 2 n_components)
+            A row for each new node, in the order of the rows; for tables in the order in which they first appear, in
+            the edges from them and then in those to them.
+        """
+        check_is_fitted(self)
+        if in_edges is None and self._is_known(X):
+            return self._known()
+        new, outward, inward = self._nodes.edges_of_others(X, in_edges, self.adjacency_.dtype)
+        blocks = slices_of(outward.shape[0], BLOCK_ENTRIES // self.n_features_in_)
+        with jobs(self.n_jobs):
+            parts = [self._embedded(outward[rows], inward[rows], in_edges is not None) for rows in blocks]
+        return self._labelled(np.concatenate(parts), new)
+
+    def score_edges(self, u: Any, v: Any) -> Any:
+        """How likely edges from nodes u to nodes v are: (U diag(s) V')[u, v].
+
+        Parameters
+        ----------
+        u, v : ids or sequences of n ids
+            Nodes of the graph; one id goes with every id of the other side.
+
+        Returns
+        -------
+        float, or array of shape (n,)
+            Scores; the larger the likelier.
+        """
+        check_is_fitted(self)
+        rows, columns = np.broadcast_arrays(self._nodes.numbers(u), self._nodes.numbers(v))
+        parts = slices_of(len(rows), BLOCK_ENTRIES // len(self.singular_values_))
+        pairs = ((self._scorers(rows[part]), self.target_embedding_[columns[part]]) for part in parts)
+        scores = np.concatenate([np.einsum("ij,ij->i", source, target) for source, target in pairs])
+        return scores[0] if self._nodes.is_id(u) and self._nodes.is_id(v) else scores
+
+    def nearest_targets(self, u: Any, k: int = 10) -> np.ndarray:
+        """Ids of the k nodes to which edges from u score highest, best first, u itself left out.
+
+        Parameters
+        ----------
+        u : id or sequence of ids
+            Nodes of the graph.
+        k : int, default=10
+            Targets for each; known edges are among them.
+
+        Returns
+        -------
+        array of shape (k,), or (n, k) for n nodes
+            Ids.
+        """
+        check_is_fitted(self)
+        rows, n = self._nodes.numbers(u), len(self._nodes)
+        if not 1 <= k < n:
+            raise ValueError(f"k={k} must be from 1 to {n - 1}, the number of other nodes")
+        parts = (rows[part] for part in slices_of(len(rows), BLOCK_ENTRIES // n))
+        best = [best_targets(self._scorers(part) @ self.target_embedding_.T, part, k) for part in parts]
+        found = self.nodes_[np.concatenate(best)]
+        return found[0] if self._nodes.is_id(u) else found
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """source0, source1, ..., target0, target1, ..."""
+        check_is_fitted(self)
+        k = len(self.singular_values_)
+        return np.array([f"{side}{i}" for side in ("source", "target") for i in range(k)], dtype=object)
+
+    def _decomposed(self, A: sparse.csr_array) -> KernelSVD:
+        kernel = self._wanted_kernel()
+        svd = KernelSVD(
+            min(self.n_components, A.shape[0]),
+            kernel=kernel,
+            scaling=self.scaling,
+            tol=self.tol,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            memory_budget=self.memory_budget,
+        )
+        if not isinstance(kernel, GraphKernel):
+            return svd.fit(A)
+        kernel.set_params(adjacency=A)
+        if "memory_budget" in kernel.get_params() and kernel.memory_budget is None:
+            kernel.set_params(memory_budget=self.memory_budget)
+        nodes = np.arange(A.shape[0], dtype=float)[:, None]
+        return svd.fit(nodes, Z=nodes)
+
+    def _wanted_kernel(self) -> Kernel:
+        return as_kernel(DEFAULT if isinstance(self.kernel, str) and self.kernel == "auto" else self.kernel)
+
+    def _embedded(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array, targets: bool) -> np.ndarray:
+        """Vectors of new nodes from their edges: k(new, known) V s^(scaling - 1), and so for targets."""
+        rows, columns = self._balance.rows(out_edges), self._balance.columns(in_edges)
+        if self._svd is None:
+            weights = self._powers(-1)
+            source = self.kernel_.left_values(rows, columns) @ self.target_embedding_ * weights
+            target = self.kernel_.right_values(rows, columns) @ self.source_embedding_ * weights
+        else:
+            source = self._svd.transform(rows)
+            target = self._svd.transform_right(columns) if targets else np.zeros_like(source)
+        vectors = np.hstack([source, target])
+        vectors[np.diff(out_edges.indptr) + np.diff(in_edges.indptr) == 0] = 0
+        return vectors
+
+    def _scorers(self, rows: np.ndarray) -> np.ndarray:
+        """Source vectors scaled so that their product with target vectors is the score."""
+        return self.source_embedding_[rows] * self._powers(1 - 2 * self.scaling)
+
+    def _known(self) -> np.ndarray:
+        return self._labelled(np.hstack([self.source_embedding_, self.target_embedding_]), self.nodes_)
+
+    def _labelled(self, vectors: np.ndarray, ids: np.ndarray | None) -> Any:
+        """In a frame with the ids for its index where pandas is asked for: rows of X are edges and no nodes."""
+        if _get_output_config("transform", self)["dense"] != "pandas":
+            return vectors
+        import pandas as pd
+
+        return pd.DataFrame(vectors, index=None if ids is None else pd.Index(ids, tupleize_cols=False))
+
+    def _is_known(self, X: Any) -> bool:
+        """Whether X is the graph of ``fit``."""
+        if not (isinstance(X, Graph) or is_path_or_table(X) or is_networkx(X)):
+            X = X if hasattr(X, "shape") else np.asarray(X)
+            if X.shape != self.adjacency_.shape:
+                return False
+        A, nodes = read_graph(X)
+        same = A.shape == self.adjacency_.shape and np.array_equal(nodes, self.nodes_)
+        return same and (self.adjacency_ != A).nnz == 0
+
+    def _powers(self, exponent: float) -> np.ndarray:
+        return powers(self.singular_values_, exponent, self.adjacency_.shape[0])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False  # a graph: rows are no samples, for targets are known by their columns
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = True
+        tags.input_tags.positive_only = isinstance(self._wanted_kernel(), Diffusion)
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def best_targets(scores: np.ndarray, rows: np.ndarray, k: int) -> np.ndarray:
+    """Columns of the k largest scores in each row, best first; the node of the row itself is no candidate."""
+    scores[np.arange(len(rows)), rows] = -np.inf
+    best = np.argpartition(-scores, k - 1, axis=1)[:, :k]
+    order = np.argsort(-np.take_along_axis(scores, best, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(best, order, axis=1)

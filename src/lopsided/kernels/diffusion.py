@@ -1,0 +1,183 @@
+"""How easily walks along the edges lead from one node to another."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from .._budget import budget_bytes
+from ..exceptions import FallbackWarning
+from .node import MatrixKernel
+from .points import Array, by_rows, canonical
+from .walks import Walk, expected_entries, visits
+
+COPIES = 3  # of the matrix while it is put together
+COARSER = 2.0
+COARSEST = 0.05  # a threshold above which little more than single edges is left
+
+
+class Diffusion(MatrixKernel):
+    """Personalised PageRank between the nodes of a directed graph, elementwise transformed.
+
+    A walk takes steps with chances proportional to the weights of edges, P = D^-1 A, and ends with probability
+    ``restart`` after each. K = restart sum over t >= 1 of (1 - restart)^t P^t holds the chances that the walk from
+    node i ends in node j after one step or more, and
+
+        k(i, j) = log(max(K[i, j] / threshold, 1)),    sqrt(K[i, j])    or    K[i, j].
+
+    Nodes without edges are similar to none, not even to themselves.
+
+    Parameters
+    ----------
+    adjacency : array or sparse matrix of shape (n_nodes, n_nodes)
+        A[i, j] >= 0 is the weight of the edge from i to j. It is not modified. None is for DirectedGraphEmbedding,
+        which gives its graph.
+    restart : float, default=0.15
+        Probability that a walk ends after a step; large ones stay near.
+    direction : {"out", "in", "both", "undirected"}, default="both"
+        "out" walks from i along the edges, with P from the rows of A; "in" walks from j against them, with P from its
+        columns, and both lead from i to j; "both" is their mean. "undirected" walks on A + A'.
+    transform : {"log", "root"} or None, default="log"
+        The logarithm of values in units of the threshold, the square root, or the values. Zeros stay zeros.
+    threshold : float, default=1e-3
+        Values below it are zero, and what is below it is not followed further: see Notes.
+    memory_budget : float, str or None, default=None
+        Bytes, or a text like "2GB", that the matrix may take; None is a quarter of the memory that is free. If it would
+        take more the threshold is raised, with a :class:`~lopsided.exceptions.FallbackWarning`.
+
+    Attributes
+    ----------
+    matrix_ : scipy.sparse.csr_array of shape (n_nodes, n_nodes)
+        The values.
+    threshold_ : float
+        The threshold that was taken.
+
+    Notes
+    -----
+    Values of K are never found too large, and too small by less than threshold (restart + sum of K[:, j]). A row costs
+    O(1 / (restart threshold)) steps at most and has no more than 1 / threshold entries, whatever the size of the graph.
+
+    References
+    ----------
+    Andersen, Chung, Lang, "Local graph partitioning using PageRank vectors", FOCS 2006.
+
+    Examples
+    --------
+    >>> from lopsided.kernels import Diffusion
+    >>> A = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+    >>> Diffusion(A, restart=0.5, direction="out", transform=None)([[0], [1], [2]], [[0], [1], [2]])
+    array([[0.   , 0.25 , 0.125],
+           [0.   , 0.   , 0.25 ],
+           [0.   , 0.   , 0.   ]])
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        "adjacency": ["array-like", "sparse matrix", None],
+        "restart": [Interval(Real, 0, 1, closed="neither")],
+        "direction": [StrOptions({"out", "in", "both", "undirected"})],
+        "transform": [StrOptions({"log", "root"}), None],
+        "threshold": [Interval(Real, 0, 1, closed="neither")],
+        "memory_budget": [Real, str, None],
+    }
+
+    def __init__(
+        self,
+        adjacency: Any = None,
+        *,
+        restart: float = 0.15,
+        direction: str = "both",
+        transform: str | None = "log",
+        threshold: float = 1e-3,
+        memory_budget: float | str | None = None,
+    ) -> None:
+        self.adjacency = adjacency
+        self.restart = restart
+        self.direction = direction
+        self.transform = transform
+        self.threshold = threshold
+        self.memory_budget = memory_budget
+
+    def learn(self, A: Array) -> None:
+        """Follow the walks from every node."""
+        A = canonical(sparse.csr_array(A))
+        _check_positive(A)
+        forward = canonical(A + A.T) if self.direction == "undirected" else A
+        self.outward_ = None if self.direction == "in" else Walk.on(forward)
+        self.backward_ = Walk.on(by_rows(A.T)) if self.direction in ("in", "both") else None
+        walks = [walk for walk in (self.outward_, self.backward_) if walk is not None]
+        self.threshold_ = self._affordable_threshold(walks)
+        left, right = (None if w is None else self._visits(w.P, w.P) for w in (self.outward_, self.backward_))
+        self.matrix_ = self._merged(left, None if right is None else by_rows(right.T))
+
+    def left_values(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array) -> sparse.csr_array:
+        """Walks from the new nodes to the known ones."""
+        return self._new(out_edges, in_edges, self.outward_, self.backward_)
+
+    def right_values(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array) -> sparse.csr_array:
+        """Walks from the known nodes to the new ones."""
+        return self._new(in_edges, out_edges, self.backward_, self.outward_)
+
+    def _new(self, edges: sparse.csr_array, others: sparse.csr_array, ahead: Walk | None, behind: Walk | None) -> Array:
+        """Walks ``ahead`` that start in the new nodes, and walks ``behind`` that end there."""
+        _check_positive(edges)
+        _check_positive(others)
+        if self.direction == "undirected":
+            edges = canonical(edges + others)
+        first = None if ahead is None else self._visits(ahead.P, ahead.starts(edges))
+        last = None if behind is None else self._visits(by_rows(behind.P.T), behind.ends(edges))
+        return self._merged(first, last)
+
+    def _visits(self, P: sparse.csr_array, starts: sparse.csr_array) -> sparse.csr_array:
+        return visits(P, starts, restart=self.restart, threshold=self.threshold_)
+
+    def _merged(self, first: sparse.csr_array | None, last: sparse.csr_array | None) -> sparse.csr_array:
+        """The mean of what is there, transformed."""
+        there = [K for K in (first, last) if K is not None]
+        K = canonical(sum(there[1:], there[0]))
+        K.data /= len(there)
+        return self._transformed(K)
+
+    def _transformed(self, K: sparse.csr_array) -> sparse.csr_array:
+        if self.transform == "log":
+            values = np.log(np.maximum(K.data / K.dtype.type(self.threshold_), 1))
+        else:
+            values = np.sqrt(K.data) if self.transform == "root" else K.data
+        K = sparse.csr_array((values, K.indices, K.indptr), shape=K.shape)
+        K.eliminate_zeros()
+        return K
+
+    def _affordable_threshold(self, walks: list[Walk]) -> float:
+        """The threshold, raised until the matrix fits the budget."""
+        budget, threshold = budget_bytes(self.memory_budget), float(self.threshold)
+        size = COPIES * (walks[0].P.dtype.itemsize + np.dtype(np.int32).itemsize)
+        while True:
+            entries = sum(expected_entries(walk.P, restart=self.restart, threshold=threshold) for walk in walks)
+            if size * entries <= budget:
+                break
+            threshold *= COARSER
+            if threshold > COARSEST:
+                raise ValueError(
+                    f"memory_budget={self.memory_budget}, {budget} bytes is too small for the graph: a threshold of "
+                    f"{COARSEST:g} leaves some {entries:.3g} entries of {size} bytes; raise it"
+                )
+        if threshold > self.threshold:
+            warnings.warn(
+                f"threshold={self.threshold:g} would exceed the budget of {budget} bytes; {threshold:g} is taken, for "
+                f"about {entries:.3g} entries: raise memory_budget, threshold or restart",
+                FallbackWarning,
+                stacklevel=4,
+            )
+        return threshold
+
+
+def _check_positive(weights: sparse.csr_array) -> None:
+    if weights.nnz and weights.data.min() < 0:
+        raise ValueError(
+            f"Negative values in data passed to Diffusion: weights are chances of a walk and must be >= 0, but the "
+            f"least is {weights.data.min():g}; give abs(adjacency), or take Katz or NodeKernel, which know signs"
+        )

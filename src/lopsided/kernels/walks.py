@@ -1,0 +1,91 @@
+"""Random walks with restart on a sparse graph: personalised PageRank, a threshold below which nothing is followed."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from .._parallel import run, slices_of
+from .points import by_rows
+from .structure import row_sums, scale_rows
+
+BLOCK_ROWS = 1 << 10
+SAMPLE_ROWS = 256
+
+
+class Walk(NamedTuple):
+    """Steps along the edges of a graph: P = diag(1 / degrees) A; a node without edges ends the walk."""
+
+    P: sparse.csr_array
+    degrees: np.ndarray
+
+    @classmethod
+    def on(cls, A: sparse.csr_array) -> Walk:
+        """The walk on a graph with weights >= 0."""
+        degrees = row_sums(A.data, A)
+        return cls(scale_rows(A, 1 / (degrees + (degrees == 0))), degrees)
+
+    def starts(self, edges: sparse.csr_array) -> sparse.csr_array:
+        """The first steps of nodes with these edges, each row divided by its sum."""
+        return Walk.on(edges).P
+
+    def ends(self, edges: sparse.csr_array) -> sparse.csr_array:
+        """The chances of the last step to nodes with these edges: each is divided by the degree it comes from.
+
+        An edge from a node that had none before is the only one it has.
+        """
+        weights = np.where(self.degrees[edges.indices] == 0, edges.data, self.degrees[edges.indices])
+        return sparse.csr_array((edges.data / weights, edges.indices, edges.indptr), shape=edges.shape)
+
+
+def visits(
+    P: sparse.csr_array, starts: sparse.csr_array, *, restart: float, threshold: float, n_jobs: int | None = None
+) -> sparse.csr_array:
+    """The rows of restart sum over t >= 1 of (1 - restart)^t S P^(t - 1), S = starts; none below the threshold.
+
+    With S = P it is the chance that a walk from a node, which ends after each step with probability ``restart``, ends
+    in another after at least one: personalised PageRank without what stays at the start. Chances that fall below the
+    threshold at some step are followed no further, so that no entry is found too large, and none is too small by more
+    than T threshold (restart + the sum of its column), where T <= log(threshold) / log(1 - restart) steps are taken.
+
+    Cost: fewer than 1 / (restart threshold) chances are followed for a row, whatever the size of the graph.
+    """
+    scaled = sparse.csr_array(((1 - restart) * P.data, P.indices, P.indptr), shape=P.shape)
+
+    def follow(rows: slice) -> sparse.csr_array:
+        walking, found = (1 - restart) * starts[rows], []
+        while walking.nnz:
+            walking = _at_least(walking, threshold)
+            found.append(walking)
+            walking = walking @ scaled
+        ended = _total(found) if found else walking
+        ended.data *= restart
+        return _at_least(ended, threshold)
+
+    found = run(follow, slices_of(starts.shape[0], BLOCK_ROWS), n_jobs)
+    return by_rows(sparse.vstack(found, format="csr"))
+
+
+def expected_entries(P: sparse.csr_array, *, restart: float, threshold: float) -> float:
+    """The entries that ``visits`` will find from all nodes, judged from a sample of them."""
+    n = P.shape[0]
+    rows = np.sort(np.random.default_rng(0).choice(n, min(n, SAMPLE_ROWS), replace=False))
+    return n * visits(P, P[rows], restart=restart, threshold=threshold).nnz / len(rows)
+
+
+def _total(parts: list[sparse.csr_array]) -> sparse.csr_array:
+    """The sum of sparse matrices, as one sparse product: [I I ... I] times their stack."""
+    n = parts[0].shape[0]
+    columns = np.arange(len(parts) * n, dtype=np.int32).reshape(len(parts), n).T.ravel()
+    ends = np.arange(0, len(columns) + 1, len(parts), dtype=np.int32)
+    together = sparse.csr_array((np.ones(len(columns), dtype=parts[0].dtype), columns, ends))
+    return together @ sparse.vstack(parts, format="csr")
+
+
+def _at_least(S: sparse.csr_array, bound: float) -> sparse.csr_array:
+    """Only the entries that reach the bound."""
+    chosen = np.flatnonzero(S.data >= bound)
+    indptr = np.searchsorted(chosen, S.indptr).astype(S.indptr.dtype)
+    return sparse.csr_array((S.data[chosen], S.indices[chosen], indptr), shape=S.shape)

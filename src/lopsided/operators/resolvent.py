@@ -1,0 +1,47 @@
+"""All walks of a graph as a matrix that is multiplied by, and never formed."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from ..kernels.katz import Katz, geometric_sum
+from ..kernels.points import by_rows
+from .base import EVERY, Index, KernelOperator
+from .stored import matmul
+
+TERMS = 50  # products with the graph that a product usually takes
+
+
+class Resolvent(KernelOperator):
+    """Rows and columns of (I - M)^-1 M for the sparse M of a fitted Katz kernel.
+
+    Cost of a product with b columns: that of some fifty sparse products, O(nnz b) each.
+    """
+
+    def __init__(
+        self, kernel: Katz, rows: np.ndarray, columns: np.ndarray, n_jobs: int | None = None, transposed: bool = False
+    ) -> None:
+        super().__init__((len(rows), len(columns)), kernel.step_.dtype)
+        self.kernel, self.rows, self.columns, self.n_jobs, self.transposed = kernel, rows, columns, n_jobs, transposed
+        self.M = by_rows(kernel.step_.T) if transposed else kernel.step_
+
+    def take(self, rows: Index = EVERY, cols: Index = EVERY) -> np.ndarray:
+        """Sum the walks between some nodes."""
+        if self.transposed:
+            return self.kernel.values(self.columns[cols], self.rows[rows]).T
+        return self.kernel.values(self.rows[rows], self.columns[cols])
+
+    @property
+    def work(self) -> int:
+        """The stored entries, for each term of the sum."""
+        return TERMS * int(self.M.nnz)
+
+    def _matmat(self, V: np.ndarray) -> np.ndarray:
+        spread = np.zeros((self.M.shape[1], V.shape[1]), dtype=np.result_type(self.dtype, V.dtype))
+        np.add.at(spread, self.columns, V)
+        return geometric_sum(partial(matmul, self.M, n_jobs=self.n_jobs), spread)[self.rows]
+
+    def _adjoint(self) -> Resolvent:
+        return Resolvent(self.kernel, self.columns, self.rows, self.n_jobs, not self.transposed)
