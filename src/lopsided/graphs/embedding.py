@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.preprocessing import normalize
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils._set_output import _get_output_config
@@ -24,7 +25,7 @@ from ..linalg import powers
 from .nodes import Nodes
 from .reading import Graph, is_networkx, is_path_or_table, read_graph
 
-DEFAULT = Diffusion()
+DEFAULT = Diffusion(restart=0.2, direction="last", transform="root", threshold=1e-4)
 BLOCK_ENTRIES = 1 << 24
 
 
@@ -43,14 +44,18 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
     kernel : str, Kernel or callable, default="auto"
         A kernel of the nodes (:class:`~lopsided.kernels.Diffusion`, :class:`~lopsided.kernels.Katz`,
         :class:`~lopsided.kernels.NodeKernel`), which is given the graph; or any kernel of vectors ("sne", "rbf", ...),
-        which compares the rows of the adjacency with its columns. "auto" is ``Diffusion()``.
+        which compares the rows of the adjacency with its columns. "auto" is ``Diffusion(restart=0.2,
+        direction="last", transform="root", threshold=1e-4)``.
     self_loops : float, default=0.0
         Weight of an edge from every node to itself, added to the graph before the kernel sees it. Kernels of vectors
         find nodes that link to the same as they are linked from; with self-loops also those that link to each other.
     normalize : {"left", "right", "both"} or None, default=None
         Divide the adjacency by out-degrees, in-degrees or the square roots of both, before the kernel sees it.
-    scaling : float, default=0.5
-        Power of the singular values in the vectors.
+    scaling : float, default=1.0
+        Power of the singular values in the vectors; with 0.5 their product is the score of an edge.
+    unit_length : bool, default=True
+        Bring the rows of ``fit_transform`` and ``transform``, source and target side by side, to length one, so that
+        what follows in a pipeline sees hubs and others alike. ``source_embedding_`` and ``target_embedding_`` stay.
     tol : float, default=0.0
         Residual at which the decomposition stops, relative to the largest singular value; 0 is near rounding.
     random_state : int, RandomState instance or None, default=None
@@ -99,6 +104,7 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
         "self_loops": [Interval(Real, 0, None, closed="left")],
         "normalize": [StrOptions({"left", "right", "both"}), None],
         "scaling": [Interval(Real, None, None, closed="neither")],
+        "unit_length": ["boolean"],
         "tol": [Interval(Real, 0, None, closed="left")],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
@@ -112,7 +118,8 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
         kernel: Any = "auto",
         self_loops: float = 0.0,
         normalize: str | None = None,
-        scaling: float = 0.5,
+        scaling: float = 1.0,
+        unit_length: bool = True,
         tol: float = 0.0,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -123,6 +130,7 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
         self.self_loops = self_loops
         self.normalize = normalize
         self.scaling = scaling
+        self.unit_length = unit_length
         self.tol = tol
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -196,7 +204,7 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
         blocks = slices_of(outward.shape[0], BLOCK_ENTRIES // self.n_features_in_)
         with jobs(self.n_jobs):
             parts = [self._embedded(outward[rows], inward[rows], in_edges is not None) for rows in blocks]
-        return self._labelled(np.concatenate(parts), new)
+        return self._joined(np.concatenate(parts), new)
 
     def score_edges(self, u: Any, v: Any) -> Any:
         """How likely edges from nodes u to nodes v are: (U diag(s) V')[u, v].
@@ -289,10 +297,12 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
         return self.source_embedding_[rows] * self._powers(1 - 2 * self.scaling)
 
     def _known(self) -> np.ndarray:
-        return self._labelled(np.hstack([self.source_embedding_, self.target_embedding_]), self.nodes_)
+        return self._joined(np.hstack([self.source_embedding_, self.target_embedding_]), self.nodes_)
 
-    def _labelled(self, vectors: np.ndarray, ids: np.ndarray | None) -> Any:
-        """In a frame with the ids for its index where pandas is asked for: rows of X are edges and no nodes."""
+    def _joined(self, vectors: np.ndarray, ids: np.ndarray | None) -> Any:
+        """Rows of length one, if asked for; for pandas a frame with the ids for its index, as rows of X are edges."""
+        if self.unit_length:
+            vectors = normalize(vectors, copy=False)
         if _get_output_config("transform", self)["dense"] != "pandas":
             return vectors
         import pandas as pd

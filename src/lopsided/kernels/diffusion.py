@@ -14,10 +14,13 @@ from .._budget import budget_bytes
 from ..exceptions import FallbackWarning
 from .node import MatrixKernel
 from .points import Array, by_rows, canonical
-from .walks import Walk, expected_entries, visits
+from .walks import Walk, dense_visits, expected_entries, last_step, visits
 
 COPIES = 3  # of the matrix while it is put together
 COARSER = 2.0
+FEW, MOST_DENSE = 1 << 12, 1 << 14  # nodes for which "last" always solves for all values, and at most
+FULL = 1 / 8
+EXACT = 1e-9  # where new nodes meet values that were solved for
 COARSEST = 0.05  # a threshold above which little more than single edges is left
 
 
@@ -39,9 +42,12 @@ class Diffusion(MatrixKernel):
         which gives its graph.
     restart : float, default=0.15
         Probability that a walk ends after a step; large ones stay near.
-    direction : {"out", "in", "both", "undirected"}, default="both"
+    direction : {"out", "in", "both", "undirected", "last"}, default="both"
         "out" walks from i along the edges, with P from the rows of A; "in" walks from j against them, with P from its
-        columns, and both lead from i to j; "both" is their mean. "undirected" walks on A + A'.
+        columns, and both lead from i to j; "both" is their mean. "undirected" walks on A + A'. "last" does so, too, or
+        does not leave i at all, and then either stays or follows one edge along its direction: K = M (I + P) / 2 with M
+        = restart sum over t >= 0 of (1 - restart)^t Q^t, Q being the undirected step. It brings together what is near,
+        however it is linked, and yet tells sources from targets.
     transform : {"log", "root"} or None, default="log"
         The logarithm of values in units of the threshold, the square root, or the values. Zeros stay zeros.
     threshold : float, default=1e-3
@@ -52,8 +58,9 @@ class Diffusion(MatrixKernel):
 
     Attributes
     ----------
-    matrix_ : scipy.sparse.csr_array of shape (n_nodes, n_nodes)
-        The values.
+    matrix_ : scipy.sparse.csr_array or array of shape (n_nodes, n_nodes)
+        The values. "last" solves for all of them, in a dense array, where that is little work or most are not zero: up
+        to 4,096 nodes, or up to 16,384 if the threshold leaves one of eight, within the budget.
     threshold_ : float
         The threshold that was taken.
 
@@ -79,7 +86,7 @@ class Diffusion(MatrixKernel):
     _parameter_constraints: dict[str, Any] = {
         "adjacency": ["array-like", "sparse matrix", None],
         "restart": [Interval(Real, 0, 1, closed="neither")],
-        "direction": [StrOptions({"out", "in", "both", "undirected"})],
+        "direction": [StrOptions({"out", "in", "both", "undirected", "last"})],
         "transform": [StrOptions({"log", "root"}), None],
         "threshold": [Interval(Real, 0, 1, closed="neither")],
         "memory_budget": [Real, str, None],
@@ -106,21 +113,52 @@ class Diffusion(MatrixKernel):
         """Follow the walks from every node."""
         A = canonical(sparse.csr_array(A))
         _check_positive(A)
+        if self.direction == "last":
+            return self._learn_last(A)
         forward = canonical(A + A.T) if self.direction == "undirected" else A
         self.outward_ = None if self.direction == "in" else Walk.on(forward)
         self.backward_ = Walk.on(by_rows(A.T)) if self.direction in ("in", "both") else None
         walks = [walk for walk in (self.outward_, self.backward_) if walk is not None]
-        self.threshold_ = self._affordable_threshold(walks)
+        self.threshold_ = self.cutoff_ = self._affordable_threshold(walks)
         left, right = (None if w is None else self._visits(w.P, w.P) for w in (self.outward_, self.backward_))
         self.matrix_ = self._merged(left, None if right is None else by_rows(right.T))
 
     def left_values(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array) -> sparse.csr_array:
         """Walks from the new nodes to the known ones."""
+        if self.direction == "last":
+            start = self._visits(self.near_.P, self.near_.starts(_undirected(out_edges, in_edges)))
+            return self._transformed(canonical(start @ self.last_ + self.restart / 2 * Walk.on(out_edges).P))
         return self._new(out_edges, in_edges, self.outward_, self.backward_)
 
     def right_values(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array) -> sparse.csr_array:
         """Walks from the known nodes to the new ones."""
+        if self.direction == "last":
+            back = by_rows(self.near_.P.T)
+            reached = self._visits(back, self.near_.ends(_undirected(out_edges, in_edges)))
+            followed = self._visits(back, self.following_.ends(in_edges))
+            stay = np.where(np.diff(out_edges.indptr) > 0, 0.5, 1.0).astype(reached.dtype)[:, None]
+            return self._transformed(canonical(reached * stay + followed * (0.5 / (1 - self.restart))))
         return self._new(in_edges, out_edges, self.backward_, self.outward_)
+
+    def _learn_last(self, A: sparse.csr_array) -> None:
+        """Walk without regard to direction, and let the last step have one."""
+        self.near_, self.following_, self.last_ = Walk.on(_undirected(A, A.T)), Walk.on(A), last_step(A)
+        if self._is_dense(A):
+            self.threshold_, self.cutoff_ = float(self.threshold), EXACT
+            self.matrix_ = self._transformed(dense_visits(self.near_.P, self.last_, self.restart))
+            return
+        self.threshold_ = self.cutoff_ = self._affordable_threshold([self.near_])
+        self.matrix_ = self._transformed(canonical(self._visits(self.near_.P, self.near_.P, self.last_)))
+
+    def _is_dense(self, A: sparse.csr_array) -> bool:
+        """Whether solving for all values is the cheaper way."""
+        n = A.shape[0]
+        if n > MOST_DENSE or COPIES * n**2 * A.dtype.itemsize > budget_bytes(self.memory_budget):
+            return False
+        if n <= FEW:
+            return True
+        entries = expected_entries(self.near_.P, restart=self.restart, threshold=self.threshold)
+        return entries > FULL * n**2
 
     def _new(self, edges: sparse.csr_array, others: sparse.csr_array, ahead: Walk | None, behind: Walk | None) -> Array:
         """Walks ``ahead`` that start in the new nodes, and walks ``behind`` that end there."""
@@ -132,8 +170,8 @@ class Diffusion(MatrixKernel):
         last = None if behind is None else self._visits(by_rows(behind.P.T), behind.ends(edges))
         return self._merged(first, last)
 
-    def _visits(self, P: sparse.csr_array, starts: sparse.csr_array) -> sparse.csr_array:
-        return visits(P, starts, restart=self.restart, threshold=self.threshold_)
+    def _visits(self, P: sparse.csr_array, starts: sparse.csr_array, last: Any = None) -> sparse.csr_array:
+        return visits(P, starts, restart=self.restart, threshold=self.cutoff_, last=last)
 
     def _merged(self, first: sparse.csr_array | None, last: sparse.csr_array | None) -> sparse.csr_array:
         """The mean of what is there, transformed."""
@@ -142,11 +180,14 @@ class Diffusion(MatrixKernel):
         K.data /= len(there)
         return self._transformed(K)
 
-    def _transformed(self, K: sparse.csr_array) -> sparse.csr_array:
+    def _transformed(self, K: Array) -> Array:
+        values = np.maximum(K.data if sparse.issparse(K) else K, 0)  # rounding of what vanishes
         if self.transform == "log":
-            values = np.log(np.maximum(K.data / K.dtype.type(self.threshold_), 1))
-        else:
-            values = np.sqrt(K.data) if self.transform == "root" else K.data
+            values = np.log(np.maximum(values / K.dtype.type(self.threshold_), 1))
+        elif self.transform == "root":
+            values = np.sqrt(values)
+        if not sparse.issparse(K):
+            return values
         K = sparse.csr_array((values, K.indices, K.indptr), shape=K.shape)
         K.eliminate_zeros()
         return K
@@ -173,6 +214,12 @@ class Diffusion(MatrixKernel):
                 stacklevel=4,
             )
         return threshold
+
+
+def _undirected(A: sparse.csr_array, others: sparse.csr_array) -> sparse.csr_array:
+    both = canonical(sparse.csr_array(A + others))
+    _check_positive(both)
+    return both
 
 
 def _check_positive(weights: sparse.csr_array) -> None:

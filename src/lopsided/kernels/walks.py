@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 
 from .._parallel import run, slices_of
 from .points import by_rows
@@ -40,8 +40,29 @@ class Walk(NamedTuple):
         return sparse.csr_array((edges.data / weights, edges.indices, edges.indptr), shape=edges.shape)
 
 
+def last_step(A: sparse.csr_array) -> sparse.csr_array:
+    """Stay with chance one half, or follow an edge; without edges from it a node stays, without any it is not there."""
+    out = Walk.on(A)
+    stay = np.where(out.degrees > 0, 0.5, np.bincount(A.indices, minlength=A.shape[0]) > 0)
+    return by_rows(sparse.diags_array(stay.astype(A.dtype)) + 0.5 * out.P)
+
+
+def dense_visits(P: sparse.csr_array, last: sparse.csr_array, restart: float) -> np.ndarray:
+    """The sum restart (1 - restart)^t P^t L over t >= 0, L the last step: the solution of one system. Cost O(n^3)."""
+    n = P.shape[0]
+    system = ((restart - 1) * P).toarray()
+    system[np.arange(n), np.arange(n)] += 1
+    return linalg.solve(system, restart * last.toarray(), overwrite_a=True, overwrite_b=True, check_finite=False)
+
+
 def visits(
-    P: sparse.csr_array, starts: sparse.csr_array, *, restart: float, threshold: float, n_jobs: int | None = None
+    P: sparse.csr_array,
+    starts: sparse.csr_array,
+    *,
+    restart: float,
+    threshold: float,
+    last: sparse.csr_array | None = None,
+    n_jobs: int | None = None,
 ) -> sparse.csr_array:
     """The rows of restart sum over t >= 1 of (1 - restart)^t S P^(t - 1), S = starts; none below the threshold.
 
@@ -49,6 +70,9 @@ def visits(
     in another after at least one: personalised PageRank without what stays at the start. Chances that fall below the
     threshold at some step are followed no further, so that no entry is found too large, and none is too small by more
     than T threshold (restart + the sum of its column), where T <= log(threshold) / log(1 - restart) steps are taken.
+
+    With a last step L the walks may also end where they start, before any step, and then all of them take that step:
+    restart sum over t >= 0 of (1 - restart)^t P^t L, for S = P.
 
     Cost: fewer than 1 / (restart threshold) chances are followed for a row, whatever the size of the graph.
     """
@@ -62,7 +86,9 @@ def visits(
             walking = walking @ scaled
         ended = _total(found) if found else walking
         ended.data *= restart
-        return _at_least(ended, threshold)
+        if last is not None:
+            ended = ended @ last + restart * last[rows]
+        return _at_least(sparse.csr_array(ended), threshold)
 
     found = run(follow, slices_of(starts.shape[0], BLOCK_ROWS), n_jobs)
     return by_rows(sparse.vstack(found, format="csr"))
