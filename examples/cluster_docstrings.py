@@ -11,7 +11,30 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from lopsided import KernelBiclustering
 
-MODULES = ["numpy", "numpy.linalg", "numpy.fft", "numpy.random", "numpy.ma", "scipy.linalg", "scipy.sparse", "scipy.sparse.linalg", "scipy.signal", "scipy.stats", "scipy.special", "scipy.optimize", "scipy.ndimage", "scipy.interpolate", "scipy.spatial.distance", "scipy.cluster.hierarchy", "sklearn.metrics", "sklearn.datasets", "sklearn.preprocessing", "sklearn.linear_model", "sklearn.cluster", "sklearn.model_selection"]
+MODULES = [
+    "numpy",
+    "numpy.linalg",
+    "numpy.fft",
+    "numpy.random",
+    "numpy.ma",
+    "scipy.linalg",
+    "scipy.sparse",
+    "scipy.sparse.linalg",
+    "scipy.signal",
+    "scipy.stats",
+    "scipy.special",
+    "scipy.optimize",
+    "scipy.ndimage",
+    "scipy.interpolate",
+    "scipy.spatial.distance",
+    "scipy.cluster.hierarchy",
+    "sklearn.metrics",
+    "sklearn.datasets",
+    "sklearn.preprocessing",
+    "sklearn.linear_model",
+    "sklearn.cluster",
+    "sklearn.model_selection",
+]
 CLUSTERS = 8
 LEAST_WORDS = 30
 
