@@ -17,8 +17,8 @@ standard deviation over draws. All kernel methods share the k-means landmarks of
 
 On the features of the first three a linear SVM is trained whose C is one of 1, 10, 0.1, 100 in units of 1 / mean |x|^2:
 the first of least error on the labelled samples in five folds. Features are learned anew for every fold without
-the labels of the samples held out, at the kernel and weight that were chosen. No run looks at a test label; the defaults
-of PriorNystroem were settled on these sets, which are therefore development data. Columns of
+the labels of the samples held out, at the kernel and weight that were chosen. No run looks at a test label;
+the defaults of PriorNystroem were settled on these sets, which are therefore development data. Columns of
 german, segment and satimage are scaled to [-1, 1] as in the libsvm files, those of svmguide1 are as they come. MNIST
 is too large for the peers, and for the criterion, which are left out there.
 
