@@ -17,7 +17,8 @@ standard deviation over draws. All kernel methods share the k-means landmarks of
 
 On the features of the first three a linear SVM is trained whose C is one of 1, 10, 0.1, 100 in units of 1 / mean |x|^2:
 the first of least error on the labelled samples in five folds. Features are learned anew for every fold without
-the labels of the samples held out, at the kernel and weight that were chosen. No test label is looked at. Columns of
+the labels of the samples held out, at the kernel and weight that were chosen. No run looks at a test label;
+the defaults of PriorNystroem were settled on these sets, which are therefore development data. Columns of
 german, segment and satimage are scaled to [-1, 1] as in the libsvm files, those of svmguide1 are as they come. MNIST
 is too large for the peers, and for the criterion, which are left out there.
 
@@ -336,13 +337,13 @@ def cost(smoke: bool) -> dict[str, Any]:
 
 
 def slope(smoke: bool) -> dict[str, Any]:
-    """Seconds of fit and transform as rows grow, 500 labels, 200 landmarks, 20 columns, float32."""
-    sizes = [1000, 2000] if smoke else [10_000, 31_623, 100_000, 316_228, 1_000_000]
+    """Seconds of fit and transform as rows grow, 100 labels, 200 landmarks, 20 columns, float32."""
+    sizes = [1000, 2000] if smoke else [10_000, 100_000, 1_000_000]
     X, y = make_blobs(sizes[-1], 20, centers=10, cluster_std=4.0, random_state=0)
     X = X.astype(np.float32)
     seconds = {"fit": [], "transform": []}
     for n in sizes:
-        classes = hidden(y, np.arange(500))[:n]
+        classes = hidden(y, np.arange(LABELS))[:n]
         model = PriorNystroem(50 if smoke else 200, random_state=0)
         seconds["fit"].append(work(lambda n=n, classes=classes, model=model: model.fit(X[:n], classes))[0])
         seconds["transform"].append(work(lambda n=n, model=model: model.transform(X[:n]).shape)[0])
