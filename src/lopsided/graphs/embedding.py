@@ -15,12 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._parallel import slices_of
 from ..estimators import KernelSVD
-from ..exceptions import FallbackWarning
+from ..exceptions import FallbackWarning, RankWarning
 from ..kernels import Diffusion, GraphKernel, Kernel, as_kernel
 from ..kernels.node import Balance
-from ..kernels.points import by_rows, check_points
+from ..kernels.points import by_rows
 from ..linalg import powers
-from .reading import Edges, assembled, is_path_or_table, number_nodes, read_edges, read_graph
+from .nodes import Nodes
+from .reading import is_networkx, is_path_or_table, read_graph
 
 DEFAULT = Diffusion()
 BLOCK_ENTRIES = 1 << 24
@@ -29,14 +30,15 @@ BLOCK_ENTRIES = 1 << 24
 class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
     """Embed the nodes of a directed graph twice: as sources of edges and as targets.
 
-    A kernel K of the nodes, similar from i to j, is decomposed as K = U diag(s) V' by :class:`KernelSVD`. Node i gets the
-    source vector U[i] s^scaling and the target vector V[i] s^scaling, and the score of an edge from i to j is
+    A kernel K of the nodes, how similar i is to j, is decomposed as K = U diag(s) V' by :class:`KernelSVD`. Node i gets
+    the source vector U[i] s^scaling and the target vector V[i] s^scaling, and the score of an edge from i to j is
     (U diag(s) V')[i, j], which with scaling 0.5 is the product of the two vectors.
 
     Parameters
     ----------
     n_components : int, default=128
-        Length of each of the two vectors; no more than there are nodes.
+        Length of each of the two vectors. A smaller graph has vectors as long as it has nodes, with a
+        :class:`~lopsided.exceptions.RankWarning`.
     kernel : str, Kernel or callable, default="auto"
         A kernel of the nodes (:class:`~lopsided.kernels.Diffusion`, :class:`~lopsided.kernels.Katz`,
         :class:`~lopsided.kernels.NodeKernel`), which is given the graph; or any kernel of vectors ("sne", "rbf", ...),
@@ -140,14 +142,16 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
         A = graph.adjacency
         n = A.shape[0]
         if self.n_components > n:
-            raise ValueError(f"n_components={self.n_components} exceeds the number of nodes, {n}; lower it")
+            warnings.warn(
+                f"n_components={self.n_components} exceeds the number of nodes; {n} are kept", RankWarning, stacklevel=2
+            )
         self.balance_ = Balance(A, self.normalize, self.self_loops)
         svd = self._decomposed(by_rows(self.balance_.matrix(A)))
         if "budget" in svd.solver_.reason:
             warnings.warn(f"{svd.solver_}; raise memory_budget to be faster", FallbackWarning, stacklevel=2)
         self.svd_, self.kernel_, self.solver_ = svd, svd.kernel_, svd.solver_
         self.singular_values_ = svd.singular_values_
-        self._index = {node: i for i, node in enumerate(graph.nodes.tolist())}
+        self._nodes = Nodes(graph.nodes)
         self.adjacency_, self.nodes_, self.n_features_in_ = A, graph.nodes, n
         edgeless = (np.diff(A.indptr) == 0) & (np.bincount(A.indices, minlength=n) == 0)
         weights = self._powers(self.scaling)
@@ -172,7 +176,7 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
             ``fit`` itself stands for its own nodes.
         in_edges : the same, default=None
             Edges to the new nodes: row i holds the weights to new node i; in a table sources are ids of the graph and
-            targets those of new nodes. None is no such edge.
+            targets those of new nodes. None is that none is known: kernels of vectors then give zeros for targets.
 
         Returns
         -------
@@ -183,18 +187,18 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         if in_edges is None and self._is_known(X):
             return np.hstack([self.source_embedding_, self.target_embedding_])
-        out_edges, in_edges = self._new_edges(X, in_edges)
-        blocks = slices_of(out_edges.shape[0], BLOCK_ENTRIES // self.n_features_in_)
-        return np.concatenate([self._embedded(out_edges[rows], in_edges[rows]) for rows in blocks])
+        outward, inward = self._nodes.edges_of_others(X, in_edges, self.adjacency_.dtype)
+        blocks = slices_of(outward.shape[0], BLOCK_ENTRIES // self.n_features_in_)
+        parts = [self._embedded(outward[rows], inward[rows], in_edges is not None) for rows in blocks]
+        return np.concatenate(parts)
 
     def score_edges(self, u: Any, v: Any) -> np.ndarray:
         """How likely edges from nodes u to nodes v are: (U diag(s) V')[u, v], shape (n,) for n pairs of ids."""
-        rows, columns = np.broadcast_arrays(self._numbers(u), self._numbers(v))
-        source, target = self.source_embedding_ * self._powers(1 - 2 * self.scaling), self.target_embedding_
-        scores = np.empty(rows.shape, dtype=source.dtype)
-        for part in slices_of(len(rows), BLOCK_ENTRIES // source.shape[1]):
-            scores[part] = np.einsum("ij,ij->i", source[rows[part]], target[columns[part]])
-        return scores
+        check_is_fitted(self)
+        rows, columns = np.broadcast_arrays(self._nodes.numbers(u), self._nodes.numbers(v))
+        parts = slices_of(len(rows), BLOCK_ENTRIES // len(self.singular_values_))
+        pairs = ((self._scorers(rows[part]), self.target_embedding_[columns[part]]) for part in parts)
+        return np.concatenate([np.einsum("ij,ij->i", source, target) for source, target in pairs])
 
     def nearest_targets(self, u: Any, k: int = 10) -> np.ndarray:
         """Ids of the k nodes to which edges from u score highest, best first, u itself left out.
@@ -211,15 +215,14 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
         array of shape (k,), or (n, k) for n nodes
             Ids.
         """
-        rows = self._numbers(u)
-        if not 1 <= k < len(self.nodes_):
-            raise ValueError(f"k={k} must be from 1 to {len(self.nodes_) - 1}, the number of other nodes")
-        best = np.empty((len(rows), k), dtype=np.intp)
-        for part in slices_of(len(rows), BLOCK_ENTRIES // len(self.nodes_)):
-            source = self.source_embedding_[rows[part]] * self._powers(1 - 2 * self.scaling)
-            best[part] = best_targets(source @ self.target_embedding_.T, rows[part], k)
-        found = self.nodes_[best]
-        return found[0] if self._is_id(u) else found
+        check_is_fitted(self)
+        rows, n = self._nodes.numbers(u), len(self._nodes)
+        if not 1 <= k < n:
+            raise ValueError(f"k={k} must be from 1 to {n - 1}, the number of other nodes")
+        parts = (rows[part] for part in slices_of(len(rows), BLOCK_ENTRIES // n))
+        best = [best_targets(self._scorers(part) @ self.target_embedding_.T, part, k) for part in parts]
+        found = self.nodes_[np.concatenate(best)]
+        return found[0] if self._nodes.is_id(u) else found
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """source0, source1, ..., target0, target1, ..."""
@@ -228,10 +231,9 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
         return np.array([f"{side}{i}" for side in ("source", "target") for i in range(k)], dtype=object)
 
     def _decomposed(self, A: sparse.csr_array) -> KernelSVD:
-        kernel = DEFAULT if isinstance(self.kernel, str) and self.kernel == "auto" else self.kernel
-        kernel = as_kernel(kernel)
+        kernel = self._wanted_kernel()
         svd = KernelSVD(
-            self.n_components,
+            min(self.n_components, A.shape[0]),
             kernel=kernel,
             scaling=self.scaling,
             tol=self.tol,
@@ -247,83 +249,45 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
         nodes = np.arange(A.shape[0], dtype=A.dtype)[:, None]
         return svd.fit(nodes, Z=nodes)
 
-    def _embedded(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array) -> np.ndarray:
+    def _wanted_kernel(self) -> Kernel:
+        return as_kernel(DEFAULT if isinstance(self.kernel, str) and self.kernel == "auto" else self.kernel)
+
+    def _embedded(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array, targets: bool) -> np.ndarray:
         """Vectors of new nodes from their edges: k(new, known) V s^(scaling - 1), and so for targets."""
-        edges = self.balance_.rows(out_edges), self.balance_.columns(in_edges)
+        svd, rows, columns = self.svd_, self.balance_.rows(out_edges), self.balance_.columns(in_edges)
         if isinstance(self.kernel_, GraphKernel):
             weights = self._powers(self.scaling - 1)
-            source = self.kernel_.left_values(*edges) @ self.svd_.right_vectors_ * weights
-            target = self.kernel_.right_values(*edges) @ self.svd_.left_vectors_ * weights
+            source = self.kernel_.left_values(rows, columns) @ svd.right_vectors_ * weights
+            target = self.kernel_.right_values(rows, columns) @ svd.left_vectors_ * weights
         else:
-            source, target = self.svd_.transform(edges[0]), self.svd_.transform_right(edges[1])
+            source = svd.transform(rows)
+            target = svd.transform_right(columns) if targets else np.zeros_like(source)
         edgeless = np.diff(out_edges.indptr) + np.diff(in_edges.indptr) == 0
         return np.where(edgeless[:, None], 0, np.hstack([source, target]))
 
-    def _new_edges(self, X: Any, in_edges: Any) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Edges from and to new nodes as sparse rows over the nodes of the graph."""
-        if is_path_or_table(X) or is_path_or_table(in_edges):
-            return self._from_tables(X, in_edges)
-        X = self._checked_rows(X, "X")
-        if in_edges is None:
-            return X, sparse.csr_array(X.shape, dtype=X.dtype)
-        in_edges = self._checked_rows(in_edges, "in_edges")
-        if X.shape != in_edges.shape:
-            raise ValueError(f"X holds {X.shape[0]} new nodes and in_edges {in_edges.shape[0]}; they must be the same")
-        return X, in_edges
-
-    def _from_tables(self, X: Any, in_edges: Any) -> tuple[sparse.csr_array, sparse.csr_array]:
-        none = Edges(*(np.empty(0, dtype=object) for _ in range(2)), np.empty(0))
-        outward, inward = (none if table is None else read_edges(table) for table in (X, in_edges))
-        ids, (numbers,) = number_nodes(np.concatenate([outward.source.astype(object), inward.target.astype(object)]))
-        shape, edge = (len(ids), self.n_features_in_), len(outward.source)
-        return (
-            assembled(numbers[:edge], self._numbers(outward.target), outward.weight, shape),
-            assembled(numbers[edge:], self._numbers(inward.source), inward.weight, shape),
-        )
-
-    def _checked_rows(self, X: Any, name: str) -> sparse.csr_array:
-        X = sparse.csr_array(check_points(X, name))
-        if X.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"{name} has {X.shape[1]} features, but DirectedGraphEmbedding is expecting {self.n_features_in_} "
-                "features as input: a weight for every node of the graph"
-            )
-        return X.astype(self.adjacency_.dtype, copy=False)
+    def _scorers(self, rows: np.ndarray) -> np.ndarray:
+        """Source vectors scaled so that their product with target vectors is the score."""
+        return self.source_embedding_[rows] * self._powers(1 - 2 * self.scaling)
 
     def _is_known(self, X: Any) -> bool:
         """Whether X is the graph of ``fit``."""
-        if is_path_or_table(X) or getattr(X, "shape", None) == self.adjacency_.shape or hasattr(X, "is_directed"):
-            graph = read_graph(X)
-            A = self.adjacency_
-            return (
-                graph.adjacency.shape == A.shape
-                and np.array_equal(graph.nodes, self.nodes_)
-                and (abs(graph.adjacency - A).max() == 0)
-            )
-        return False
-
-    def _is_id(self, node: Any) -> bool:
-        """Whether it is one id, a tuple that names a node among them, and not a sequence of ids."""
-        return isinstance(node, str) or np.ndim(node) == 0 or (isinstance(node, tuple) and node in self._index)
-
-    def _numbers(self, ids: Any) -> np.ndarray:
-        """Rows of the nodes with these ids."""
-        check_is_fitted(self)
-        ids = [ids] if self._is_id(ids) else list(ids)
-        ids = [node.item() if isinstance(node, np.generic) else node for node in ids]
-        unknown = [node for node in ids if node not in self._index]
-        if unknown:
-            shown = ", ".join(map(repr, unknown[:5])) + (", ..." if len(unknown) > 5 else "")
-            raise ValueError(f"{len(unknown)} ids are not nodes of the graph: {shown}; nodes_ holds those that are")
-        return np.array([self._index[node] for node in ids], dtype=np.intp)
+        if not (is_path_or_table(X) or is_networkx(X)):
+            X = X if hasattr(X, "shape") else np.asarray(X)
+            if X.shape != self.adjacency_.shape:
+                return False
+        A, nodes = read_graph(X)
+        same = A.shape == self.adjacency_.shape and np.array_equal(nodes, self.nodes_)
+        return same and (self.adjacency_ != A).nnz == 0
 
     def _powers(self, exponent: float) -> np.ndarray:
         return powers(self.singular_values_, exponent, self.adjacency_.shape[0])
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False  # a graph: rows are no samples, for targets are known by their columns
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = True
+        tags.input_tags.positive_only = isinstance(self._wanted_kernel(), Diffusion)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 

@@ -136,25 +136,27 @@ def reconstruct_graph(source: Any, target: Any, adjacency: Any, *, decoder: str 
     return Reconstruction(float(abs(difference).sum(axis=0).max()), norm_2, float(hits / max(1, rebuilt.nnz)))
 
 
-def precision_at_k(source: Any, target: Any, adjacency: Any, k: Sequence[int], *, decoder: str = "dot") -> np.ndarray:
+def precision_at_k(
+    source: Any, target: Any, adjacency: Any, k: int | Sequence[int], *, decoder: str = "dot"
+) -> np.ndarray:
     """The share of edges among the k pairs of nodes that score highest in the whole graph, for each k.
 
     Parameters as in ``reconstruct_graph``. O(n^2 width) time in blocks, memory O(n + largest k).
     """
     source, target, A = _checked(source, target, adjacency, decoder)
-    k = np.atleast_1d(k)
-    n = len(source)
-    if k.min() < 1 or k.max() > n * (n - 1):
-        raise ValueError(f"k={k.tolist()} must lie from 1 to {n * (n - 1)}, the number of pairs")
+    counts, n = np.atleast_1d(k), len(source)
+    most = counts.max()
+    if counts.min() < 1 or most > n * (n - 1):
+        raise ValueError(f"k={k} must lie from 1 to {n * (n - 1)}, the number of pairs")
     best, edges = np.empty(0), np.empty(0, dtype=bool)
     for rows, scores in _score_blocks(source, target, decoder):
         flat = scores.ravel()
-        top = np.argpartition(-flat, k.max() - 1)[: k.max()] if len(flat) > k.max() else np.arange(len(flat))
+        top = np.argpartition(-flat, most - 1)[:most] if len(flat) > most else np.arange(len(flat))
         block = A[rows].toarray().ravel() > 0
         best, edges = np.concatenate([best, flat[top]]), np.concatenate([edges, block[top]])
-        order = np.argsort(-best, kind="stable")[: k.max()]
+        order = np.argsort(-best, kind="stable")[:most]
         best, edges = best[order], edges[order]
-    return np.cumsum(edges)[k - 1] / k
+    return np.cumsum(edges)[counts - 1] / counts
 
 
 class HiddenEdges(NamedTuple):

@@ -21,7 +21,8 @@ NAMES = {
     "target": ("target", "dst", "to", "head", "v"),
     "weight": ("weight", "w", "value"),
 }
-DELIMITERS = {".csv": ",", ".tsv": "\t", ".edgelist": None, ".edges": None, ".txt": None}
+SPACES = " "
+DELIMITERS = {".csv": ",", ".tsv": "\t", ".edgelist": SPACES, ".edges": SPACES, ".txt": SPACES}
 COMMENT = "#"
 
 
@@ -64,8 +65,8 @@ def read_graph(graph: Any, *, source: str | None = None, target: str | None = No
     Notes
     -----
     Weights of repeated edges are added. Self-loops are kept. An edge of weight zero is none, but its nodes stay. In
-    text files ids are whole numbers if all of them are, else texts; lines that begin with # are comments; the first
-    line is a header if it names the columns, or if it alone is not made of numbers where all others are.
+    text files the ids are whole numbers if all of them are, and texts otherwise; lines that begin with # are comments;
+    the first line is a header if it names the columns, or if it alone has no number where all others have one.
 
     Examples
     --------
@@ -77,7 +78,7 @@ def read_graph(graph: Any, *, source: str | None = None, target: str | None = No
     """
     if isinstance(graph, Graph):
         return graph
-    if hasattr(graph, "is_directed") and hasattr(graph, "edges"):
+    if is_networkx(graph):
         return _from_networkx(graph, weight or "weight")
     if is_path_or_table(graph):
         edges = read_edges(graph, source=source, target=target, weight=weight)
@@ -92,10 +93,16 @@ def read_graph(graph: Any, *, source: str | None = None, target: str | None = No
 def read_edges(table: Any, *, source: str | None = None, target: str | None = None, weight: str | None = None) -> Edges:
     """The edges of a table or of the file that holds one; parameters as in ``read_graph``."""
     names, columns = _read_file(Path(table)) if isinstance(table, (str, os.PathLike)) else _table_columns(table)
-    wanted = _choose_columns(names, len(columns), {"source": source, "target": target, "weight": weight})
-    ends = [_checked_ids(columns[wanted[side]], side) for side in ("source", "target")]
-    values = np.ones(len(ends[0])) if wanted["weight"] is None else _checked_weights(columns[wanted["weight"]])
-    return Edges(*ends, values)
+    left, right, value = _choose_columns(names, len(columns), source, target, weight)
+    if _is_text(table) and _is_whole(columns[left]) and _is_whole(columns[right]):
+        columns[left], columns[right] = columns[left].astype(np.int64), columns[right].astype(np.int64)
+    u, v = _checked_ids(columns[left], "source"), _checked_ids(columns[right], "target")
+    return Edges(u, v, np.ones(len(u)) if value is None else _checked_weights(columns[value]))
+
+
+def is_networkx(graph: Any) -> bool:
+    """Whether it is a graph of networkx, or of a library that speaks like it."""
+    return hasattr(graph, "is_directed") and hasattr(graph, "edges")
 
 
 def is_path_or_table(graph: Any) -> bool:
@@ -155,9 +162,17 @@ def _table_columns(table: Any) -> tuple[list[str], list[Any]]:
     return names, [table[name].to_numpy() for name in names]
 
 
-def _read_file(path: Path) -> tuple[list[str] | None, list[Any]]:
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    kind = next((s for s in reversed(suffixes) if s != ".gz"), "")
+def _kind(path: Path) -> str:
+    """The ending of a file's name, before .gz."""
+    return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
+
+
+def _is_text(table: Any) -> bool:
+    return isinstance(table, (str, os.PathLike)) and _kind(Path(table)) in DELIMITERS
+
+
+def _read_file(path: Path) -> tuple[list[str], list[Any]]:
+    kind = _kind(path)
     if kind == ".parquet":
         return _read_parquet(path)
     if kind not in DELIMITERS:
@@ -165,10 +180,10 @@ def _read_file(path: Path) -> tuple[list[str] | None, list[Any]]:
             f"{path.name!r} ends with {kind or 'nothing'!r}, not with one of {', '.join([*DELIMITERS, '.parquet'])}"
         )
     try:
-        with gzip.open(path, "rt", newline="") if suffixes[-1] == ".gz" else path.open(newline="") as file:
+        with gzip.open(path, "rt", newline="") if path.suffix.lower() == ".gz" else path.open(newline="") as file:
             lines = (line for line in file if line.strip() and not line.lstrip().startswith(COMMENT))
-            rows = list(csv.reader(lines, delimiter=DELIMITERS[kind])) if DELIMITERS[kind] else _split(lines)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+            rows = _split(lines) if DELIMITERS[kind] == SPACES else list(csv.reader(lines, delimiter=DELIMITERS[kind]))
+    except (OSError, EOFError, ValueError, SyntaxError, csv.Error) as error:
         raise ValueError(f"cannot read {str(path)!r}: {error}") from error
     return _parsed(rows, path)
 
@@ -197,29 +212,35 @@ def _split(lines: Iterable[str]) -> list[list[str]]:
     return rows
 
 
-def _parsed(rows: list[list[str]], path: Path) -> tuple[list[str] | None, list[Any]]:
+def _parsed(rows: list[list[str]], path: Path) -> tuple[list[str], list[np.ndarray]]:
     """Columns of a text file, and their names if it has a header."""
-    if not rows:
-        raise ValueError(f"{str(path)!r} holds no edges")
-    width = len(rows[0])
-    wrong = next((i for i, row in enumerate(rows) if len(row) != width or width < 2), None)
+    width = max(2, len(rows[0])) if rows else 2
+    wrong = next((i for i, row in enumerate(rows) if len(row) != width), None)
     if wrong is not None:
         raise ValueError(
-            f"row {wrong + 1} of {str(path)!r} has {len(rows[wrong])} cells, {rows[wrong][:4]}, where an edge list has "
-            f"a source, a target and perhaps a weight, {max(width, 2)} in each row"
+            f"row {wrong + 1} of {str(path)!r} has {len(rows[wrong])} cells, {rows[wrong][:4]}, where there should be "
+            f"{width}: a source, a target and perhaps a weight"
         )
-    names = None
-    if _is_header(rows):
+    rows = [[cell.strip() for cell in row] for row in rows]
+    names: list[str] = []
+    if rows and _is_header(rows):
         names, rows = rows[0], rows[1:]
-    return names, [np.array(column, dtype=object) for column in zip(*rows, strict=True)] if rows else [[]] * width
+    columns = [np.array([row[j] for row in rows], dtype=object) for j in range(width)]
+    return names, columns
 
 
 def _is_header(rows: list[list[str]]) -> bool:
-    first = [cell.strip().lower() for cell in rows[0]]
-    if any(a in first and b in first for a, b in zip(NAMES["source"], NAMES["target"], strict=True)):
+    """Whether the first row names the columns, or is the only one without a number where all others have one."""
+    first = [cell.lower() for cell in rows[0]]
+    if set(first) & set(NAMES["source"]) and set(first) & set(NAMES["target"]):
         return True
-    numeric = [all(_is_number(row[j]) for row in rows[1:]) for j in range(len(first))]
-    return len(rows) > 1 and any(always and not _is_number(cell) for always, cell in zip(numeric, first, strict=True))
+    odd = (j for j, cell in enumerate(first) if not _is_number(cell))
+    return len(rows) > 1 and any(all(_is_number(row[j]) for row in rows[1:]) for j in odd)
+
+
+def _is_whole(column: np.ndarray) -> bool:
+    """Whether texts are whole numbers, written as such: 007 stays a text."""
+    return all(cell.removeprefix("-").isdecimal() and str(int(cell)) == cell for cell in column)
 
 
 def _is_number(cell: str) -> bool:
@@ -230,29 +251,22 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def _choose_columns(names: list[str] | None, width: int, wanted: dict[str, str | None]) -> dict[str, int | None]:
+def _choose_columns(
+    names: list[str], width: int, source: str | None, target: str | None, weight: str | None
+) -> tuple[int, int, int | None]:
     """Numbers of the columns source, target and weight."""
-    if names is None:
-        names = []
-    names = [name.strip() for name in names]
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise ValueError(f"columns {repeated} appear more than once in {names}; rename them, so that one is meant")
-    found = {role: _find(names, role, name) for role, name in wanted.items()}
-    if found["source"] is None and found["target"] is None:
-        if width < 2:
-            raise ValueError(f"an edge list has at least two columns, source and target, but this one has {names}")
-        if width > 3:
-            raise ValueError(
-                f"the table has {width} columns, {names[:6]}, and none is called source or target; rename them, or name "
-                "them: read_graph(table, source=..., target=...)"
-            )
-        found["source"], found["target"] = 0, 1
-        found["weight"] = 2 if width == 3 else None
-    for role in ("source", "target"):
-        if found[role] is None:
-            raise ValueError(f"no column for the {role} of edges among {names}; give read_graph(table, {role}=...)")
-    return found
+    u, v, w = _find(names, "source", source), _find(names, "target", target), _find(names, "weight", weight)
+    if u is None and v is None and width in (2, 3):
+        return 0, 1, 2 if width == 3 else w
+    if u is None or v is None:
+        raise ValueError(
+            f"the {width} columns {names} do not tell source and target of the edges; call them so, or name them: "
+            "read_graph(table, source=..., target=...)"
+        )
+    return u, v, w
 
 
 def _find(names: Sequence[str], role: str, name: str | None) -> int | None:
@@ -267,31 +281,22 @@ def _find(names: Sequence[str], role: str, name: str | None) -> int | None:
 
 def _checked_ids(column: Any, side: str) -> np.ndarray:
     ids = _as_ids(column)
-    missing = [i for i, node in enumerate(ids) if node is None or node != node or node == ""] if _may_miss(ids) else []
-    if missing:
-        raise ValueError(f"row {missing[0]} of the edges has no {side}; drop such rows or name the node")
+    if ids.dtype == object:
+        missing = next((i for i, node in enumerate(ids.tolist()) if node is None or node != node or node == ""), None)
+        if missing is not None:
+            raise ValueError(f"edge {missing} has no {side}; drop it, or name the node")
     return ids
 
 
-def _may_miss(ids: np.ndarray) -> bool:
-    return ids.dtype.kind in "OfU"
-
-
 def _as_ids(values: Any) -> np.ndarray:
-    """Ids as an array: whole numbers, texts that all are whole numbers among them, or objects as they are."""
-    if isinstance(values, np.ndarray) and values.dtype.kind in "iub":
+    """Ids as an array: whole numbers, or objects as they are."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
         return values
     ids = np.empty(len(values), dtype=object)
     ids[:] = list(values)
     kinds = set(map(type, ids.tolist()))
-    if kinds == {str}:
-        try:
-            return ids.astype(np.int64)
-        except ValueError:
-            return ids
-    if kinds and all(issubclass(kind, (int, np.integer)) and kind is not bool for kind in kinds):
-        return ids.astype(np.int64)
-    return ids
+    whole = kinds and all(issubclass(kind, (int, np.integer)) and kind is not bool for kind in kinds)
+    return ids.astype(np.int64) if whole else ids
 
 
 def _checked_weights(column: Any) -> np.ndarray:

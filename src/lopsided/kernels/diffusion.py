@@ -106,8 +106,8 @@ class Diffusion(MatrixKernel):
         A = canonical(sparse.csr_array(A))
         if A.nnz and A.data.min() < 0:
             raise ValueError(
-                f"Diffusion takes weights >= 0, for they are chances of a walk, but the least is {A.data.min():g}; give "
-                "abs(adjacency), or take Katz or NodeKernel, which know signs"
+                f"Negative values in data passed to Diffusion: weights are chances of a walk and must be >= 0, but the "
+                f"least is {A.data.min():g}; give abs(adjacency), or take Katz or NodeKernel, which know signs"
             )
         out, back = Walk.on(A), Walk.on(by_rows(A.T))
         self.outward_ = {"in": None, "undirected": Walk.on(canonical(A + A.T))}.get(self.direction, out)
@@ -138,11 +138,10 @@ class Diffusion(MatrixKernel):
 
     def _merged(self, first: sparse.csr_array | None, last: sparse.csr_array | None) -> sparse.csr_array:
         """The mean of what is there, transformed."""
-        if first is None or last is None:
-            K = first if last is None else last
-        else:
-            K = (first + last) / 2
-        return self._transformed(canonical(K))
+        there = [K for K in (first, last) if K is not None]
+        K = canonical(sum(there[1:], there[0]))
+        K.data /= len(there)
+        return self._transformed(K)
 
     def _transformed(self, K: sparse.csr_array) -> sparse.csr_array:
         if self.transform == "log":

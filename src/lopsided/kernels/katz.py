@@ -72,7 +72,8 @@ class Katz(GraphKernel):
     def learn(self, A: Array) -> None:
         """Bound the spectral radius, and check beta. Cost O(edges) for each of a few steps."""
         A = canonical(sparse.csr_array(A))
-        self.radius_ = low, high = spectral_radius(abs(A))
+        self.radius_ = spectral_radius(abs(A))
+        high = self.radius_.high
         self.beta_ = float(self._default(A, high) if self.beta is None else self.beta)
         if self.beta_ * high >= 1:
             raise ValueError(

@@ -203,7 +203,7 @@ class Balance:
                 LopsidedWarning,
                 stacklevel=5,
             )
-        weights = 1 / np.where(empty, 1, sums)
+        weights = 1 / (sums + empty)
         return np.sqrt(weights) if self.normalize == "both" else weights
 
 

@@ -25,7 +25,7 @@ class Walk(NamedTuple):
     def on(cls, A: sparse.csr_array) -> Walk:
         """The walk on a graph with weights >= 0."""
         degrees = row_sums(A.data, A)
-        return cls(scale_rows(A, 1 / np.where(degrees == 0, 1, degrees)), degrees)
+        return cls(scale_rows(A, 1 / (degrees + (degrees == 0))), degrees)
 
     def starts(self, edges: sparse.csr_array) -> sparse.csr_array:
         """The first steps of nodes with these edges, each row divided by its sum."""
@@ -43,18 +43,28 @@ class Walk(NamedTuple):
 def visits(
     P: sparse.csr_array, starts: sparse.csr_array, *, restart: float, threshold: float, n_jobs: int | None = None
 ) -> sparse.csr_array:
-    """The rows of restart (1 - restart) S (I - (1 - restart) P)^-1 for S = starts, entries below the threshold left out.
+    """The rows of restart sum over t >= 1 of (1 - restart)^t S P^(t - 1), S = starts; none below the threshold.
 
-    With S = P it is the chance that a walk with restarts is found at a node after at least one step, (1 - restart) of
-    personalised PageRank. Each row follows its largest residuals (Andersen, Chung and Lang's push, on whole blocks of
-    rows) until none reaches the threshold. What it finds never exceeds the exact value, and falls short of it by less
-    than threshold (restart + the sum of column j of the exact matrix with S = P).
+    With S = P it is the chance that a walk from a node, which ends after each step with probability ``restart``, ends
+    in another after at least one: personalised PageRank without what stays at the start. Chances that fall below the
+    threshold at some step are followed no further, so that no entry is found too large, and none is too small by more
+    than T threshold (restart + the sum of its column), where T <= log(threshold) / log(1 - restart) steps are taken.
 
-    Cost: at most 1 / (restart threshold) followed residuals a row, whatever the size of the graph.
+    Cost: fewer than 1 / (restart threshold) chances are followed for a row, whatever the size of the graph.
     """
-    scaled = scale_rows(P, np.full(P.shape[0], 1 - restart, dtype=P.dtype))
-    blocks = slices_of(starts.shape[0], BLOCK_ROWS)
-    found = run(lambda rows: _push(scaled, (1 - restart) * starts[rows], restart, threshold), blocks, n_jobs)
+    scaled = sparse.csr_array(((1 - restart) * P.data, P.indices, P.indptr), shape=P.shape)
+
+    def follow(rows: slice) -> sparse.csr_array:
+        walking, found = (1 - restart) * starts[rows], []
+        while walking.nnz:
+            walking = _at_least(walking, threshold)
+            found.append(walking)
+            walking = walking @ scaled
+        ended = _total(found) if found else walking
+        ended.data *= restart
+        return _at_least(ended, threshold)
+
+    found = run(follow, slices_of(starts.shape[0], BLOCK_ROWS), n_jobs)
     return by_rows(sparse.vstack(found, format="csr"))
 
 
@@ -65,35 +75,17 @@ def expected_entries(P: sparse.csr_array, *, restart: float, threshold: float) -
     return n * visits(P, P[rows], restart=restart, threshold=threshold).nnz / len(rows)
 
 
-def _push(P: sparse.csr_array, residual: sparse.csr_array, restart: float, threshold: float) -> sparse.csr_array:
-    """Settle a share of every large residual and pass the rest on along the edges, until none is large.
-
-    Small ones are put aside, and added up only when no large one is left.
-    """
-    settled = []
-    while (large := residual.data >= threshold).any():
-        aside = []
-        while large.any():
-            settled.append(_kept(residual, large))
-            aside.append(_kept(residual, ~large))
-            residual = settled[-1] @ P
-            large = residual.data >= threshold
-        residual = _total([*aside, residual])
-    total = _total(settled) if settled else _kept(residual, large)
-    total.data *= restart
-    return _kept(total, total.data >= threshold)
-
-
 def _total(parts: list[sparse.csr_array]) -> sparse.csr_array:
     """The sum of sparse matrices, as one sparse product: [I I ... I] times their stack."""
     n = parts[0].shape[0]
-    ones = np.ones(len(parts) * n, dtype=parts[0].dtype)
     columns = np.arange(len(parts) * n, dtype=np.int32).reshape(len(parts), n).T.ravel()
-    gather = sparse.csr_array((ones, columns, np.arange(0, len(ones) + 1, len(parts), dtype=np.int32)))
-    return gather @ sparse.vstack(parts, format="csr")
+    ends = np.arange(0, len(columns) + 1, len(parts), dtype=np.int32)
+    together = sparse.csr_array((np.ones(len(columns), dtype=parts[0].dtype), columns, ends))
+    return together @ sparse.vstack(parts, format="csr")
 
 
-def _kept(S: sparse.csr_array, chosen: np.ndarray) -> sparse.csr_array:
-    """Only the chosen entries."""
-    indptr = np.concatenate([[0], np.cumsum(chosen)])[S.indptr].astype(S.indptr.dtype)
+def _at_least(S: sparse.csr_array, bound: float) -> sparse.csr_array:
+    """Only the entries that reach the bound."""
+    chosen = np.flatnonzero(S.data >= bound)
+    indptr = np.searchsorted(chosen, S.indptr).astype(S.indptr.dtype)
     return sparse.csr_array((S.data[chosen], S.indices[chosen], indptr), shape=S.shape)
