@@ -27,6 +27,7 @@ bench: $(STAMP)  ## the tables of README and docs
 	$(BIN)/python benchmarks/nystrom_tables.py
 	$(BIN)/python benchmarks/askls_speed.py
 	$(BIN)/python benchmarks/askls_tables.py
+	$(BIN)/python benchmarks/graphs_table1.py
 
 clean:
 	rm -rf $(VENV) out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
