@@ -11,13 +11,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import lopsided
-from lopsided import AsymmetricLSSVC, AsymmetricLSSVR, KernelSVD, kernels, linalg, operators
+from lopsided import AsymmetricLSSVC, AsymmetricLSSVR, KernelSVD, graphs, kernels, linalg, operators
 
 SOURCE = Path(lopsided.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
 PUBLIC = [
     (module, name)
-    for module in (lopsided, kernels, operators, linalg)
+    for module in (lopsided, kernels, operators, linalg, graphs)
     for name in module.__all__
     if callable(getattr(module, name))
 ]
@@ -40,7 +40,7 @@ TASKS, WHOLE = 5, 99  # a new package is a task unless it is listed; only the pa
 
 @parametrize_with_checks(
     [
-        *(estimator() for estimator in ESTIMATORS),
+        *(estimator() for estimator in ESTIMATORS if estimator().__sklearn_tags__().input_tags.two_d_array),
         KernelSVD(kernel="sne", center=True),
         KernelSVD(kernel="linear", compatibility="pinv"),
         KernelSVD(kernel="student_t", compatibility="random", random_state=0),
@@ -134,4 +134,4 @@ def test_importing_the_library_imports_no_optional_package():
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     added = ast.literal_eval(answer.stdout)
     assert "lopsided" in added
-    assert not added & {"matplotlib", "pandas", "networkx", "dask", "sknetwork", "torch"}
+    assert not added & {"matplotlib", "pandas", "polars", "pyarrow", "networkx", "dask", "sknetwork", "torch"}

@@ -272,3 +272,10 @@ def test_factors_multiply_truncate_and_transpose(rng):
     assert_close(factors.truncate(4).matrix(), (U[:, :4] * s[:4]) @ Vt[:4])
     shuffled = Factors(-U[:, ::-1], s[::-1], -Vt[::-1].T).canonical()
     assert_close(shuffled.U, factors.U)
+
+
+def test_short_bases_give_the_same_triplets(rng):
+    A = Stored(with_spectrum(0.9 ** np.arange(120), 300, 200, rng))
+    roomy, lean = (krylov(A, 10, rng=np.random.default_rng(0), block=2, budget=budget) for budget in (None, 1))
+    assert_close(lean.s, roomy.s)
+    assert_close(np.abs(np.sum(lean.U * roomy.U, axis=0)), np.ones(10), ulps=1e6)

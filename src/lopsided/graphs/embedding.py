@@ -13,7 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._parallel import slices_of
+from .._parallel import jobs, slices_of
 from ..estimators import KernelSVD
 from ..exceptions import FallbackWarning, RankWarning
 from ..kernels import Diffusion, GraphKernel, Kernel, as_kernel
@@ -138,26 +138,28 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
             For the convention of scikit-learn.
         """
         self._validate_params()
-        graph = read_graph(X)
-        A = graph.adjacency
+        A, nodes = read_graph(X)
         n = A.shape[0]
+        if not A.nnz:
+            raise ValueError(
+                f"the graph has {n} nodes and no edge, so that nothing tells them apart; give one with edges"
+            )
         if self.n_components > n:
             warnings.warn(
                 f"n_components={self.n_components} exceeds the number of nodes; {n} are kept", RankWarning, stacklevel=2
             )
-        self.balance_ = Balance(A, self.normalize, self.self_loops)
-        svd = self._decomposed(by_rows(self.balance_.matrix(A)))
+        balance = Balance(A, self.normalize, self.self_loops)
+        svd = self._decomposed(by_rows(balance.matrix(A)))
         if "budget" in svd.solver_.reason:
             warnings.warn(f"{svd.solver_}; raise memory_budget to be faster", FallbackWarning, stacklevel=2)
-        self.svd_, self.kernel_, self.solver_ = svd, svd.kernel_, svd.solver_
-        self.singular_values_ = svd.singular_values_
-        self._nodes = Nodes(graph.nodes)
-        self.adjacency_, self.nodes_, self.n_features_in_ = A, graph.nodes, n
-        edgeless = (np.diff(A.indptr) == 0) & (np.bincount(A.indices, minlength=n) == 0)
+        self.adjacency_, self.nodes_, self.n_features_in_ = A, nodes, n
+        self.kernel_, self.solver_, self.singular_values_ = svd.kernel_, svd.solver_, svd.singular_values_
+        self._balance, self._nodes = balance, Nodes(nodes)
+        self._svd = None if isinstance(svd.kernel_, GraphKernel) else svd
+        linked = (np.diff(A.indptr) > 0) | (np.bincount(A.indices, minlength=n) > 0)
         weights = self._powers(self.scaling)
-        self.source_embedding_, self.target_embedding_ = (
-            np.where(edgeless[:, None], 0, vectors * weights) for vectors in (svd.left_vectors_, svd.right_vectors_)
-        )
+        self.source_embedding_, self.target_embedding_ = svd.left_vectors_ * weights, svd.right_vectors_ * weights
+        self.source_embedding_[~linked], self.target_embedding_[~linked] = 0, 0
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
@@ -189,16 +191,28 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
             return np.hstack([self.source_embedding_, self.target_embedding_])
         outward, inward = self._nodes.edges_of_others(X, in_edges, self.adjacency_.dtype)
         blocks = slices_of(outward.shape[0], BLOCK_ENTRIES // self.n_features_in_)
-        parts = [self._embedded(outward[rows], inward[rows], in_edges is not None) for rows in blocks]
-        return np.concatenate(parts)
+        with jobs(self.n_jobs):
+            return np.concatenate([self._embedded(outward[b], inward[b], in_edges is not None) for b in blocks])
 
-    def score_edges(self, u: Any, v: Any) -> np.ndarray:
-        """How likely edges from nodes u to nodes v are: (U diag(s) V')[u, v], shape (n,) for n pairs of ids."""
+    def score_edges(self, u: Any, v: Any) -> Any:
+        """How likely edges from nodes u to nodes v are: (U diag(s) V')[u, v].
+
+        Parameters
+        ----------
+        u, v : ids or sequences of n ids
+            Nodes of the graph; one id goes with every id of the other side.
+
+        Returns
+        -------
+        float, or array of shape (n,)
+            Scores; the larger the likelier.
+        """
         check_is_fitted(self)
         rows, columns = np.broadcast_arrays(self._nodes.numbers(u), self._nodes.numbers(v))
         parts = slices_of(len(rows), BLOCK_ENTRIES // len(self.singular_values_))
         pairs = ((self._scorers(rows[part]), self.target_embedding_[columns[part]]) for part in parts)
-        return np.concatenate([np.einsum("ij,ij->i", source, target) for source, target in pairs])
+        scores = np.concatenate([np.einsum("ij,ij->i", source, target) for source, target in pairs])
+        return scores[0] if self._nodes.is_id(u) and self._nodes.is_id(v) else scores
 
     def nearest_targets(self, u: Any, k: int = 10) -> np.ndarray:
         """Ids of the k nodes to which edges from u score highest, best first, u itself left out.
@@ -246,7 +260,7 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
         kernel.set_params(adjacency=A)
         if "memory_budget" in kernel.get_params() and kernel.memory_budget is None:
             kernel.set_params(memory_budget=self.memory_budget)
-        nodes = np.arange(A.shape[0], dtype=A.dtype)[:, None]
+        nodes = np.arange(A.shape[0], dtype=float)[:, None]
         return svd.fit(nodes, Z=nodes)
 
     def _wanted_kernel(self) -> Kernel:
@@ -254,16 +268,17 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
 
     def _embedded(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array, targets: bool) -> np.ndarray:
         """Vectors of new nodes from their edges: k(new, known) V s^(scaling - 1), and so for targets."""
-        svd, rows, columns = self.svd_, self.balance_.rows(out_edges), self.balance_.columns(in_edges)
-        if isinstance(self.kernel_, GraphKernel):
-            weights = self._powers(self.scaling - 1)
-            source = self.kernel_.left_values(rows, columns) @ svd.right_vectors_ * weights
-            target = self.kernel_.right_values(rows, columns) @ svd.left_vectors_ * weights
+        rows, columns = self._balance.rows(out_edges), self._balance.columns(in_edges)
+        if self._svd is None:
+            weights = self._powers(-1)
+            source = self.kernel_.left_values(rows, columns) @ self.target_embedding_ * weights
+            target = self.kernel_.right_values(rows, columns) @ self.source_embedding_ * weights
         else:
-            source = svd.transform(rows)
-            target = svd.transform_right(columns) if targets else np.zeros_like(source)
-        edgeless = np.diff(out_edges.indptr) + np.diff(in_edges.indptr) == 0
-        return np.where(edgeless[:, None], 0, np.hstack([source, target]))
+            source = self._svd.transform(rows)
+            target = self._svd.transform_right(columns) if targets else np.zeros_like(source)
+        vectors = np.hstack([source, target])
+        vectors[np.diff(out_edges.indptr) + np.diff(in_edges.indptr) == 0] = 0
+        return vectors
 
     def _scorers(self, rows: np.ndarray) -> np.ndarray:
         """Source vectors scaled so that their product with target vectors is the score."""

@@ -9,7 +9,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.linear_model import Ridge
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
-from sklearn.preprocessing import LabelBinarizer
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
@@ -201,9 +200,9 @@ def hide_edges(
     kept[hidden] = False
     left = sparse.csr_array((A.data[kept], (u[kept], v[kept])), shape=A.shape)
     turned = v[hidden] * n + u[hidden]
-    turned = turned[~_contains(known, turned)]
-    turned = turned[: round(reversed_share * len(hidden))]
-    pairs = np.concatenate([turned, _free_pairs(known, n, len(hidden) - len(turned), rng)])
+    turned = rng.permutation(turned[~_contains(known, turned)])[: round(reversed_share * len(hidden))]
+    others = _free_pairs(np.sort(np.concatenate([known, turned])), n, len(hidden) - len(turned), rng)
+    pairs = np.concatenate([turned, others])
     return HiddenEdges(left, (u[hidden], v[hidden]), (pairs // n, pairs % n))
 
 
@@ -244,18 +243,16 @@ def evaluate_links(
 
 
 def _indicators(labels: Any, several: bool) -> np.ndarray:
-    """Zeros and ones, shape (n, classes), two columns for two classes."""
+    """Zeros and ones, shape (n, classes)."""
     if several:
         Y = labels.toarray() if sparse.issparse(labels) else np.asarray(labels)
         if not np.isin(Y, (0, 1)).all():
             raise ValueError("several labels are given as zeros and ones, a column for each label")
         return Y.astype(int)
-    Y = LabelBinarizer().fit_transform(labels)
-    if Y.shape[1] == 1:
-        Y = np.hstack([1 - Y, Y])
-    if Y.min() == Y.max() or Y.shape[1] < 2:
-        raise ValueError("labels hold one class only; a classifier takes nodes of at least two")
-    return Y
+    classes, numbers = np.unique(labels, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(f"labels hold one class only, {classes[0]!r}; a classifier takes nodes of at least two")
+    return (numbers[:, None] == np.arange(len(classes))).astype(int)
 
 
 def _largest(decisions: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -282,9 +279,11 @@ def _checked(source: Any, target: Any, adjacency: Any, decoder: str) -> tuple[np
 
 def _score_blocks(source: np.ndarray, target: np.ndarray, decoder: str) -> Iterator[tuple[slice, np.ndarray]]:
     """Scores of all targets for a few sources at a time, a node's own set to the least."""
-    offset = np.einsum("ij,ij->i", target, target) / 2 if decoder == "distance" else 0
+    left, right = (np.einsum("ij,ij->i", side, side) / 2 for side in (source, target))
     for rows in slices_of(len(source), BLOCK_ENTRIES // len(source)):
-        scores = source[rows] @ target.T - offset
+        scores = source[rows] @ target.T
+        if decoder == "distance":
+            scores -= left[rows, None] + right
         scores[np.arange(len(scores)), np.arange(rows.start, rows.stop)] = -np.inf
         yield rows, scores
 
@@ -304,14 +303,14 @@ def _contains(known: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     return known[place] == pairs
 
 
-def _free_pairs(known: np.ndarray, n: int, count: int, rng: np.random.RandomState) -> np.ndarray:
-    """Pairs of two nodes that are no edges, drawn at random, none twice unless there are too few."""
-    if count and len(known) >= n * (n - 1):
-        raise ValueError("every pair of nodes is an edge; there are no negative pairs")
+def _free_pairs(taken: np.ndarray, n: int, count: int, rng: np.random.RandomState) -> np.ndarray:
+    """Pairs of two nodes that are not taken, drawn at random, none twice."""
+    free = n * (n - 1) - np.count_nonzero(taken // n != taken % n)
+    if count > free:
+        raise ValueError(f"{count} pairs that are no edges are asked for, but there are {free}; hide fewer edges")
     found = np.empty(0, dtype=np.int64)
     while len(found) < count:
-        u, v = rng.randint(n, size=(2, 2 * (count - len(found)) + 10)).astype(np.int64)
+        u, v = rng.randint(n, size=(2, 2 * count)).astype(np.int64)
         pairs = (u * n + v)[u != v]
-        pairs = pairs[~_contains(known, pairs)]
-        found = np.concatenate([found, pairs])
-    return found[:count]
+        found = np.unique(np.concatenate([found, pairs[~_contains(taken, pairs)]]))
+    return rng.permutation(found)[:count]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from ..kernels.points import check_points
-from .reading import Edges, assembled, is_path_or_table, number_nodes, read_edges
+from .reading import Edges, assembled, is_networkx, is_path_or_table, number_nodes, read_edges
 
 SHOWN = 5
 
@@ -25,7 +26,11 @@ class Nodes:
 
     def is_id(self, node: Any) -> bool:
         """Whether it is one id, a tuple that names a node among them, and not a sequence of ids."""
-        return isinstance(node, str) or np.ndim(node) == 0 or (isinstance(node, tuple) and node in self._number)
+        return (
+            isinstance(node, str)
+            or not isinstance(node, Iterable)
+            or (isinstance(node, tuple) and node in self._number)
+        )
 
     def numbers(self, ids: Any) -> np.ndarray:
         """Rows of one node or of several, given by their ids."""
@@ -41,6 +46,8 @@ class Nodes:
         self, out_edges: Any, in_edges: Any, dtype: np.dtype
     ) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Edges from new nodes and edges to them, each as sparse rows over the nodes; None is no edges."""
+        if is_networkx(out_edges) or is_networkx(in_edges):
+            raise ValueError("edges of new nodes come as tables of edges or as rows; this is not the graph of fit")
         if is_path_or_table(out_edges) or is_path_or_table(in_edges):
             rows = self._rows_of_tables(out_edges, in_edges)
         else:
@@ -57,6 +64,8 @@ class Nodes:
         nothing = Edges(np.empty(0, dtype=object), np.empty(0, dtype=object), np.empty(0))
         outward, inward = (nothing if table is None else read_edges(table) for table in (out_edges, in_edges))
         new, (numbers,) = number_nodes(np.concatenate([outward.source.astype(object), inward.target.astype(object)]))
+        if not len(new):
+            raise ValueError("the tables hold no edges, and so no new nodes")
         shape, first = (len(new), len(self)), len(outward.source)
         return (
             assembled(numbers[:first], self.numbers(outward.target), outward.weight, shape),

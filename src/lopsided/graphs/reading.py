@@ -66,7 +66,7 @@ def read_graph(graph: Any, *, source: str | None = None, target: str | None = No
     -----
     Weights of repeated edges are added. Self-loops are kept. An edge of weight zero is none, but its nodes stay. In
     text files the ids are whole numbers if all of them are, and texts otherwise; lines that begin with # are comments;
-    the first line is a header if it names the columns, or if it alone has no number where all others have one.
+    the first line is a header if it names the columns, or has no number where a column has nothing else.
 
     Examples
     --------
@@ -86,8 +86,8 @@ def read_graph(graph: Any, *, source: str | None = None, target: str | None = No
             raise ValueError("the graph has no edges, and so no nodes; a table of edges needs at least one row")
         nodes, (rows, columns) = number_nodes(edges.source, edges.target)
         return Graph(assembled(rows, columns, edges.weight, (len(nodes), len(nodes))), nodes)
-    A = check_adjacency(graph)
-    return Graph(canonical(sparse.csr_array(A)), np.arange(A.shape[0]))
+    A = canonical(sparse.csr_array(check_adjacency(graph)))
+    return Graph(_without_zeros(A), np.arange(A.shape[0]))
 
 
 def read_edges(table: Any, *, source: str | None = None, target: str | None = None, weight: str | None = None) -> Edges:
@@ -119,8 +119,7 @@ def number_nodes(*sides: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
     if ids.dtype == object:
         known: dict[Any, int] = {}
         codes = np.fromiter((known.setdefault(node, len(known)) for node in ids.tolist()), np.intp, len(ids))
-        nodes = np.empty(len(known), dtype=object)
-        nodes[:] = list(known)
+        nodes = np.fromiter(known, dtype=object, count=len(known))
     else:
         nodes, first, codes = np.unique(ids, return_index=True, return_inverse=True)
         order = np.argsort(first)
@@ -132,8 +131,13 @@ def number_nodes(*sides: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
 
 def assembled(rows: np.ndarray, columns: np.ndarray, weights: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
     """A CSR array from edges; repeated ones are added, those of weight zero left out."""
-    A = canonical(sparse.csr_array(sparse.coo_array((weights, (rows, columns)), shape=shape)))
-    A.eliminate_zeros()
+    return _without_zeros(canonical(sparse.csr_array(sparse.coo_array((weights, (rows, columns)), shape=shape))))
+
+
+def _without_zeros(A: sparse.csr_array) -> sparse.csr_array:
+    if not A.data.all():
+        A = A.copy()
+        A.eliminate_zeros()
     return A
 
 
@@ -183,6 +187,8 @@ def _read_file(path: Path) -> tuple[list[str], list[Any]]:
         with gzip.open(path, "rt", newline="") if path.suffix.lower() == ".gz" else path.open(newline="") as file:
             lines = (line for line in file if line.strip() and not line.lstrip().startswith(COMMENT))
             rows = _split(lines) if DELIMITERS[kind] == SPACES else list(csv.reader(lines, delimiter=DELIMITERS[kind]))
+    except FileNotFoundError:
+        raise
     except (OSError, EOFError, ValueError, SyntaxError, csv.Error) as error:
         raise ValueError(f"cannot read {str(path)!r}: {error}") from error
     return _parsed(rows, path)
@@ -195,6 +201,8 @@ def _read_parquet(path: Path) -> tuple[list[str], list[Any]]:
         raise ImportError("Parquet files are read by pyarrow: pip install 'lopsided[graph]'") from error
     try:
         return _table_columns(pyarrow.parquet.read_table(path))
+    except FileNotFoundError:
+        raise
     except (OSError, pyarrow.ArrowException) as error:
         raise ValueError(f"cannot read {str(path)!r}: {error}") from error
 
@@ -221,21 +229,20 @@ def _parsed(rows: list[list[str]], path: Path) -> tuple[list[str], list[np.ndarr
             f"row {wrong + 1} of {str(path)!r} has {len(rows[wrong])} cells, {rows[wrong][:4]}, where there should be "
             f"{width}: a source, a target and perhaps a weight"
         )
-    rows = [[cell.strip() for cell in row] for row in rows]
     names: list[str] = []
     if rows and _is_header(rows):
-        names, rows = rows[0], rows[1:]
-    columns = [np.array([row[j] for row in rows], dtype=object) for j in range(width)]
-    return names, columns
+        names, rows = [cell.strip() for cell in rows[0]], rows[1:]
+    return names, [np.array([row[j].strip() for row in rows], dtype=object) for j in range(width)]
 
 
 def _is_header(rows: list[list[str]]) -> bool:
-    """Whether the first row names the columns, or is the only one without a number where all others have one."""
-    first = [cell.lower() for cell in rows[0]]
+    """Whether the first row names the columns, or is without numbers where some column has nothing else."""
+    first = [cell.strip().lower() for cell in rows[0]]
     if set(first) & set(NAMES["source"]) and set(first) & set(NAMES["target"]):
         return True
-    odd = (j for j, cell in enumerate(first) if not _is_number(cell))
-    return len(rows) > 1 and any(all(_is_number(row[j]) for row in rows[1:]) for j in odd)
+    if len(rows) < 2 or any(map(_is_number, first)):
+        return False
+    return any(all(_is_number(row[j]) for row in rows[1:]) for j in range(len(first)))
 
 
 def _is_whole(column: np.ndarray) -> bool:
@@ -264,7 +271,7 @@ def _choose_columns(
     if u is None or v is None:
         raise ValueError(
             f"the {width} columns {names} do not tell source and target of the edges; call them so, or name them: "
-            "read_graph(table, source=..., target=...)"
+            "read_graph(table, source=..., target=...); an adjacency is given as an array"
         )
     return u, v, w
 
@@ -292,8 +299,7 @@ def _as_ids(values: Any) -> np.ndarray:
     """Ids as an array: whole numbers, or objects as they are."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
         return values
-    ids = np.empty(len(values), dtype=object)
-    ids[:] = list(values)
+    ids = np.fromiter(values, dtype=object, count=len(values))
     kinds = set(map(type, ids.tolist()))
     whole = kinds and all(issubclass(kind, (int, np.integer)) and kind is not bool for kind in kinds)
     return ids.astype(np.int64) if whole else ids

@@ -18,6 +18,7 @@ from .walks import Walk, expected_entries, visits
 
 COPIES = 3  # of the matrix while it is put together
 COARSER = 2.0
+COARSEST = 0.05  # a threshold above which little more than single edges is left
 
 
 class Diffusion(MatrixKernel):
@@ -43,7 +44,7 @@ class Diffusion(MatrixKernel):
         columns, and both lead from i to j; "both" is their mean. "undirected" walks on A + A'.
     transform : {"log", "root"} or None, default="log"
         The logarithm of values in units of the threshold, the square root, or the values. Zeros stay zeros.
-    threshold : float, default=1e-4
+    threshold : float, default=1e-3
         Values below it are zero, and what is below it is not followed further: see Notes.
     memory_budget : float, str or None, default=None
         Bytes, or a text like "2GB", that the matrix may take; None is a quarter of the memory that is free. If it would
@@ -91,7 +92,7 @@ class Diffusion(MatrixKernel):
         restart: float = 0.15,
         direction: str = "both",
         transform: str | None = "log",
-        threshold: float = 1e-4,
+        threshold: float = 1e-3,
         memory_budget: float | str | None = None,
     ) -> None:
         self.adjacency = adjacency
@@ -157,10 +158,15 @@ class Diffusion(MatrixKernel):
         budget, threshold = budget_bytes(self.memory_budget), float(self.threshold)
         size = COPIES * (walks[0].P.dtype.itemsize + np.dtype(np.int32).itemsize)
         while True:
-            entries = sum(expected_entries(w.P, restart=self.restart, threshold=threshold) for w in walks)
+            entries = sum(expected_entries(walk.P, restart=self.restart, threshold=threshold) for walk in walks)
             if size * entries <= budget:
                 break
             threshold *= COARSER
+            if threshold > COARSEST:
+                raise ValueError(
+                    f"memory_budget={self.memory_budget}, {budget} bytes is too small for the graph: a threshold of "
+                    f"{COARSEST:g} leaves some {entries:.3g} entries of {size} bytes; raise it"
+                )
         if threshold > self.threshold:
             warnings.warn(
                 f"threshold={self.threshold:g} would exceed the budget of {budget} bytes; {threshold:g} is taken, for "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from numbers import Real
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from sklearn.utils._param_validation import Interval
 
+from ..exceptions import ConvergenceWarning
 from .node import GraphKernel
 from .points import Array, by_rows, canonical
 from .structure import row_numbers, row_sums
@@ -127,6 +129,12 @@ def geometric_sum(multiply: Callable[[np.ndarray], np.ndarray], V: np.ndarray) -
         total += term
         if np.abs(term).max(initial=0) <= eps * np.abs(total).max(initial=0):
             break
+    else:
+        warnings.warn(
+            f"walks of {MAX_TERMS} steps still count; lower beta, for it is very near to 1 / (spectral radius)",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
     return total
 
 

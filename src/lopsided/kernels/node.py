@@ -173,8 +173,8 @@ class Balance:
     def matrix(self, A: Array) -> Array:
         """The whole matrix."""
         if self.self_loops:
-            loops = sparse.eye_array(A.shape[0], dtype=A.dtype) if sparse.issparse(A) else np.eye(A.shape[0])
-            A = A + A.dtype.type(self.self_loops) * loops
+            eye = sparse.eye_array if sparse.issparse(A) else np.eye
+            A = A + A.dtype.type(self.self_loops) * eye(A.shape[0], dtype=A.dtype)
         return _scaled(A, self.left, self.right)
 
     def rows(self, out_edges: Array) -> Array:

@@ -29,6 +29,7 @@ def krylov(
     tol: float = 0.0,
     block: int = 8,
     max_steps: int = MAX_STEPS,
+    budget: int | None = None,
 ) -> Factors:
     """The k leading triplets, to rounding by default.
 
@@ -38,10 +39,15 @@ def krylov(
     A Krylov space sees at most ``block`` copies of a repeated singular value, so after convergence a few steps from
     random directions look for others.
 
-    Cost: two products with ``block`` columns and O((n + m) k block) a step; memory O((n + m)(4 k + 6 block)).
+    Cost: two products with ``block`` columns and O((n + m) k block) a step; memory O((n + m)(4 k + 6 block)). Bases
+    that would exceed a ``budget`` of bytes are kept shorter, down to 1.5 k, and restarted more often.
     """
     block = min(block, *A.shape)
-    capacity = min(max(4 * k, k + SPARE + 6 * block), min(A.shape) - block)
+    capacity = max(4 * k, k + SPARE + 6 * block)
+    if budget is not None:
+        affordable = budget // (sum(A.shape) * A.dtype.itemsize)
+        capacity = max(k + k // 2, k + SPARE + 2 * block, min(capacity, affordable))
+    capacity = min(capacity, min(A.shape) - block)
     if capacity < k + block:
         raise ValueError(
             f"k={k} with blocks of {block} leaves no room for a Krylov space in min(n, m)={min(A.shape)}; use lapack"
@@ -128,8 +134,11 @@ class _Bidiagonal:
         self.P = self.Q = np.eye(size, dtype=self.B.dtype)
 
     def factors(self, k: int) -> Factors:
-        """The k leading triplets."""
-        U, V = self.U[:, : self.size] @ self.P[:, :k], self.V[:, : self.size] @ self.Q[:, :k]
+        """The k leading triplets; the bases are given up, for on large graphs memory ends here first."""
+        U = self.U[:, : self.size] @ self.P[:, :k]
+        del self.U
+        V = self.V[:, : self.size] @ self.Q[:, :k]
+        del self.V
         signs = canonical_signs(U)
         U *= signs  # in place: on large graphs the first touch of new memory costs as much as the product
         V *= signs

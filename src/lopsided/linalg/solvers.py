@@ -19,6 +19,7 @@ LARGE = 1 << 28  # entries that take seconds to evaluate once
 SMALL = 300  # a full decomposition of this size takes milliseconds
 SHARE = 6  # above min(n, m) / 6 components a Krylov space costs as much as all of them
 LAPACK_COPIES = 5
+MANY_TRIPLETS = 32
 CHEAP_PRODUCT = 1 << 21  # multiplications that cost no more than the interpreter's part of a step
 
 
@@ -84,13 +85,16 @@ def choose(
 
 
 def block_size(shape: tuple[int, int], k: int, *, work: int, evaluated: bool = False) -> int:
-    """Columns multiplied at once: many where a product is dear whatever its width, one where each column costs."""
+    """Columns multiplied at once: many where a product is dear whatever its width, one where each column costs.
+
+    Where many triplets are wanted the bases cost more than the products, and less a column in blocks.
+    """
     n, m = shape
     if evaluated:
         return k + EXTRA
     if work < CHEAP_PRODUCT:
         return 4
-    return 1 if work < n * m / 10 else 8
+    return 1 if work < n * m / 10 and k < MANY_TRIPLETS else 8
 
 
 def factorise(
@@ -147,7 +151,7 @@ def _solve(
         choice = Choice("lapack", why)
     block = min(room, block_size(A.shape, k, work=A.work, evaluated=A.evaluated))
     if choice.name == "krylov":
-        return krylov(A, k, rng=rng, tol=tol, block=block), choice
+        return krylov(A, k, rng=rng, tol=tol, block=block, budget=budget // 2), choice  # half is for the matrix
     check_finite(A @ np.ones((A.shape[1], 1), dtype=A.dtype))
     if choice.name == "lapack":
         return lapack(A, k), choice

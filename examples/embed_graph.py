@@ -1,0 +1,56 @@
+"""From a CSV file of edges to nearest targets, a new node, and the prediction of hidden links."""
+
+from __future__ import annotations
+
+import csv
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from lopsided import DirectedGraphEmbedding
+from lopsided.datasets import make_citation_graph
+from lopsided.graphs import classify_nodes, evaluate_links, hide_edges, reconstruct_graph
+
+SEED = 2026
+
+
+def write_edges(path: Path) -> np.ndarray:
+    """A generated citation graph as a file of edges; return the classes of its nodes."""
+    A, labels = make_citation_graph(1500, random_state=SEED)
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["source", "target"])
+        writer.writerows([f"paper-{i}", f"paper-{j}"] for i, j in zip(*A.nonzero(), strict=True))
+    return labels
+
+
+def main() -> None:
+    """Embed the graph of a file and use the vectors."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "citations.csv"
+        labels = write_edges(path)
+        model = DirectedGraphEmbedding(n_components=32).fit(path)
+    print(f"{len(model.nodes_)} nodes, {model.adjacency_.nnz} edges; {model.solver_}\n")
+    print("paper-900 might cite", *model.nearest_targets("paper-900", k=3))
+
+    references = np.zeros((1, len(model.nodes_)))
+    references[0, np.isin(model.nodes_, ["paper-3", "paper-11"])] = 1
+    new = model.transform(references)
+    print(f"a new paper that cites papers 3 and 11 gets a vector of {new.shape[1]} numbers")
+
+    numbers = [int(node.removeprefix("paper-")) for node in model.nodes_]
+    vectors = np.hstack([model.source_embedding_, model.target_embedding_])
+    f1 = classify_nodes(vectors, labels[numbers])
+    print(f"\nclasses of papers: micro F1 {f1.micro_f1.mean():.3f}, macro F1 {f1.macro_f1.mean():.3f}")
+
+    rebuilt = reconstruct_graph(model.source_embedding_, model.target_embedding_, model.adjacency_)
+    print(f"the graph rebuilt: {rebuilt.precision:.0%} of the edges right, norm of the difference {rebuilt.norm_2:.1f}")
+
+    hidden = hide_edges(model.adjacency_, random_state=SEED)
+    links = evaluate_links(DirectedGraphEmbedding(n_components=32).fit(hidden.adjacency).score_edges, hidden)
+    print(f"hidden links, half of the others reversed: AUC {links.auc:.3f}, AP {links.average_precision:.3f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,251 @@
+"""DirectedGraphEmbedding: vectors, new nodes, ids, scikit-learn, and graphs that cannot be embedded."""
+
+import pickle
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import SkipTestWarning
+from sklearn.linear_model import RidgeClassifier
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
+
+from cases import assert_close
+from lopsided import DirectedGraphEmbedding, KernelSVD
+from lopsided.datasets import make_citation_graph
+from lopsided.exceptions import FallbackWarning, RankWarning
+from lopsided.kernels import RBF, SNE, Diffusion, Katz, NodeKernel
+
+GRAPH, LABELS = make_citation_graph(200, n_classes=3, random_state=0)
+KERNELS = ["auto", Diffusion(direction="undirected"), "katz", "node", SNE(1.0), RBF(1.0), "linear"]
+every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+
+
+class Samples(DirectedGraphEmbedding):
+    """The embedding for those checks of scikit-learn that know X as a square array."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = True
+        return tags
+
+
+def need_columns(estimator):
+    reason = "a row of the training graph alone does not hold the in-edges that make the target vector"
+    return dict.fromkeys(("check_methods_sample_order_invariance", "check_methods_subset_invariance"), reason)
+
+
+@pytest.mark.filterwarnings("ignore::lopsided.exceptions.RankWarning")
+@parametrize_with_checks([Samples(), Samples(kernel="sne", scaling=1.0)], expected_failed_checks=need_columns)
+def test_the_embedding_keeps_the_contract_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_scikit_learn_knows_that_a_graph_is_no_table_of_samples():
+    with pytest.warns(SkipTestWarning, match="Can't test estimator DirectedGraphEmbedding"):
+        check_estimator(DirectedGraphEmbedding())
+
+
+@every_kernel
+def test_vectors_are_those_of_the_kernel_svd(kernel):
+    model = DirectedGraphEmbedding(5, kernel=kernel, scaling=0.5).fit(GRAPH)
+    K = model.kernel_.matrix_.toarray() if hasattr(model.kernel_, "matrix_") else None
+    if K is None:
+        points = [np.arange(200)[:, None]] * 2 if kernel == "katz" else (GRAPH.toarray(), GRAPH.T.toarray())
+        K = model.kernel_(*points)
+    linked = (GRAPH.sum(axis=1) + GRAPH.sum(axis=0)) > 0
+    U, s, Vt = np.linalg.svd(K)
+    best = (U[:, :5] * s[:5]) @ Vt[:5]
+    found = model.source_embedding_ @ model.target_embedding_.T
+    np.testing.assert_allclose(found, best * np.outer(linked, linked), atol=1e-9 * s[0])
+    np.testing.assert_allclose(model.singular_values_, s[:5], rtol=1e-9)
+
+
+def test_rows_are_compared_with_columns():
+    model = DirectedGraphEmbedding(4, kernel=SNE(1.5), self_loops=1.0, scaling=1.0).fit(GRAPH)
+    A = GRAPH + sparse.eye_array(200)
+    other = KernelSVD(4, kernel=SNE(1.5)).fit(sparse.csr_array(A))
+    linked = (GRAPH.sum(axis=1) + GRAPH.sum(axis=0)) > 0
+    left, right = other.transform(sparse.csr_array(A)), other.transform_right(sparse.csr_array(A.T))
+    np.testing.assert_allclose(model.source_embedding_[linked], left[linked], atol=1e-10)
+    np.testing.assert_allclose(model.target_embedding_[linked], right[linked], atol=1e-10)
+
+
+def test_normalisation_comes_before_the_kernel():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        inside = DirectedGraphEmbedding(4, kernel=NodeKernel(normalize="both", self_loops=1.0)).fit(GRAPH)
+    outside = DirectedGraphEmbedding(4, kernel="node", normalize="both", self_loops=1.0).fit(GRAPH)
+    assert_close(outside.singular_values_, inside.singular_values_)
+
+
+@pytest.mark.parametrize("kernel", [Diffusion(threshold=1e-14), *KERNELS[2:]], ids=repr)
+@pytest.mark.parametrize("normalize", [None, "left", "both"])
+@pytest.mark.filterwarnings("ignore:.*nodes have no edge")
+def test_a_copy_of_a_node_gets_its_vectors(kernel, normalize):
+    model = DirectedGraphEmbedding(6, kernel=kernel, normalize=normalize)
+    vectors = model.fit_transform(GRAPH)
+    found = model.transform(GRAPH[20:50], GRAPH.T.tocsr()[20:50])
+    linked = np.diff(GRAPH.indptr)[20:50] + np.diff(GRAPH.T.tocsr().indptr)[20:50] > 0
+    np.testing.assert_allclose(found[linked], vectors[20:50][linked], atol=1e-8 * np.abs(vectors).max())
+    assert (found[~linked] == 0).all()
+
+
+def test_the_graph_itself_stands_for_its_nodes():
+    model = DirectedGraphEmbedding(3)
+    vectors = model.fit_transform(GRAPH)
+    np.testing.assert_array_equal(model.transform(GRAPH), vectors)
+    np.testing.assert_array_equal(model.transform(GRAPH.toarray()), vectors)
+    assert (model.transform(GRAPH[::-1])[:, 3:] == 0).all()
+
+
+def test_new_nodes_come_in_tables_too():
+    edges = pd.DataFrame({"source": list("aabccd"), "target": list("bccada")})
+    model = DirectedGraphEmbedding(2).fit(edges)
+    outward = pd.DataFrame({"source": ["y", "x", "y"], "target": ["a", "b", "c"], "weight": [1.0, 2.0, 3.0]})
+    inward = pd.DataFrame({"source": ["d", "a"], "target": ["x", "z"]})
+    rows = np.zeros((2, 3, 4))
+    a, b, c, d = (list(model.nodes_).index(node) for node in "abcd")
+    rows[0, 0, a], rows[0, 0, c], rows[0, 1, b] = 1, 3, 2
+    rows[1, 1, d], rows[1, 2, a] = 1, 1
+    np.testing.assert_allclose(model.transform(outward, inward), model.transform(rows[0], rows[1]), atol=1e-12)
+
+
+@every_kernel
+def test_isolated_nodes_have_zeros(kernel):
+    A = np.zeros((12, 12))
+    A[:8, :8] = GRAPH[100:108, :8].toarray() + np.eye(8, k=1)
+    model = DirectedGraphEmbedding(3, kernel=kernel).fit(A)
+    vectors = np.hstack([model.source_embedding_, model.target_embedding_])
+    assert np.isfinite(vectors).all()
+    assert (vectors[8:] == 0).all() and vectors[:8].any()
+    assert (model.transform(sparse.csr_array((1, 12)), sparse.csr_array((1, 12))) == 0).all()
+
+
+@pytest.mark.parametrize("scaling", [0.0, 0.5, 1.0])
+def test_scores_do_not_depend_on_the_scaling(scaling):
+    model = DirectedGraphEmbedding(5, scaling=scaling).fit(GRAPH)
+    K = KernelSVD(5, kernel="precomputed").fit(model.kernel_.matrix_).reconstruct()
+    u, v = np.array([3, 50, 50]), np.array([7, 7, 11])
+    np.testing.assert_allclose(model.score_edges(u, v), K[u, v], atol=1e-9)
+    assert model.score_edges(3, 7) == pytest.approx(K[3, 7])
+    np.testing.assert_allclose(model.score_edges(50, v), K[50, v], atol=1e-9)
+    K[50, 50] = -np.inf
+    found = model.nearest_targets([50, 3], 4)
+    assert found.shape == (2, 4)
+    np.testing.assert_allclose(K[50, found[0]], np.sort(K[50])[::-1][:4])
+    np.testing.assert_array_equal(model.nearest_targets(50, 4), found[0])
+
+
+def test_the_same_graph_gives_the_same_bits():
+    first, second = (DirectedGraphEmbedding(8).fit_transform(GRAPH) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+def test_any_hashable_is_an_id():
+    graph = nx.DiGraph([("a", (1, 2)), ((1, 2), 3), (3, "a"), ("a", 3)])
+    model = DirectedGraphEmbedding(2).fit(graph)
+    assert list(model.nodes_) == ["a", (1, 2), 3]
+    assert model.nearest_targets((1, 2), 2).shape == (2,)
+    assert model.score_edges([(1, 2), "a"], [3, 3]).shape == (2,)
+    np.testing.assert_array_equal(model.transform(graph), np.hstack([model.source_embedding_, model.target_embedding_]))
+
+
+def test_grids_of_networkx_have_tuples_as_nodes():
+    graph = nx.grid_2d_graph(3, 3, create_using=nx.DiGraph)
+    model = DirectedGraphEmbedding(2).fit(graph)
+    assert model.nodes_.tolist() == list(graph.nodes)
+    assert model.score_edges((0, 0), (0, 1)) > model.score_edges((0, 0), (2, 2))
+    with pytest.raises(ValueError, match="not the graph of fit"):
+        model.transform(nx.grid_2d_graph(2, 2))
+
+
+def test_it_is_a_transformer_among_others():
+    pipeline = make_pipeline(DirectedGraphEmbedding(16, scaling=1.0), RidgeClassifier())
+    assert pipeline.fit(GRAPH, LABELS).score(GRAPH, LABELS) > 0.6
+    search = GridSearchCV(pipeline, {"directedgraphembedding__n_components": [4, 8]}, cv=2).fit(GRAPH, LABELS)
+    assert search.best_estimator_[0].n_features_in_ == 200
+    model = DirectedGraphEmbedding(2).set_output(transform="pandas")
+    assert list(model.fit_transform(GRAPH)) == ["source0", "source1", "target0", "target1"]
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.nearest_targets(5, 3), model.nearest_targets(5, 3))
+    grid = clone(DirectedGraphEmbedding(kernel=Diffusion())).set_params(kernel__restart=0.4)
+    assert grid.kernel.restart == 0.4 and grid.kernel.adjacency is None
+
+
+def test_the_kernel_that_was_given_stays_as_it_was():
+    kernel = Diffusion()
+    DirectedGraphEmbedding(2, kernel=kernel, memory_budget="1GB").fit(GRAPH)
+    assert kernel.adjacency is None and kernel.memory_budget is None and not hasattr(kernel, "matrix_")
+
+
+def test_a_small_graph_has_short_vectors_and_says_so():
+    with pytest.warns(RankWarning, match="n_components=128 exceeds the number of nodes; 4 are kept"):
+        assert DirectedGraphEmbedding().fit(np.eye(4, k=1)).source_embedding_.shape == (4, 4)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "budget"), [(Diffusion(direction="undirected", threshold=1e-6), 50_000), (SNE(1.0), 1000)], ids=repr
+)
+def test_a_graph_above_the_budget_is_embedded_and_says_so(kernel, budget):
+    with pytest.warns(FallbackWarning, match=f"budget of {budget} bytes"):
+        model = DirectedGraphEmbedding(2, kernel=kernel, memory_budget=budget).fit(GRAPH)
+    assert np.isfinite(model.source_embedding_).all() and model.source_embedding_.any()
+
+
+def test_a_budget_that_holds_no_graph_is_refused():
+    with pytest.raises(ValueError, match="memory_budget.*1000 bytes is too small.*raise it"):
+        DirectedGraphEmbedding(2, memory_budget=1000).fit(GRAPH)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "graph", "message"),
+    [
+        ({}, np.zeros((3, 3)), "3 nodes and no edge"),
+        ({}, np.ones((2, 3)), r"shape \(2, 3\).*KernelSVD"),
+        ({}, np.zeros((0, 0)), "minimum of 1 is required"),
+        ({}, -np.ones((3, 3)), "Negative values in data"),
+        ({"kernel": Katz(beta=1.0)}, np.ones((3, 3)), "beta=1 must be below"),
+        ({"normalize": "left", "kernel": "rbf"}, -np.ones((3, 3)), "row 0 sums to -3"),
+        ({"kernel": "graph"}, np.eye(3), "unknown kernel 'graph'"),
+        ({"n_components": 0}, np.eye(3), "n_components.*Got 0"),
+    ],
+    ids=["edgeless", "not_square", "empty", "negative", "beta", "sums", "name", "components"],
+)
+@pytest.mark.filterwarnings("ignore::lopsided.exceptions.RankWarning")
+def test_bad_graphs_are_refused(parameters, graph, message):
+    with pytest.raises(ValueError, match=message):
+        DirectedGraphEmbedding(**parameters).fit(graph)
+
+
+@pytest.mark.parametrize(
+    ("use", "message"),
+    [
+        (lambda m: m.nearest_targets("q"), "1 ids are not nodes of the graph: 'q'"),
+        (lambda m: m.score_edges(["a", "r", "s"], "a"), "2 ids are not nodes of the graph: 'r', 's'"),
+        (lambda m: m.nearest_targets("a", 3), "k=3 must be from 1 to 2"),
+        (lambda m: m.transform(pd.DataFrame({"source": ["n"], "target": ["q"]})), "not nodes of the graph: 'q'"),
+        (lambda m: m.transform(np.ones((1, 5))), "X has 5 features.*expecting 3.*every node"),
+        (lambda m: m.transform(np.ones((1, 3)), np.ones((2, 3))), "X holds 1 new nodes and in_edges 2"),
+    ],
+    ids=["target", "edges", "k", "table", "width", "rows"],
+)
+def test_unknown_nodes_are_named(use, message):
+    model = DirectedGraphEmbedding(2).fit(pd.DataFrame({"source": list("abc"), "target": list("bca")}))
+    with pytest.raises(ValueError, match=message):
+        use(model)
+
+
+def test_the_example_runs():
+    path = Path(__file__).parents[1] / "examples" / "embed_graph.py"
+    done = subprocess.run([sys.executable, path], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "paper-900 might cite" in done.stdout

@@ -1,0 +1,140 @@
+"""The evaluation of embeddings against definitions written out, and its bad input."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.metrics import f1_score
+
+from lopsided import AsymmetricLSSVC, DirectedGraphEmbedding
+from lopsided.datasets import make_citation_graph
+from lopsided.graphs import classify_nodes, evaluate_links, hide_edges, precision_at_k, reconstruct_graph
+from lopsided.kernels import Diffusion
+
+GRAPH, LABELS = make_citation_graph(150, n_classes=3, random_state=0)
+RNG = np.random.default_rng(0)
+SOURCE, TARGET = RNG.standard_normal((2, 150, 6))
+
+
+def test_the_classifier_is_the_linear_least_squares_machine():
+    scores = classify_nodes(SOURCE, LABELS, n_splits=2, C=0.7, random_state=3)
+    order = np.random.RandomState(3).permutation(150)
+    train, test = order[:90], order[90:]
+    machine = AsymmetricLSSVC(0.7, kernel="linear").fit(SOURCE[train], LABELS[train])
+    found = machine.predict(SOURCE[test])
+    assert scores.micro_f1[0] == pytest.approx(f1_score(LABELS[test], found, average="micro"))
+    assert scores.macro_f1[0] == pytest.approx(f1_score(LABELS[test], found, average="macro"))
+    assert scores.micro_f1.shape == (2,)
+
+
+def test_classes_may_be_two_and_have_names():
+    names = np.array(["cat", "dog"])[(SOURCE[:, 0] > 0).astype(int)]
+    assert classify_nodes(SOURCE, names, n_splits=3).micro_f1.mean() > 0.9
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_several_labels_for_each_node(make):
+    Y = (SOURCE[:, :4] > 0.3).astype(int)
+    top = classify_nodes(SOURCE, make(Y), n_splits=2)
+    sign = classify_nodes(SOURCE, make(Y), n_splits=2, multilabel="sign")
+    assert top.micro_f1.min() > sign.micro_f1.min() > 0.6
+    assert top.macro_f1.max() <= 1
+
+
+@pytest.mark.parametrize("decoder", ["dot", "distance"])
+def test_reconstruction_is_what_it_says(decoder, monkeypatch):
+    A = GRAPH.toarray() + np.diag(RNG.random(150) > 0.9)
+    scores = SOURCE @ TARGET.T
+    if decoder == "distance":
+        scores = -np.linalg.norm(SOURCE[:, None] - TARGET, axis=2)
+    np.fill_diagonal(scores, -np.inf)
+    ones = (A > 0) & ~np.eye(150, dtype=bool)
+    rebuilt = np.zeros_like(A)
+    for i, degree in enumerate(ones.sum(axis=1)):
+        rebuilt[i, np.argsort(-scores[i])[:degree]] = 1
+    monkeypatch.setattr("lopsided.graphs.evaluation.BLOCK_ENTRIES", 150 * 40)
+    found = reconstruct_graph(SOURCE, TARGET, 3.0 * A, decoder=decoder)
+    assert found.norm_1 == pytest.approx(np.linalg.norm(ones - rebuilt, 1))
+    assert found.norm_2 == pytest.approx(np.linalg.norm(ones - rebuilt, 2))
+    assert found.precision == pytest.approx((rebuilt * ones).sum() / ones.sum())
+    best = ones.ravel()[np.argsort(-scores, axis=None)[:500]]
+    np.testing.assert_allclose(
+        precision_at_k(SOURCE, TARGET, A, [1, 100, 500], decoder=decoder), [best[:k].mean() for k in (1, 100, 500)]
+    )
+
+
+def test_the_graph_itself_is_rebuilt_without_a_fault():
+    U, s, Vt = np.linalg.svd(GRAPH.toarray())
+    found = reconstruct_graph(U * s, Vt.T, GRAPH)
+    assert found == (0.0, 0.0, 1.0)
+    assert precision_at_k(U * s, Vt.T, GRAPH, GRAPH.nnz).tolist() == [1.0]
+
+
+@pytest.mark.parametrize("reversed_share", [0.0, 0.5, 1.0])
+def test_hidden_edges_and_other_pairs(reversed_share):
+    hidden = hide_edges(GRAPH, share=0.2, reversed_share=reversed_share, random_state=1)
+    A = GRAPH.toarray()
+    u, v = hidden.positive
+    assert len(u) == round(0.2 * GRAPH.nnz) == len(hidden.negative[0])
+    assert (A[u, v] == 1).all() and (hidden.adjacency.toarray()[u, v] == 0).all()
+    left = hidden.adjacency.toarray()
+    left[u, v] = 1
+    np.testing.assert_array_equal(left, A)
+    p, q = hidden.negative
+    assert (A[p, q] == 0).all() and (p != q).all()
+    assert (A[q, p] == 1).sum() >= round(reversed_share * len(u))
+    again = hide_edges(GRAPH, share=0.2, reversed_share=reversed_share, random_state=1)
+    np.testing.assert_array_equal(again.negative, hidden.negative)
+
+
+def test_an_edge_and_its_reverse_are_no_negative_pair():
+    A = np.ones((6, 6)) - np.eye(6)
+    A[0, 1] = 0
+    hidden = hide_edges(A, share=0.03, reversed_share=1.0)
+    assert [pair.tolist() for pair in hidden.negative] == [[0], [1]]
+
+
+def test_links_are_judged_by_rank():
+    hidden = hide_edges(GRAPH, share=0.2)
+    truth = GRAPH.toarray()
+    assert evaluate_links(lambda u, v: truth[u, v], hidden, k=1) == (1.0, 1.0, 1.0)
+    blind = evaluate_links(lambda u, v: np.zeros(len(u)), hidden, k=1)
+    assert blind == (0.5, 0.5, 0.0)
+    positive, negative = np.arange(5.0), np.array([3.5, 0.5, -1.0, -2.0, -3.0])
+    small = hidden._replace(positive=(np.arange(5), np.zeros(5)), negative=(np.arange(5, 10), np.zeros(5)))
+    scores = np.concatenate([positive, negative])
+    found = evaluate_links(lambda u, v: scores[u], small, k=2)
+    assert found.hits == 0.8
+    assert found.auc == pytest.approx(np.mean(positive[:, None] > negative))
+
+
+def test_a_directed_embedding_tells_edges_from_their_reverse():
+    graph, _ = make_citation_graph(600, n_classes=4, mean_references=8.0, random_state=0)
+    hidden = hide_edges(graph, reversed_share=1.0)
+    directed, undirected = (
+        evaluate_links(DirectedGraphEmbedding(32, kernel=kernel).fit(hidden.adjacency).score_edges, hidden).auc
+        for kernel in (Diffusion(direction="both"), Diffusion(direction="undirected"))
+    )
+    assert directed > undirected + 0.1
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: classify_nodes(SOURCE, LABELS[:9]), "150 rows and labels 9"),
+        (lambda: classify_nodes(SOURCE, np.zeros(150)), "one class only"),
+        (lambda: classify_nodes(SOURCE, LABELS, train_size=1.0), "train_size=1.0 of 150 nodes"),
+        (lambda: classify_nodes(SOURCE, 2 * np.eye(150), n_splits=1), "zeros and ones"),
+        (lambda: classify_nodes(SOURCE, np.eye(150), multilabel="all"), "multilabel='all'"),
+        (lambda: reconstruct_graph(SOURCE, TARGET, GRAPH, decoder="cosine"), "decoder='cosine'"),
+        (lambda: reconstruct_graph(SOURCE[:9], TARGET, GRAPH), r"source \(9, 6\)"),
+        (lambda: precision_at_k(SOURCE, TARGET, GRAPH, 0), "k=0 must lie from 1"),
+        (lambda: hide_edges(GRAPH, share=0.0), "share=0.0 must lie"),
+        (lambda: hide_edges(np.eye(3)), "of 0 edges hides none"),
+        (lambda: hide_edges(np.ones((3, 3)), share=0.5), "3 pairs that are no edges are asked for, but there are 0"),
+        (lambda: evaluate_links(lambda u, v: u, hide_edges(GRAPH), k=10**6), "k=1000000 must be from 1"),
+    ],
+    ids=["rows", "one_class", "split", "ones", "name", "decoder", "shape", "k", "share", "loops", "full", "hits"],
+)
+def test_bad_input_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

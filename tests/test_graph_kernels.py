@@ -1,0 +1,225 @@
+"""Diffusion and Katz: values against dense algebra, new nodes, bounds, budgets and bad graphs."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+
+from cases import PLENTY, assert_close
+from lopsided import AsymmetricLSSVC, KernelSVD
+from lopsided.datasets import make_citation_graph
+from lopsided.exceptions import ConvergenceWarning, FallbackWarning
+from lopsided.kernels import Diffusion, Katz, NodeKernel
+from lopsided.kernels.katz import spectral_radius
+from lopsided.operators import as_operator
+
+N = 40
+NODES = np.arange(N)[:, None]
+EXACT = 1e-12
+DIRECTIONS = ["out", "in", "both", "undirected"]
+
+
+def random_graph(seed=0, density=0.08):
+    """Weights, a self-loop, a node without out-edges, one without in-edges, one without any, and cycles."""
+    A = sparse.random_array((N, N), density=density, rng=np.random.default_rng(seed)).toarray()
+    A[3], A[:, 5], A[7], A[:, 7], A[1, 1] = 0, 0, 0, 0, 0.5
+    return A
+
+
+def pagerank(A, restart):
+    """Walks of one step or more, by dense algebra."""
+    degrees = A.sum(axis=1, keepdims=True)
+    P = np.divide(A, degrees, out=np.zeros_like(A), where=degrees > 0)
+    return restart * (np.linalg.inv(np.eye(len(A)) - (1 - restart) * P) - np.eye(len(A)))
+
+
+def expected_diffusion(A, restart, direction):
+    out, back = pagerank(A, restart), pagerank(A.T, restart).T
+    return {"out": out, "in": back, "both": (out + back) / 2, "undirected": pagerank(A + A.T, restart)}[direction]
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array, sparse.coo_array], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_diffusion_is_personalised_pagerank(direction, make):
+    A = random_graph()
+    kernel = Diffusion(make(A), restart=0.3, direction=direction, transform=None, threshold=1e-15)
+    np.testing.assert_allclose(kernel(NODES, NODES), expected_diffusion(A, 0.3, direction), atol=EXACT)
+
+
+def test_the_transforms_keep_zeros():
+    A, threshold = random_graph(), 1e-3
+    plain, root, log = (
+        Diffusion(A, transform=name, threshold=threshold)(NODES, NODES) for name in (None, "root", "log")
+    )
+    np.testing.assert_allclose(root, np.sqrt(plain))
+    np.testing.assert_allclose(log, np.log(np.maximum(plain / threshold, 1)))
+    assert (log[plain == 0] == 0).all() and (plain == 0).any()
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("threshold", [1e-2, 1e-4])
+def test_what_the_threshold_costs_is_within_its_bound(threshold, direction):
+    A, restart = make_citation_graph(300, random_state=1)[0], 0.2
+    nodes = np.arange(300)[:, None]
+    found = Diffusion(A, restart=restart, direction=direction, transform=None, threshold=threshold)(nodes, nodes)
+    exact = expected_diffusion(A.toarray(), restart, direction)
+    assert (found <= exact + EXACT).all()
+    steps = np.log(threshold) / np.log(1 - restart)
+    side = 2 * max(exact.sum(axis=0).max(), exact.sum(axis=1).max())
+    assert (exact - found).max() <= threshold * (1 + steps * (restart + side))
+
+
+def test_diffusion_does_not_depend_on_blocks_or_threads(monkeypatch):
+    A, _ = make_citation_graph(300, random_state=2)
+    nodes = np.arange(300)[:, None]
+    whole = Diffusion(A)(nodes, nodes)
+    monkeypatch.setattr("lopsided.kernels.walks.BLOCK_ROWS", 7)
+    np.testing.assert_allclose(Diffusion(A)(nodes, nodes), whole, rtol=1e-12)
+
+
+def test_float32_stays():
+    A = random_graph().astype(np.float32)
+    for kernel in (Diffusion(A), Katz(A), NodeKernel(A, normalize="both", self_loops=1.0)):
+        assert kernel(NODES, NODES).dtype == np.float32
+
+
+@pytest.mark.parametrize("signed", [False, True])
+def test_katz_is_the_resolvent(signed):
+    A = random_graph()
+    A = A * np.sign(np.random.default_rng(1).standard_normal(A.shape)) if signed else A
+    kernel = Katz(A).fit(NODES, NODES)
+    radius = np.abs(np.linalg.eigvals(np.abs(A))).max()
+    assert kernel.radius_.low <= radius * (1 + EXACT) and radius <= kernel.radius_.high * (1 + EXACT)
+    assert kernel.beta_ == pytest.approx(0.5 / radius, rel=2e-3)
+    K = np.linalg.inv(np.eye(N) - kernel.beta_ * A) @ (kernel.beta_ * A)
+    np.testing.assert_allclose(kernel(NODES, NODES), K, atol=EXACT)
+    np.testing.assert_allclose(kernel(NODES[:3], NODES), K[:3], atol=EXACT)
+
+
+def test_katz_is_multiplied_and_never_formed():
+    kernel = Katz(random_graph()).fit(NODES, NODES)
+    rows, columns = NODES[[4, 2, 4, 0]], NODES[[1, 8, 3]]
+    A, K = as_operator(kernel, rows, columns, budget=PLENTY), kernel(rows, columns)
+    rng = np.random.default_rng(0)
+    V, U = rng.standard_normal((3, 2)), rng.standard_normal((4, 2))
+    assert_close(A @ V, K @ V)
+    assert_close(A.T @ U, K.T @ U)
+    assert_close(A.take(), K)
+    assert_close(A.T.take([1, 0], [3]), K.T[[1, 0]][:, [3]])
+    assert_close(as_operator(kernel.T, columns, rows, budget=PLENTY) @ U, K.T @ U)
+
+
+@pytest.mark.parametrize(
+    ("A", "radius"),
+    [
+        (np.diag([1.0, 1.0, 1.0], 1), 0.0),
+        (np.roll(np.eye(5), 1, axis=1), 1.0),
+        (np.kron(np.diag([1.0, 2.0]), np.roll(np.eye(3), 1, axis=1)), 2.0),
+        (np.ones((4, 4)), 4.0),
+        (np.diag([3.0, 0.0, 1.0]), 3.0),
+    ],
+    ids=["path", "cycle", "two_cycles", "complete", "loops"],
+)
+def test_the_spectral_radius_of_known_graphs(A, radius):
+    low, high = spectral_radius(sparse.csr_array(A))
+    assert low <= radius * (1 + EXACT) and radius <= high * (1 + EXACT)
+    assert high - low <= 1e-3 * high
+
+
+def test_a_graph_without_cycles_takes_any_beta():
+    A = np.diag([1.0, 1.0], 1)
+    nodes = np.arange(3)[:, None]
+    np.testing.assert_allclose(Katz(A, beta=5.0)(nodes, nodes), [[0, 5, 25], [0, 0, 5], [0, 0, 0]])
+    assert Katz(A).fit(nodes, nodes).beta_ == 0.5
+
+
+def test_a_beta_at_the_bound_says_that_walks_still_count():
+    with pytest.warns(ConvergenceWarning, match="lower beta"):
+        Katz(np.ones((2, 2)), beta=0.5 - 1e-9)([[0]], [[1]])
+
+
+KERNELS = [
+    *(Diffusion(direction=name, threshold=1e-15, transform=None) for name in DIRECTIONS),
+    Katz(),
+    NodeKernel(),
+    *(NodeKernel(normalize=name) for name in ("left", "right", "both")),
+]
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.filterwarnings("ignore:.*nodes have no edge")
+def test_a_copy_of_a_node_has_its_values(kernel):
+    """A new node with the edges of a known one, which sees the graph as that one does."""
+    A = random_graph()
+    np.fill_diagonal(A, 0)
+    kernel = clone(kernel).set_params(adjacency=A).fit(NODES, NODES)
+    K = kernel(NODES, NODES)
+    out_edges, in_edges = sparse.csr_array(A), sparse.csr_array(A.T)
+    for found, exact in (
+        (kernel.left_values(out_edges, in_edges), K),
+        (kernel.right_values(out_edges, in_edges), K.T),
+    ):
+        found = found.toarray() if sparse.issparse(found) else found
+        np.testing.assert_allclose(found, exact, atol=1e-11)
+
+
+def test_a_matrix_above_the_budget_is_made_coarser_with_a_warning():
+    A, _ = make_citation_graph(500, random_state=0)
+    nodes = np.arange(500)[:, None]
+    with pytest.warns(FallbackWarning, match="threshold=1e-05 would exceed the budget of 100000 bytes; .* is taken"):
+        kernel = Diffusion(A, direction="undirected", threshold=1e-5, memory_budget=1e5).fit(nodes, nodes)
+    assert kernel.threshold_ > 1e-5
+    assert kernel.matrix_.nnz * 12 < 1e5
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert Diffusion(A, threshold=1e-3).fit(nodes, nodes).threshold_ == 1e-3
+
+
+@pytest.mark.parametrize(
+    ("kernel", "message"),
+    [
+        (Diffusion(), "compares the nodes of a graph: give Diffusion.adjacency.*DirectedGraphEmbedding"),
+        (Diffusion(-np.eye(3)), "Negative values in data.*the least is -1"),
+        (Diffusion(np.ones((2, 3))), r"shape \(2, 3\).*KernelSVD"),
+        (Diffusion(np.eye(3), restart=1.0), "restart.*Got 1.0"),
+        (Diffusion(np.eye(3), direction="up"), "direction.*Got 'up'"),
+        (Diffusion(np.eye(3), threshold=0.0), "threshold.*Got 0.0"),
+        (
+            Katz(np.ones((3, 3)), beta=0.5),
+            "beta=0.5 must be below 1 / .spectral radius. = 0.333.*beta=None, which is 0.16",
+        ),
+        (Katz(np.eye(3), beta=-1.0), "beta.*Got -1.0"),
+    ],
+    ids=["no_graph", "negative", "not_square", "restart", "direction", "threshold", "beta", "negative_beta"],
+)
+def test_bad_graphs_and_parameters_are_refused(kernel, message):
+    with pytest.raises(ValueError, match=message):
+        kernel([[0]], [[1]])
+
+
+@pytest.mark.parametrize("name", ["diffusion", "katz", "node"])
+def test_kernels_of_nodes_have_names(name):
+    with pytest.raises(ValueError, match="compares the nodes of a graph"):
+        KernelSVD(kernel=name).fit(NODES, Z=NODES)
+
+
+@pytest.mark.parametrize("make", [Diffusion, Katz])
+def test_the_least_squares_machine_is_that_of_the_matrix(make):
+    A, labels = make_citation_graph(120, n_classes=3, random_state=0)
+    nodes, train, test = np.arange(120)[:, None], slice(0, 90), slice(90, 120)
+    K = make(A)(nodes, nodes)
+    of_nodes = AsymmetricLSSVC(0.01, kernel=make(A)).fit(nodes[train], labels[train])
+    of_values = AsymmetricLSSVC(0.01, kernel="precomputed").fit(K[train, train], labels[train])
+    np.testing.assert_allclose(
+        of_nodes.decision_function(nodes[test]),
+        of_values.decision_function(K[test, train], Z=K[train, test].T),
+        atol=1e-9,
+    )
+
+
+def test_the_singular_values_are_those_of_the_matrix():
+    for kernel in (Diffusion(random_graph()), Katz(random_graph())):
+        s = np.linalg.svd(kernel(NODES, NODES), compute_uv=False)
+        np.testing.assert_allclose(KernelSVD(4, kernel=kernel).fit(NODES, Z=NODES).singular_values_, s[:4], rtol=1e-9)

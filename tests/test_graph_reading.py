@@ -1,0 +1,189 @@
+"""Graphs from matrices, networkx, tables and files, and what cannot be read."""
+
+import gzip
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from scipy import sparse
+
+from lopsided.graphs import Graph, read_graph
+
+# b -> a, a -> b twice (2 + 3), c -> a, b -> c, c -> c
+EDGES = pd.DataFrame({"source": list("baacbc"), "target": list("abbacc"), "weight": [1.0, 2.0, 3.0, 1.0, 0.5, 4.0]})
+ADJACENCY = [[0, 1, 0.5], [5, 0, 0], [0, 1, 4]]
+
+
+def csv(path):
+    EDGES.to_csv(path / "edges.csv", index=False)
+    return path / "edges.csv"
+
+
+def csv_without_header(path):
+    EDGES.to_csv(path / "edges.csv", index=False, header=False)
+    return str(path / "edges.csv")
+
+
+def compressed_tsv(path):
+    EDGES.rename(columns={"source": "From", "target": "To"}).to_csv(path / "e.tsv.gz", index=False, sep="\t")
+    return path / "e.tsv.gz"
+
+
+def parquet(path):
+    pq.write_table(pa.Table.from_pandas(EDGES), path / "edges.parquet")
+    return path / "edges.parquet"
+
+
+def networkx_graph(path):
+    return nx.from_pandas_edgelist(EDGES, edge_attr="weight", create_using=nx.MultiDiGraph)
+
+
+def edgelist_of_networkx(path):
+    nx.write_edgelist(networkx_graph(path), path / "g.edgelist")
+    return path / "g.edgelist"
+
+
+def weighted_edgelist(path):
+    (path / "g.txt").write_text("# a comment\n" + EDGES.to_csv(index=False, header=False, sep=" ") + "\n")
+    return path / "g.txt"
+
+
+FORMS = [
+    lambda path: EDGES,
+    lambda path: pl.from_pandas(EDGES),
+    lambda path: pa.Table.from_pandas(EDGES),
+    lambda path: EDGES[["weight", "target", "source"]],
+    csv,
+    csv_without_header,
+    compressed_tsv,
+    parquet,
+    networkx_graph,
+    edgelist_of_networkx,
+    weighted_edgelist,
+]
+NAMES = ["pandas", "polars", "pyarrow", "shuffled", *(form.__name__ for form in FORMS[4:])]
+
+
+@pytest.mark.parametrize("form", FORMS, ids=NAMES)
+def test_every_form_is_the_same_graph(form, tmp_path):
+    A, nodes = read_graph(form(tmp_path))
+    order = [list(nodes).index(node) for node in "bac"]
+    np.testing.assert_array_equal(A.toarray()[order][:, order], ADJACENCY)
+    assert isinstance(A, sparse.csr_array) and A.has_canonical_format
+    if "shuffled" not in str(form):
+        assert set(nodes) == {"a", "b", "c"}
+
+
+def test_nodes_come_in_the_order_in_which_they_appear():
+    assert list(read_graph(EDGES).nodes) == ["b", "a", "c"]
+    numbers = pd.DataFrame({"u": [30, 10], "v": [20, 30]})
+    assert read_graph(numbers).nodes.tolist() == [30, 20, 10]
+    graph = nx.DiGraph()
+    graph.add_nodes_from("zxy")
+    graph.add_edge("x", "y")
+    assert list(read_graph(graph).nodes) == ["z", "x", "y"]
+
+
+def test_a_matrix_is_read_as_it_is_and_not_touched():
+    A = sparse.coo_array(([1.0, 2.0, 0.0], ([0, 0, 1], [1, 1, 0])), shape=(2, 2))
+    graph = read_graph(A)
+    np.testing.assert_array_equal(graph.adjacency.toarray(), [[0, 3], [0, 0]])
+    assert A.nnz == 3 and graph.nodes.tolist() == [0, 1]
+    assert read_graph(graph) is graph and isinstance(graph, Graph)
+    assert read_graph(np.eye(2, dtype=np.float32)).adjacency.dtype == np.float32
+    assert read_graph([[0, 1], [1, 0]]).adjacency.dtype == np.float64
+
+
+def test_undirected_edges_count_both_ways():
+    graph = nx.Graph([(0, 1), (1, 1)])
+    np.testing.assert_array_equal(read_graph(graph).adjacency.toarray(), [[0, 1], [1, 1]])
+
+
+def test_columns_can_be_named():
+    table = EDGES.rename(columns={"source": "citing", "target": "cited", "weight": "times"}).assign(year=2020)
+    A, _ = read_graph(table, source="citing", target="cited", weight="times")
+    np.testing.assert_array_equal(A.toarray(), ADJACENCY)
+    assert read_graph(table, source="citing", target="cited").adjacency.sum() == len(EDGES)
+    graph = nx.DiGraph()
+    graph.add_edge(0, 1, cost=7.0)
+    assert read_graph(graph, weight="cost").adjacency[0, 1] == 7.0
+
+
+@pytest.mark.parametrize(
+    ("text", "nodes"),
+    [
+        ("1,2\n2,3\n", [1, 2, 3]),
+        ("citing,cited\n1,2\n", [1, 2]),
+        ("007,8\n8,007\n", ["007", "8"]),
+        ("1,a\na,1\n", ["1", "a"]),
+        ("x,y\nz,x\n", ["x", "y", "z"]),
+        ('"a, b",c\n', ["a, b", "c"]),
+        ("who,whom,how much\nx,y,2\n", ["x", "y"]),
+        ("1, 2\n\n# no edge\n 2 ,1\n", [1, 2]),
+    ],
+)
+def test_ids_and_headers_of_text_files(text, nodes, tmp_path):
+    path = tmp_path / "edges.csv"
+    path.write_text(text)
+    assert read_graph(path).nodes.tolist() == nodes
+
+
+def test_ids_of_tables_are_kept_as_they_are():
+    assert read_graph(pd.DataFrame({"source": ["1"], "target": ["2"]})).nodes.tolist() == ["1", "2"]
+    mixed = pd.DataFrame({"source": [1, 2], "target": ["x", "y"]})
+    assert read_graph(mixed).nodes.tolist() == [1, "x", 2, "y"]
+
+
+@pytest.mark.parametrize(
+    ("graph", "message"),
+    [
+        (
+            pd.DataFrame([["a", "b", "c"]], columns=["source", "target", "source"]),
+            r"\['source'\] appear more than once",
+        ),
+        (pd.DataFrame({"a": [1], "b": [1], "c": [1], "d": [1]}), "4 columns.*source=..., target=..."),
+        (pd.DataFrame({"source": [1]}), "1 columns.*do not tell source and target"),
+        (pd.DataFrame({"source": ["a", None], "target": ["b", "c"]}), "edge 1 has no source"),
+        (pd.DataFrame({"source": ["a"], "target": [float("nan")]}), "edge 0 has no target"),
+        (pd.DataFrame({"source": [1], "target": [2], "weight": [float("inf")]}), "edge 0 has the weight inf"),
+        (pd.DataFrame({"source": [1], "target": [2], "weight": ["much"]}), "weights of edges must be numbers"),
+        (EDGES.iloc[:0], "no edges"),
+        (nx.DiGraph(), "no nodes"),
+        (np.ones((2, 3)), r"shape \(2, 3\).*KernelSVD"),
+        (np.array([[0.0, np.nan], [0.0, 0.0]]), "adjacency contains NaN"),
+        ("graph.xlsx", "ends with '.xlsx', not with one of .csv"),
+    ],
+    ids=["twice", "wide", "narrow", "none", "nan", "infinite", "text", "empty", "no_nodes", "square", "NaN", "ending"],
+)
+def test_what_is_no_graph_is_refused(graph, message):
+    with pytest.raises(ValueError, match=message):
+        read_graph(graph)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("e.csv", b"a,b\nc\n", "row 2 of .* has 1 cells.*should be 2"),
+        ("e.csv", b"\xff\xfe\x00", "cannot read"),
+        ("e.csv", b"", "no edges"),
+        ("e.csv.gz", b"not gzip", "cannot read"),
+        ("e.csv.gz", gzip.compress(b"a,b\n" * 99)[:-9], "cannot read"),
+        ("e.edgelist", b"a b {'weight': }\n", "cannot read"),
+        ("e.parquet", b"PAR1", "cannot read"),
+    ],
+    ids=["ragged", "bytes", "empty", "not_gzip", "cut_off", "attributes", "parquet"],
+)
+def test_unreadable_files_say_so(name, content, message, tmp_path):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ValueError, match=message):
+        read_graph(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["missing.csv", "missing.parquet"])
+def test_a_missing_file_is_missing(name, tmp_path):
+    with pytest.raises(FileNotFoundError, match=name):
+        read_graph(tmp_path / name)
