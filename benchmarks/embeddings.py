@@ -87,12 +87,13 @@ def kernel_pca(A: sparse.csr_array, k: int) -> Candidates:
 
 
 def kernel_svd(A: sparse.csr_array, k: int) -> Candidates:
-    """SNE and RBF between rows and columns of A + I."""
-    return {
-        f"{kernel.__name__} {bandwidth:g}": decomposed(A, k, kernel(bandwidth), self_loops=1.0)
-        for kernel in (SNE, RBF)
-        for bandwidth in BANDWIDTHS
-    }
+    """SNE and RBF between rows and columns of A + I; SNE with rows of mean one, as C = 1 is blind to small vectors."""
+    found = {}
+    for bandwidth in BANDWIDTHS:
+        source, target, weights = decomposed(A, k, SNE(bandwidth), self_loops=1.0)
+        found[f"SNE {bandwidth:g}"] = Embedding(A.shape[0] * source, A.shape[0] * target, weights)
+        found[f"RBF {bandwidth:g}"] = decomposed(A, k, RBF(bandwidth), self_loops=1.0)
+    return found
 
 
 def decomposed(A: sparse.csr_array, k: int, kernel: Kernel, self_loops: float = 0.0, scaling: float = 1.0) -> Embedding:

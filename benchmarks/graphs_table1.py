@@ -275,7 +275,11 @@ def main() -> None:
         for method in options.methods or METHODS:
             if options.resume and method in result:
                 continue
-            result[method] = evaluate(method, A, Y, min(k, A.shape[0] - 1), splits)
+            try:
+                result[method] = evaluate(method, A, Y, min(k, A.shape[0] - 1), splits)
+            except np.linalg.LinAlgError as error:
+                print(f"{graph}, {method}: {error}", flush=True)
+                continue
             scores = [f"{np.mean(result[method][mean]):.3f}" for mean in ("micro", "macro")]
             print(f"{time.strftime('%H:%M:%S')} {graph}, {method}: {' / '.join(scores)}", flush=True)
             if not options.quick:

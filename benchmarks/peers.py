@@ -94,7 +94,7 @@ def network_svd(A: sparse.csr_array, k: int) -> Vectors:
     """scikit-network's SVD with its defaults."""
     from sknetwork.embedding import SVD
 
-    model = SVD(k).fit(sparse.csr_matrix(A))
+    model = SVD(k).fit(sparse.csr_matrix(A, dtype=float))
     return model.embedding_row_, model.embedding_col_
 
 
@@ -102,5 +102,5 @@ def network_spectral(A: sparse.csr_array, k: int) -> Vectors:
     """scikit-network's Spectral with its defaults, the directed graph as a bipartite one."""
     from sknetwork.embedding import Spectral
 
-    model = Spectral(k).fit(sparse.csr_matrix(A), force_bipartite=True)
+    model = Spectral(k).fit(sparse.csr_matrix(A, dtype=float), force_bipartite=True)
     return model.embedding_row_, model.embedding_col_
