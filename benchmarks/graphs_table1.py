@@ -226,11 +226,12 @@ def below(record: dict[str, Any]) -> Iterator[str]:
                     score = min(found[norm] for found in result[method]["reconstruction"].values())
                     if score > goal:
                         yield f"{graph}, {method}, {norm}: {score:.4g}, paper's KSVD {goal:g}"
-        ours = result.get("default", {}).get("links")
-        for method, found in result.items():
-            for score in ("auc", "ap"):
-                if ours and "links" in found and found["links"][score] > ours[score]:
-                    yield f"{graph}, default, links {score}: {ours[score]:.3f}, {method} {found['links'][score]:.3f}"
+        judged = {method: found["links"] for method, found in result.items() if "links" in found}
+        for ours in sorted(judged.keys() & set(FIXED)):
+            for peer in sorted(judged.keys() - set(FIXED)):
+                for score, value in judged[peer].items():
+                    if value > judged[ours][score]:
+                        yield f"{graph}, {ours}, links {score}: {judged[ours][score]:.3f}, {peer} {value:.3f}"
 
 
 def show(record: dict[str, Any]) -> None:
