@@ -25,7 +25,7 @@ from lopsided.exceptions import FallbackWarning, RankWarning
 from lopsided.kernels import RBF, SNE, Diffusion, Katz, NodeKernel
 
 GRAPH, LABELS = make_citation_graph(200, n_classes=3, random_state=0)
-KERNELS = ["auto", Diffusion(direction="undirected"), "katz", "node", SNE(1.0), RBF(1.0), "linear"]
+KERNELS = ["auto", Diffusion(direction="undirected"), "katz", "node_kernel", SNE(1.0), RBF(1.0), "linear"]
 every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 
 
@@ -83,7 +83,7 @@ def test_normalisation_comes_before_the_kernel():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         inside = DirectedGraphEmbedding(4, kernel=NodeKernel(normalize="both", self_loops=1.0)).fit(GRAPH)
-    outside = DirectedGraphEmbedding(4, kernel="node", normalize="both", self_loops=1.0).fit(GRAPH)
+    outside = DirectedGraphEmbedding(4, kernel="node_kernel", normalize="both", self_loops=1.0).fit(GRAPH)
     assert_close(outside.singular_values_, inside.singular_values_)
 
 

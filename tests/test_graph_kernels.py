@@ -199,7 +199,7 @@ def test_bad_graphs_and_parameters_are_refused(kernel, message):
         kernel([[0]], [[1]])
 
 
-@pytest.mark.parametrize("name", ["diffusion", "katz", "node"])
+@pytest.mark.parametrize("name", ["diffusion", "katz", "node_kernel"])
 def test_kernels_of_nodes_have_names(name):
     with pytest.raises(ValueError, match="compares the nodes of a graph"):
         KernelSVD(kernel=name).fit(NODES, Z=NODES)

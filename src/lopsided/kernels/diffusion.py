@@ -110,9 +110,9 @@ class Diffusion(MatrixKernel):
                 f"Negative values in data passed to Diffusion: weights are chances of a walk and must be >= 0, but the "
                 f"least is {A.data.min():g}; give abs(adjacency), or take Katz or NodeKernel, which know signs"
             )
-        out, back = Walk.on(A), Walk.on(by_rows(A.T))
-        self.outward_ = {"in": None, "undirected": Walk.on(canonical(A + A.T))}.get(self.direction, out)
-        self.backward_ = back if self.direction in ("in", "both") else None
+        forward = canonical(A + A.T) if self.direction == "undirected" else A
+        self.outward_ = None if self.direction == "in" else Walk.on(forward)
+        self.backward_ = Walk.on(by_rows(A.T)) if self.direction in ("in", "both") else None
         walks = [walk for walk in (self.outward_, self.backward_) if walk is not None]
         self.threshold_ = self._affordable_threshold(walks)
         left, right = (None if w is None else self._visits(w.P, w.P) for w in (self.outward_, self.backward_))

@@ -28,7 +28,7 @@ BY_NAME: dict[str, type[Kernel]] = {
     "tl1": TL1,
     "tanh": Tanh,
     "kullback_leibler": KullbackLeibler,
-    "node": NodeKernel,
+    "node_kernel": NodeKernel,
     "diffusion": Diffusion,
     "katz": Katz,
     "precomputed": Precomputed,
