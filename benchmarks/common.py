@@ -25,7 +25,7 @@ from lopsided._parallel import n_threads
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("LOPSIDED_DATA", ROOT.parent / "shared" / "data"))
 RESULTS = ROOT / "benchmarks" / "results"
-PACKAGES = ("numpy", "scipy", "scikit-learn", "scikit-network", "lopsided")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "scikit-network", "gensim", "torch", "lopsided")
 
 T = TypeVar("T")
 
