@@ -301,7 +301,7 @@ class LearnedKernelSVDRegressor(RegressorMixin, LearnedKernelSVD):
     >>> import numpy as np
     >>> from lopsided import LearnedKernelSVDRegressor
     >>> X = np.random.default_rng(0).standard_normal((200, 3))
-    >>> bool(LearnedKernelSVDRegressor(3).fit(X, np.sin(X[:, 0])).score(X, np.sin(X[:, 0])) > 0.9)
+    >>> bool(LearnedKernelSVDRegressor(3).fit(X, np.sin(X[:, 0])).score(X, np.sin(X[:, 0])) > 0.8)
     True
     """
 

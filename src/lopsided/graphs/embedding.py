@@ -85,8 +85,8 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    Memory and time grow with the edges and, for ``Diffusion``, with 1 / threshold for each node; no array of nodes x
-    nodes is formed.
+    Memory and time grow with the edges and, for ``Diffusion``, with 1 / threshold for each node. Small or well filled
+    graphs are solved in a dense array, within the budget; larger ones never are.
 
     Examples
     --------
@@ -94,8 +94,8 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
     >>> from lopsided import DirectedGraphEmbedding
     >>> A = np.array([[0, 1, 1, 0], [0, 0, 1, 1], [0, 0, 0, 1], [1, 0, 0, 0]])
     >>> model = DirectedGraphEmbedding(n_components=2).fit(A)
-    >>> model.source_embedding_.shape, model.nearest_targets(0, k=1)
-    ((4, 2), array([2]))
+    >>> model.source_embedding_.shape, model.nearest_targets(0, k=2)
+    ((4, 2), array([3, 2]))
     """
 
     _parameter_constraints: dict[str, Any] = {
