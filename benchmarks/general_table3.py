@@ -8,7 +8,7 @@ Protocol. Ten random splits (protein: three), a fifth for testing, the same for 
 by the mean and columns brought to deviation one, from the training rows. Four components, as in C.3, and a linear head:
 logistic regression or ridge regression. Every kernel's bandwidth is chosen from 1/2, 1 and 2 times the default rule, by
 a fifth of the training rows held out twice (of 3,000 of them where there are more). "KPCA learned" moves C in k(C^T x,
-C^T x') by the alternation of a3, against at most 500 rows. "SVM" is SVC, or KernelRidge on at most 6,000 rows, its
+C^T x') by the alternation of a3, against at most 200 rows. "SVM" is SVC, or KernelRidge on at most 6,000 rows, its
 bandwidth from the same grid and its penalty from four. Accuracy is to be high, RMSE low. The paper gives one number for
 a cell and no deviation; "splits" counts those of ours that reach it.
 

@@ -10,7 +10,7 @@ from lopsided.kernels import Kernel
 from lopsided.linalg.learned import Moving, Problem, batch_steps, learn, whole_steps
 from lopsided.linalg.losses import Loss
 
-ANCHORS = 500  # rows that others are compared with
+ANCHORS = 200  # rows that others are compared with
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,8 @@ def learned_kpca(
         np.eye(width),
         (X[rest], Y[rest]),
         (X[held], Y[held]),
-        rounds=50,
-        patience=10,
+        rounds=30,
+        patience=5,
         tol=1e-4,
         say=lambda *_: None,
     )

@@ -157,10 +157,16 @@ def test_isolated_nodes_have_zeros(kernel):
     assert (model.transform(sparse.csr_array((1, 12)), sparse.csr_array((1, 12))) == 0).all()
 
 
+@pytest.mark.parametrize("decoder", ["auto", "factors", "edges"])
 @pytest.mark.parametrize("scaling", [0.0, 0.5, 1.0])
-def test_scores_do_not_depend_on_the_scaling(scaling):
-    model = DirectedGraphEmbedding(5, scaling=scaling).fit(GRAPH)
+def test_scores_follow_the_decoder_and_not_the_scaling(scaling, decoder):
+    model = DirectedGraphEmbedding(5, scaling=scaling, decoder=decoder).fit(GRAPH)
     K = KernelSVD(5, kernel="precomputed").fit(model.kernel_.matrix_).reconstruct()
+    if decoder != "factors":
+        out = GRAPH.sum(axis=1)
+        P = GRAPH.toarray() / np.maximum(out, 1)[:, None]
+        linked = (out + GRAPH.sum(axis=0)) > 0
+        K = (P + np.diag(1e-3 * (out == 0))) @ (K * np.outer(linked, linked)) @ P
     u, v = np.array([3, 50, 50]), np.array([7, 7, 11])
     np.testing.assert_allclose(model.score_edges(u, v), K[u, v], atol=1e-9)
     assert model.score_edges(3, 7) == pytest.approx(K[3, 7])

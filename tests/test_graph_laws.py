@@ -233,8 +233,9 @@ def test_new_nodes_may_have_only_in_edges():
 
 def test_nearest_targets_are_those_of_all_pairs():
     graph, _ = make_citation_graph(300, random_state=3)
-    model = fitted(graph, k=8, scaling=0.5)
-    products = model.source_embedding_ @ model.target_embedding_.T
+    model = fitted(graph, k=8)
+    sources, targets = model.edge_vectors()
+    products = sources @ targets.T
     np.fill_diagonal(products, -np.inf)
     found = model.nearest_targets(model.nodes_, 7)
     np.testing.assert_allclose(np.take_along_axis(products, found, 1), -np.sort(-products, axis=1)[:, :7])
@@ -307,9 +308,10 @@ def test_pairs_that_are_no_edges_are_found_among_few():
 
 def test_links_are_judged_by_their_definitions():
     hidden = hide_edges(make_citation_graph(400, random_state=0)[0])
-    model = fitted(hidden.adjacency, k=16, scaling=0.5)
+    model = fitted(hidden.adjacency, k=16)
     found = evaluate_links(model.score_edges, hidden, k=20)
-    S = model.source_embedding_ @ model.target_embedding_.T
+    sources, targets = model.edge_vectors()
+    S = sources @ targets.T
     positive, negative = S[hidden.positive], S[hidden.negative]
     wins = (positive[:, None] > negative) + 0.5 * (positive[:, None] == negative)
     assert found.auc == pytest.approx(wins.mean())

@@ -21,6 +21,7 @@ from ..exceptions import FallbackWarning, RankWarning
 from ..kernels import Diffusion, GraphKernel, Kernel, as_kernel
 from ..kernels.node import Balance
 from ..kernels.points import by_rows
+from ..kernels.walks import edge_steps
 from ..linalg import powers
 from .nodes import Nodes
 from .reading import Graph, is_networkx, is_path_or_table, read_graph
@@ -33,8 +34,8 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
     """Embed the nodes of a directed graph twice: as sources of edges and as targets.
 
     A kernel K of the nodes, how similar i is to j, is decomposed as K = U diag(s) V' by :class:`KernelSVD`. Node i gets
-    the source vector U[i] s^scaling and the target vector V[i] s^scaling, and the score of an edge from i to j is
-    (U diag(s) V')[i, j], which with scaling 0.5 is the product of the two vectors.
+    the source vector U[i] s^scaling and the target vector V[i] s^scaling, and the score of an edge from i to j comes
+    from U diag(s) V', by the ``decoder``.
 
     Parameters
     ----------
@@ -53,6 +54,10 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
         Divide the adjacency by out-degrees, in-degrees or the square roots of both, before the kernel sees it.
     scaling : float, default=1.0
         Power of the singular values in the vectors; with 0.5 their product is the score of an edge.
+    decoder : {"auto", "factors", "edges"}, default="auto"
+        How edges are scored. "factors": by F = U diag(s) V' itself. "edges": by P F P with P = D^-1 A, an edge from i,
+        then what is near, then an edge to j; for kernels that say who is near rather than who links to whom, such as
+        the default, for which "auto" takes it. A node without edges from it scores a thousandth of F P.
     unit_length : bool, default=True
         Bring the rows of ``fit_transform`` and ``transform``, source and target side by side, to length one, so that
         what follows in a pipeline sees hubs and others alike. ``source_embedding_`` and ``target_embedding_`` stay.
@@ -104,6 +109,7 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
         "self_loops": [Interval(Real, 0, None, closed="left")],
         "normalize": [StrOptions({"left", "right", "both"}), None],
         "scaling": [Interval(Real, None, None, closed="neither")],
+        "decoder": [StrOptions({"auto", "factors", "edges"})],
         "unit_length": ["boolean"],
         "tol": [Interval(Real, 0, None, closed="left")],
         "random_state": ["random_state"],
@@ -119,6 +125,7 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
         self_loops: float = 0.0,
         normalize: str | None = None,
         scaling: float = 1.0,
+        decoder: str = "auto",
         unit_length: bool = True,
         tol: float = 0.0,
         random_state: Any = None,
@@ -130,6 +137,7 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
         self.self_loops = self_loops
         self.normalize = normalize
         self.scaling = scaling
+        self.decoder = decoder
         self.unit_length = unit_length
         self.tol = tol
         self.random_state = random_state
@@ -169,6 +177,8 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
         weights = self._powers(self.scaling)
         self.source_embedding_, self.target_embedding_ = svd.left_vectors_ * weights, svd.right_vectors_ * weights
         self.source_embedding_[~linked], self.target_embedding_[~linked] = 0, 0
+        by_edges = self.decoder == "edges" or (self.decoder == "auto" and self._is_auto())
+        self._steps = edge_steps(A) if by_edges else None
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
@@ -207,7 +217,7 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
         return self._joined(np.concatenate(parts), new)
 
     def score_edges(self, u: Any, v: Any) -> Any:
-        """How likely edges from nodes u to nodes v are: (U diag(s) V')[u, v].
+        """How likely edges from nodes u to nodes v are, by the decoder.
 
         Parameters
         ----------
@@ -222,7 +232,7 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         rows, columns = np.broadcast_arrays(self._nodes.numbers(u), self._nodes.numbers(v))
         parts = slices_of(len(rows), BLOCK_ENTRIES // len(self.singular_values_))
-        pairs = ((self._scorers(rows[part]), self.target_embedding_[columns[part]]) for part in parts)
+        pairs = ((self._edge_sources(rows[part]), self._edge_targets(columns[part])) for part in parts)
         scores = np.concatenate([np.einsum("ij,ij->i", source, target) for source, target in pairs])
         return scores[0] if self._nodes.is_id(u) and self._nodes.is_id(v) else scores
 
@@ -246,9 +256,15 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
         if not 1 <= k < n:
             raise ValueError(f"k={k} must be from 1 to {n - 1}, the number of other nodes")
         parts = (rows[part] for part in slices_of(len(rows), BLOCK_ENTRIES // n))
-        best = [best_targets(self._scorers(part) @ self.target_embedding_.T, part, k) for part in parts]
+        targets = self._edge_targets(slice(None))
+        best = [best_targets(self._edge_sources(part) @ targets.T, part, k) for part in parts]
         found = self.nodes_[np.concatenate(best)]
         return found[0] if self._nodes.is_id(u) else found
+
+    def edge_vectors(self) -> tuple[np.ndarray, np.ndarray]:
+        """Source and target arrays, (n_nodes, n_components) each, whose inner products are the scores of edges."""
+        check_is_fitted(self)
+        return self._edge_sources(slice(None)), self._edge_targets(slice(None))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """source0, source1, ..., target0, target1, ..."""
@@ -276,7 +292,10 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
         return svd.fit(nodes, Z=nodes)
 
     def _wanted_kernel(self) -> Kernel:
-        return as_kernel(DEFAULT if isinstance(self.kernel, str) and self.kernel == "auto" else self.kernel)
+        return as_kernel(DEFAULT if self._is_auto() else self.kernel)
+
+    def _is_auto(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "auto"
 
     def _embedded(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array, targets: bool) -> np.ndarray:
         """Vectors of new nodes from their edges: k(new, known) V s^(scaling - 1), and so for targets."""
@@ -292,9 +311,15 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
         vectors[np.diff(out_edges.indptr) + np.diff(in_edges.indptr) == 0] = 0
         return vectors
 
-    def _scorers(self, rows: np.ndarray) -> np.ndarray:
-        """Source vectors scaled so that their product with target vectors is the score."""
-        return self.source_embedding_[rows] * self._powers(1 - 2 * self.scaling)
+    def _edge_sources(self, rows: Any) -> np.ndarray:
+        """Source vectors of some nodes, scaled so that their products with those of targets are scores."""
+        sources = self.source_embedding_[rows] if self._steps is None else self._steps[0][rows] @ self.source_embedding_
+        return sources * self._powers(1 - 2 * self.scaling)
+
+    def _edge_targets(self, columns: Any) -> np.ndarray:
+        return (
+            self.target_embedding_[columns] if self._steps is None else self._steps[1][columns] @ self.target_embedding_
+        )
 
     def _known(self) -> np.ndarray:
         return self._joined(np.hstack([self.source_embedding_, self.target_embedding_]), self.nodes_)

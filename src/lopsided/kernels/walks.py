@@ -13,6 +13,7 @@ from .structure import row_sums, scale_rows
 
 BLOCK_ROWS = 1 << 10
 SAMPLE_ROWS = 256
+SINK = 1e-3
 
 
 class Walk(NamedTuple):
@@ -45,6 +46,13 @@ def last_step(A: sparse.csr_array) -> sparse.csr_array:
     out = Walk.on(A)
     stay = np.where(out.degrees > 0, 0.5, np.bincount(A.indices, minlength=A.shape[0]) > 0)
     return by_rows(sparse.diags_array(stay.astype(A.dtype)) + 0.5 * out.P)
+
+
+def edge_steps(A: sparse.csr_array) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """P = D^-1 A and its transpose; a node without edges from it stays, with a chance of a thousandth."""
+    out = Walk.on(A)
+    stay = np.where(out.degrees > 0, 0, SINK).astype(A.dtype)
+    return by_rows(sparse.diags_array(stay) + out.P), by_rows(out.P.T)
 
 
 def dense_visits(P: sparse.csr_array, last: sparse.csr_array, restart: float) -> np.ndarray:
