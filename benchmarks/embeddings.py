@@ -18,19 +18,21 @@ TOLERANCE = 1e-3
 
 
 class Embedding(NamedTuple):
-    """Source and target vectors; an edge from i to j scores (source[i] * weights) . target[j]."""
+    """Source and target vectors, and those whose products score edges if they are others."""
 
     source: np.ndarray
     target: np.ndarray
-    weights: np.ndarray | float = 1.0
+    edges: tuple[np.ndarray, np.ndarray] | None = None
 
     @classmethod
     def of(cls, model: DirectedGraphEmbedding) -> Embedding:
         """Vectors of a fitted model, and its own scores."""
-        s = model.singular_values_
-        kept = s > np.finfo(s.dtype).eps * len(model.nodes_) * s[0]
-        weights = np.where(kept, s, 1) ** (1 - 2 * model.scaling) * kept
-        return cls(model.source_embedding_, model.target_embedding_, weights)
+        return cls(model.source_embedding_, model.target_embedding_, model.edge_vectors())
+
+    @property
+    def scorers(self) -> tuple[np.ndarray, np.ndarray]:
+        """Vectors whose products score edges."""
+        return self.edges or (self.source, self.target)
 
 
 Candidates = dict[str, Embedding]
@@ -69,8 +71,8 @@ def kernel_svd(A: sparse.csr_array, k: int) -> Candidates:
     """SNE and RBF between rows and columns of A + I; SNE with rows of mean one, as C = 1 is blind to small vectors."""
     found = {}
     for bandwidth in BANDWIDTHS:
-        source, target, weights = decomposed(A, k, SNE(bandwidth), self_loops=1.0)
-        found[f"SNE {bandwidth:g}"] = Embedding(A.shape[0] * source, A.shape[0] * target, weights)
+        source, target, edges = decomposed(A, k, SNE(bandwidth), self_loops=1.0)
+        found[f"SNE {bandwidth:g}"] = Embedding(A.shape[0] * source, A.shape[0] * target, edges)
         found[f"RBF {bandwidth:g}"] = decomposed(A, k, RBF(bandwidth), self_loops=1.0)
     return found
 

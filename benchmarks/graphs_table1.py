@@ -95,10 +95,10 @@ def evaluate(method: str, A: sparse.csr_array, Y: np.ndarray, k: int, splits: in
     found: dict[str, Any] = {"seconds": time.perf_counter() - start, "components": k}
     found |= classify(candidates, Y, splits, tuned=method in ("KPCA", "KernelSVD"), lengths=method not in FIXED)
     name = max(found["chosen"], key=found["chosen"].count).removesuffix(" unit")
-    source, target, weights = candidates[name]
+    best = candidates[name]
     found["reconstruction"] = {
-        "distance": reconstruct_graph(source, target, A, decoder="distance")._asdict(),
-        "dot": reconstruct_graph(source * weights, target, A, decoder="dot")._asdict(),
+        "distance": reconstruct_graph(best.source, best.target, A, decoder="distance")._asdict(),
+        "dot": reconstruct_graph(*best.scorers, A, decoder="dot")._asdict(),
     }
     if method in LINK_METHODS:
         found["links"] = links(method, A, min(k, LINK_COMPONENTS))
@@ -159,13 +159,14 @@ def share_found(X: np.ndarray, Y: np.ndarray) -> float:
 def links(method: str, A: sparse.csr_array, k: int) -> dict[str, float]:
     """AUC and average precision of hidden edges, by the better decoder for peers."""
     hidden = hide_edges(A, random_state=SEED)
-    source, target, weights = next(iter(METHODS[method](hidden.adjacency, k).values()))
+    found = next(iter(METHODS[method](hidden.adjacency, k).values()))
+    sources, targets = found.scorers
 
     def dot(u: np.ndarray, v: np.ndarray) -> np.ndarray:
-        return np.einsum("ij,ij->i", source[u] * weights, target[v])
+        return np.einsum("ij,ij->i", sources[u], targets[v])
 
     def distance(u: np.ndarray, v: np.ndarray) -> np.ndarray:
-        return -np.linalg.norm(source[u] - target[v], axis=1)
+        return -np.linalg.norm(found.source[u] - found.target[v], axis=1)
 
     decoders = (dot,) if method in FIXED else (dot, distance)
     scores = [evaluate_links(decoder, hidden, k=min(100, len(hidden.negative[0]))) for decoder in decoders]
