@@ -18,21 +18,21 @@ TOLERANCE = 1e-3
 
 
 class Embedding(NamedTuple):
-    """Source and target vectors, and those whose products score edges if they are others."""
+    """Source and target vectors; those whose products are the factors, and those that score edges, if they are others."""
 
     source: np.ndarray
     target: np.ndarray
+    factors: tuple[np.ndarray, np.ndarray] | None = None
     edges: tuple[np.ndarray, np.ndarray] | None = None
 
     @classmethod
     def of(cls, model: DirectedGraphEmbedding) -> Embedding:
-        """Vectors of a fitted model, and its own scores."""
-        return cls(model.source_embedding_, model.target_embedding_, model.edge_vectors())
-
-    @property
-    def scorers(self) -> tuple[np.ndarray, np.ndarray]:
-        """Vectors whose products score edges."""
-        return self.edges or (self.source, self.target)
+        """Vectors of a fitted model, the product of its factors and its own scores."""
+        s = model.singular_values_
+        kept = s > np.finfo(s.dtype).eps * len(model.nodes_) * s[0]
+        source = model.source_embedding_ * (np.where(kept, s, 1) ** (1 - 2 * model.scaling) * kept)
+        target = model.target_embedding_
+        return cls(model.source_embedding_, target, (source, target), model.edge_vectors())
 
 
 Candidates = dict[str, Embedding]
@@ -71,8 +71,8 @@ def kernel_svd(A: sparse.csr_array, k: int) -> Candidates:
     """SNE and RBF between rows and columns of A + I; SNE with rows of mean one, as C = 1 is blind to small vectors."""
     found = {}
     for bandwidth in BANDWIDTHS:
-        source, target, edges = decomposed(A, k, SNE(bandwidth), self_loops=1.0)
-        found[f"SNE {bandwidth:g}"] = Embedding(A.shape[0] * source, A.shape[0] * target, edges)
+        source, target, factors, edges = decomposed(A, k, SNE(bandwidth), self_loops=1.0)
+        found[f"SNE {bandwidth:g}"] = Embedding(A.shape[0] * source, A.shape[0] * target, factors, edges)
         found[f"RBF {bandwidth:g}"] = decomposed(A, k, RBF(bandwidth), self_loops=1.0)
     return found
 

@@ -98,7 +98,7 @@ def evaluate(method: str, A: sparse.csr_array, Y: np.ndarray, k: int, splits: in
     best = candidates[name]
     found["reconstruction"] = {
         "distance": reconstruct_graph(best.source, best.target, A, decoder="distance")._asdict(),
-        "dot": reconstruct_graph(*best.scorers, A, decoder="dot")._asdict(),
+        "dot": reconstruct_graph(*(best.factors or best[:2]), A, decoder="dot")._asdict(),
     }
     if method in LINK_METHODS:
         found["links"] = links(method, A, min(k, LINK_COMPONENTS))
@@ -160,7 +160,7 @@ def links(method: str, A: sparse.csr_array, k: int) -> dict[str, float]:
     """AUC and average precision of hidden edges, by the better decoder for peers."""
     hidden = hide_edges(A, random_state=SEED)
     found = next(iter(METHODS[method](hidden.adjacency, k).values()))
-    sources, targets = found.scorers
+    sources, targets = found.edges or found[:2]
 
     def dot(u: np.ndarray, v: np.ndarray) -> np.ndarray:
         return np.einsum("ij,ij->i", sources[u], targets[v])
