@@ -18,7 +18,7 @@ TOLERANCE = 1e-3
 
 
 class Embedding(NamedTuple):
-    """Source and target vectors; those whose products are the factors, and those that score edges, if they are others."""
+    """Source and target vectors; pairs whose products are the kernel and the scores of edges, where they are others."""
 
     source: np.ndarray
     target: np.ndarray

@@ -111,7 +111,7 @@ def classify(candidates: Candidates, Y: np.ndarray, splits: int, tuned: bool, le
     The default has one candidate, of length one.
     """
     features = {}
-    for name, (source, target, _) in candidates.items():
+    for name, (source, target, *_) in candidates.items():
         X = source if source is target else np.hstack([source, target])
         if lengths:
             features[name] = X
