@@ -199,7 +199,8 @@ def _place(
     if landmarks == "pivoted":
         return pivoted(kernel, X, Z, counts, rngs[0])
     place = kmeans if landmarks == "kmeans" else uniform
-    left, right = (place(*each) for each in zip((X, Z), counts, rngs, strict=True))
+    left = place(X, counts[0], rngs[0])
+    right = left if X is Z and counts[0] == counts[1] else place(Z, counts[1], rngs[1])
     if landmarks == "leverage":
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RankWarning)
