@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from copy import deepcopy
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -200,7 +201,10 @@ def _place(
         return pivoted(kernel, X, Z, counts, rngs[0])
     place = kmeans if landmarks == "kmeans" else uniform
     left = place(X, counts[0], rngs[0])
-    right = left if X is Z and counts[0] == counts[1] else place(Z, counts[1], rngs[1])
+    if X is Z and counts[0] == counts[1]:
+        right, rngs[1] = left, deepcopy(rngs[0])
+    else:
+        right = place(Z, counts[1], rngs[1])
     if landmarks == "leverage":
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RankWarning)
