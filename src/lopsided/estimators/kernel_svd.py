@@ -12,9 +12,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._parallel import jobs, n_threads, slices_of
-from .._rows import gathered
+from .._rows import check_out, gathered
 from ..kernels import Kernel, Precomputed, as_kernel
-from ..kernels.points import FLOATS, Array, by_rows, canonical, check_points, check_sides
+from ..kernels.points import FLOATS, Array, canonical, check_points
 from ..linalg import (
     SOLVERS,
     STRATEGIES,
@@ -26,6 +26,7 @@ from ..linalg import (
     approximate,
     check_finite,
     check_weights,
+    decompose,
     diagnose,
     exact_sides,
     factorise,
@@ -36,7 +37,7 @@ from ..linalg import (
 )
 from ..linalg.compatibility import PROJECTIONS
 from ..operators import Centered, KernelOperator, as_operator, budget_bytes
-from .placing import choose_compatibility, mapped_landmarks
+from .placing import check_rank, choose_compatibility, mapped_landmarks, place, points_of_fit
 
 SLAB_ROWS = 1 << 18
 
@@ -296,18 +297,7 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         check_is_fitted(self)
         if X is not None:
             X = canonical(validate_data(self, gathered(X, "X"), accept_sparse="csr", dtype=FLOATS, reset=False))
-            X, Z = self._placed(X, Z)
-            self._check_those_of_fit(X, Z)
-            X, Z = self.compatibility_.left(X), self.compatibility_.right(Z)
-        elif Z is not None:
-            raise ValueError("diagnostics(Z=Z) leaves out X; pass both as in fit, or neither")
-        elif self.landmarks_ is not None or isinstance(self.kernel_, Precomputed):
-            raise ValueError(
-                "with landmarks or kernel='precomputed' the model does not keep the data of fit; pass them: "
-                "diagnostics(X) or diagnostics(X, Z=Z)"
-            )
-        else:
-            X, Z = self.X_fit_, self.Z_fit_
+        X, Z = points_of_fit(self, X, Z)
         with jobs(self.n_jobs):
             A = as_operator(self.kernel_, X, Z, budget=budget_bytes(self.memory_budget))
             return diagnose(self._centred(A), self._factors(), self.weights_)
@@ -315,20 +305,17 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _fit(self, X: Array, Z: Array, left_weights: Any, right_weights: Any) -> None:
         n_threads(self.n_jobs)
         kernel, budget, of_one_matrix = as_kernel(self.kernel), budget_bytes(self.memory_budget), Z is None
-        X, Z = self._placed(X, Z)
-        self.weights_ = check_weights(left_weights, right_weights, (X.shape[0], Z.shape[0]), X.dtype)
-        self._check_rank(X.shape[0], Z.shape[0])
+        X, Z = place(kernel, X, Z)
+        shape = X.shape[0], Z.shape[0]
+        self.weights_ = check_weights(left_weights, right_weights, shape, X.dtype)
+        check_rank(self.n_components, shape, self.n_features_in_, self.weights_)
         self.n_features_right_ = X.shape[0] if isinstance(kernel, Precomputed) else Z.shape[1]
         self.compatibility_ = choose_compatibility(
             self.compatibility, kernel, X, Z, of_one_matrix=of_one_matrix, seed=self._seed(), budget=budget
         )
         X, Z = self.compatibility_.left(X), self.compatibility_.right(Z)
         kernel.fit(X, Z)
-        choice = (
-            None
-            if self._weighs()
-            else landmark_choice(kernel, X, Z, self.n_components, solver=self.solver, budget=budget)
-        )
+        choice = self._landmark_choice(kernel, X, Z, budget)
         if choice is not None:
             self.solver_ = choice
             self._fit_landmarks(kernel, X, Z, budget)
@@ -339,23 +326,21 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _fit_exactly(self, kernel: Kernel, X: Array, Z: Array, budget: int) -> None:
         A = self._centred(as_operator(kernel, X, Z, budget=budget))
         self.means_ = A.means if isinstance(A, Centered) else None
-        weights = self.weights_
-        factors, self.solver_ = self._factorise(A if weights is None else weights.on(A), budget)
-        if weights is not None:
-            factors = weights.taken_out(A, factors)
+        factors, counted, self.solver_ = decompose(A, self.weights_, lambda A: self._factorise(A, budget))
         self._keep(factors, kernel, X, Z)
-        self._left, self._right = exact_sides(factors if weights is None else weights.times(factors), self.means_)
+        self._left, self._right = exact_sides(counted, self.means_)
         self.landmarks_: tuple[Landmarks, Landmarks] | None = None
         self.history_: tuple[Attempt, ...] = ()
         self.eta_: float | None = None
 
     def _fit_landmarks(self, kernel: Kernel, X: Array, Z: Array, budget: int) -> None:
+        widths = self.n_features_in_, self.n_features_right_
         found, self.history_ = approximate(
             kernel,
             X,
             Z,
             self.n_components,
-            landmarks=mapped_landmarks(self.landmarks, kernel, self.compatibility_, self._widths()),
+            landmarks=mapped_landmarks(self.landmarks, kernel, self.compatibility_, widths),
             n_landmarks=self.n_landmarks,
             tol=self.tol,
             budget=budget,
@@ -372,36 +357,6 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.eta_ = self.history_[-1].eta if self.history_ else None
         self.means_ = None if found.means is None else (*found.means, found.means[0].mean())
 
-    def _placed(self, X: Array, Z: Array) -> tuple[Array, Array]:
-        """Left and right points as arrays: rows and columns, two sets, or kernel values and numbers of columns."""
-        if isinstance(as_kernel(self.kernel), Precomputed):
-            if Z is not None:
-                raise ValueError("kernel='precomputed' takes the kernel matrix as X; leave Z out")
-            return X, np.arange(X.shape[1])[:, None]
-        return check_sides(X, by_rows(X.T) if Z is None else gathered(Z, "Z"))
-
-    def _check_rank(self, n: int, m: int) -> None:
-        if self.n_components > min(n, m):
-            raise ValueError(
-                f"n_components={self.n_components} exceeds min(n_rows, n_columns)={min(n, m)} of the kernel matrix "
-                f"(n_samples={n}, n_features={self.n_features_in_}); lower it or give more points through Z"
-            )
-        if self.weights_ is not None and self.n_components > min(self.weights_.counting()):
-            n, m = self.weights_.counting()
-            raise ValueError(
-                f"n_components={self.n_components} exceeds min(n_rows, n_columns)={min(n, m)} of those whose weight is "
-                "not zero; lower it or weigh more points"
-            )
-
-    def _check_those_of_fit(self, X: Array, Z: Array) -> None:
-        of_fit = (len(self.left_vectors_), self.n_features_in_), (len(self.right_vectors_), self.n_features_right_)
-        width = self.n_features_right_ if isinstance(self.kernel_, Precomputed) else Z.shape[1]
-        if (X.shape, (Z.shape[0], width)) != of_fit:
-            raise ValueError(
-                f"diagnostics takes the left and right points of fit, of shapes {of_fit[0]} and {of_fit[1]}, not "
-                f"{X.shape} and {Z.shape}; pass X and Z as in fit"
-            )
-
     def _keep(self, factors: Factors, kernel: Kernel, X: Array, Z: Array, numbers: np.ndarray | None = None) -> None:
         """Store the factors, and what new points are compared with."""
         self.left_vectors_, self.singular_values_, self.right_vectors_ = factors.U, factors.s, factors.V
@@ -409,22 +364,22 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if isinstance(kernel, Precomputed):
             self.X_fit_ = (np.arange(X.shape[0]) if numbers is None else numbers)[:, None]
 
-    def _widths(self) -> tuple[int, int]:
-        return self.n_features_in_, self.n_features_right_
-
-    def _weighs(self) -> bool:
-        """Whether there are weights, with which landmarks do not go together."""
-        if self.weights_ is not None and self.solver == "nystrom":
+    def _landmark_choice(self, kernel: Kernel, X: Array, Z: Array, budget: int) -> Choice | None:
+        """Landmarks, where they are taken; they do not go together with weights."""
+        if self.weights_ is None:
+            return landmark_choice(kernel, X, Z, self.n_components, solver=self.solver, budget=budget)
+        if self.solver == "nystrom":
             raise ValueError(
                 "solver='nystrom' takes no weights of rows and columns; use an exact solver, or repeat points"
             )
-        return self.weights_ is not None
+        return None
 
     def _centred(self, A: KernelOperator) -> KernelOperator:
         """A, or A without its weighted means."""
+        weights = self.weights_
         if not self.center:
             return A
-        return Centered(A) if self.weights_ is None else Centered(A, self.weights_.left, self.weights_.right)
+        return Centered(A) if weights is None else Centered(A, weights.left, weights.right)
 
     def _factors(self) -> Factors:
         return Factors(self.left_vectors_, self.singular_values_, self.right_vectors_)
@@ -439,13 +394,9 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _embed(self, points: Array, out: np.ndarray | None, *, of_right: bool) -> np.ndarray:
         """Map points of one side, at once or, into a given array, slab by slab."""
-        shape = points.shape[0], self.n_components_
         if out is None:
             return self._embedded(points, of_right)
-        if not isinstance(out, np.ndarray):
-            raise TypeError(f"out must be a numpy array or memory map, not {type(out).__name__}")
-        if out.shape != shape or not np.can_cast(self.left_vectors_.dtype, out.dtype, "same_kind"):
-            raise ValueError(f"out has shape {out.shape} of {out.dtype}; it must have shape {shape} of floats")
+        check_out(out, (points.shape[0], self.n_components_), self.left_vectors_.dtype)
         for rows in slices_of(points.shape[0], SLAB_ROWS):
             out[rows] = self._embedded(points[rows], of_right)
         return out

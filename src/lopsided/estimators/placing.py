@@ -7,10 +7,35 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .._rows import gathered
 from ..kernels import Kernel, Precomputed
-from ..kernels.points import Array, check_points
-from ..linalg import Compatibility, Identity, make_compatible
+from ..kernels.points import Array, by_rows, check_points, check_sides
+from ..linalg import Compatibility, Identity, Weights, make_compatible
 from ..linalg.compatibility import given, given_pair
+
+
+def place(kernel: Kernel, X: Array, Z: Array) -> tuple[Array, Array]:
+    """Left and right points as arrays: rows and columns, two sets, or kernel values and numbers of columns."""
+    if isinstance(kernel, Precomputed):
+        if Z is not None:
+            raise ValueError("kernel='precomputed' takes the kernel matrix as X; leave Z out")
+        return X, np.arange(X.shape[1])[:, None]
+    return check_sides(X, by_rows(X.T) if Z is None else gathered(Z, "Z"))
+
+
+def check_rank(k: float, shape: tuple[int, int], n_features: int, weights: Weights | None) -> None:
+    """Refuse more components than the kernel matrix, or what counts of it, can have."""
+    n, m = shape
+    if k > min(n, m):
+        raise ValueError(
+            f"n_components={k} exceeds min(n_rows, n_columns)={min(n, m)} of the kernel matrix (n_samples={n}, "
+            f"n_features={n_features}); lower it or give more points through Z"
+        )
+    if weights is not None and k > min(weights.counting()):
+        raise ValueError(
+            f"n_components={k} exceeds min(n_rows, n_columns)={min(weights.counting())} of those whose weight is not "
+            "zero; lower it or weigh more points"
+        )
 
 
 def choose_compatibility(
@@ -53,6 +78,28 @@ def mapped_landmarks(landmarks: Any, kernel: Kernel, maps: Compatibility, widths
     return tuple(
         map(side) if side.ndim == 2 else side for map, side in zip((maps.left, maps.right), sides, strict=True)
     )
+
+
+def points_of_fit(model: Any, X: Array, Z: Array) -> tuple[Array, Array]:
+    """The points that a fitted KernelSVD decomposed, mapped: those it keeps, or its data given again."""
+    if X is None:
+        if Z is not None:
+            raise ValueError("diagnostics(Z=Z) leaves out X; pass both as in fit, or neither")
+        if model.landmarks_ is not None or isinstance(model.kernel_, Precomputed):
+            raise ValueError(
+                "with landmarks or kernel='precomputed' the model does not keep the data of fit; pass them: "
+                "diagnostics(X) or diagnostics(X, Z=Z)"
+            )
+        return model.X_fit_, model.Z_fit_
+    X, Z = place(model.kernel_, X, Z)
+    of_fit = (len(model.left_vectors_), model.n_features_in_), (len(model.right_vectors_), model.n_features_right_)
+    width = model.n_features_right_ if isinstance(model.kernel_, Precomputed) else Z.shape[1]
+    if (X.shape, (Z.shape[0], width)) != of_fit:
+        raise ValueError(
+            f"diagnostics takes the left and right points of fit, of shapes {of_fit[0]} and {of_fit[1]}, not "
+            f"{X.shape} and {Z.shape}; pass X and Z as in fit"
+        )
+    return model.compatibility_.left(X), model.compatibility_.right(Z)
 
 
 def _as_map(C: Any, dtype: np.dtype) -> Array:

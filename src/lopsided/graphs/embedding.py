@@ -25,6 +25,7 @@ from ..kernels.walks import edge_steps
 from ..linalg import powers
 from .nodes import Nodes
 from .reading import Graph, is_networkx, is_path_or_table, read_graph
+from .scoring import EdgeScores
 
 DEFAULT = Diffusion(restart=0.2, direction="last", transform="root", threshold=1e-4)
 BLOCK_ENTRIES = 1 << 24
@@ -178,7 +179,12 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
         self.source_embedding_, self.target_embedding_ = svd.left_vectors_ * weights, svd.right_vectors_ * weights
         self.source_embedding_[~linked], self.target_embedding_[~linked] = 0, 0
         by_edges = self.decoder == "edges" or (self.decoder == "auto" and self._is_auto())
-        self._steps = edge_steps(A) if by_edges else None
+        self._edges = EdgeScores(
+            self.source_embedding_,
+            self.target_embedding_,
+            self._powers(1 - 2 * self.scaling),
+            edge_steps(A) if by_edges else None,
+        )
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
@@ -231,9 +237,7 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         rows, columns = np.broadcast_arrays(self._nodes.numbers(u), self._nodes.numbers(v))
-        parts = slices_of(len(rows), BLOCK_ENTRIES // len(self.singular_values_))
-        pairs = ((self._edge_sources(rows[part]), self._edge_targets(columns[part])) for part in parts)
-        scores = np.concatenate([np.einsum("ij,ij->i", source, target) for source, target in pairs])
+        scores = self._edges.of_pairs(rows, columns)
         return scores[0] if self._nodes.is_id(u) and self._nodes.is_id(v) else scores
 
     def nearest_targets(self, u: Any, k: int = 10) -> np.ndarray:
@@ -255,16 +259,13 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
         rows, n = self._nodes.numbers(u), len(self._nodes)
         if not 1 <= k < n:
             raise ValueError(f"k={k} must be from 1 to {n - 1}, the number of other nodes")
-        parts = (rows[part] for part in slices_of(len(rows), BLOCK_ENTRIES // n))
-        targets = self._edge_targets(slice(None))
-        best = [best_targets(self._edge_sources(part) @ targets.T, part, k) for part in parts]
-        found = self.nodes_[np.concatenate(best)]
+        found = self.nodes_[self._edges.best_targets(rows, k)]
         return found[0] if self._nodes.is_id(u) else found
 
     def edge_vectors(self) -> tuple[np.ndarray, np.ndarray]:
         """Source and target arrays, (n_nodes, n_components) each, whose inner products are the scores of edges."""
         check_is_fitted(self)
-        return self._edge_sources(slice(None)), self._edge_targets(slice(None))
+        return self._edges.sources(), self._edges.targets()
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """source0, source1, ..., target0, target1, ..."""
@@ -311,16 +312,6 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
         vectors[np.diff(out_edges.indptr) + np.diff(in_edges.indptr) == 0] = 0
         return vectors
 
-    def _edge_sources(self, rows: Any) -> np.ndarray:
-        """Source vectors of some nodes, scaled so that their products with those of targets are scores."""
-        sources = self.source_embedding_[rows] if self._steps is None else self._steps[0][rows] @ self.source_embedding_
-        return sources * self._powers(1 - 2 * self.scaling)
-
-    def _edge_targets(self, columns: Any) -> np.ndarray:
-        return (
-            self.target_embedding_[columns] if self._steps is None else self._steps[1][columns] @ self.target_embedding_
-        )
-
     def _known(self) -> np.ndarray:
         return self._joined(np.hstack([self.source_embedding_, self.target_embedding_]), self.nodes_)
 
@@ -355,11 +346,3 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
         tags.input_tags.positive_only = isinstance(self._wanted_kernel(), Diffusion)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def best_targets(scores: np.ndarray, rows: np.ndarray, k: int) -> np.ndarray:
-    """Columns of the k largest scores in each row, best first; the node of the row itself is no candidate."""
-    scores[np.arange(len(rows)), rows] = -np.inf
-    best = np.argpartition(-scores, k - 1, axis=1)[:, :k]
-    order = np.argsort(-np.take_along_axis(scores, best, axis=1), axis=1, kind="stable")
-    return np.take_along_axis(best, order, axis=1)

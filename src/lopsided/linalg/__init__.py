@@ -31,7 +31,7 @@ from .solvers import SOLVERS, Choice, block_size, choose, factorise, factorise_e
 from .spectral import Spectral, of_landmarks
 from .symmetric import Symmetric
 from .variational import Diagnostics, coupled_covariance_residuals, diagnose
-from .weighting import Weights, check_weights
+from .weighting import Weights, check_weights, decompose
 
 __all__ = [
     "SADDLE_SOLVERS",
@@ -81,6 +81,7 @@ __all__ = [
     "condition_residual",
     "count_classes",
     "coupled_covariance_residuals",
+    "decompose",
     "diagnose",
     "directions",
     "estimate_eta",

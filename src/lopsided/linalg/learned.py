@@ -161,13 +161,14 @@ def batch_steps(problem: Problem, batch: int, rate: float, rng: np.random.Genera
 
 
 class Learned(NamedTuple):
-    """Points Z (p, p), their coordinates Q, the projection (p, k), the head, and the way there."""
+    """Points Z (p, p), their coordinates Q, the projection (p, k), the head, its loss, and the way there."""
 
     points: np.ndarray
     coordinates: np.ndarray
     projection: np.ndarray
     weights: np.ndarray
     bias: np.ndarray
+    loss: float
     curve: tuple[Round, ...]
 
 
@@ -189,7 +190,7 @@ def learn(
     kept. A round that diverges is taken back and its steps are halved.
     """
     state = best = _solved(problem, Q, *data)
-    curve = [_judged(problem, state, data, held_out, step.rate)]
+    curve = [_judged(problem, state, held_out, step.rate)]
     least, since, halvings = _criterion(curve[0]), 0, 0
     say(0, curve[0])
     for number in range(1, rounds + 1):
@@ -200,7 +201,7 @@ def learn(
                 break
             continue
         state = moved
-        judged = _judged(problem, state, data, held_out, step.rate)
+        judged = _judged(problem, state, held_out, step.rate)
         curve.append(judged)
         say(number, judged)
         if _criterion(judged) < least - tol * abs(least):
@@ -233,22 +234,17 @@ def _solved(problem: Problem, Q: np.ndarray, X: np.ndarray, Y: np.ndarray) -> Le
     """Step (i) and the head of least loss, at given points."""
     Z = problem.basis @ Q
     projection = problem.projection(X, Z)
-    weights, bias = problem.loss.head(problem.features(X, Z, projection), Y, problem.alpha)
-    return Learned(Z, Q, projection, weights, bias, ())
+    F = problem.features(X, Z, projection)
+    weights, bias = problem.loss.head(F, Y, problem.alpha)
+    return Learned(Z, Q, projection, weights, bias, problem.loss.value(F @ weights + bias, Y), ())
 
 
-def _judged(
-    problem: Problem,
-    state: Learned,
-    data: tuple[np.ndarray, np.ndarray],
-    held_out: tuple[np.ndarray, np.ndarray] | None,
-    rate: float,
-) -> Round:
-    def loss(X: np.ndarray, Y: np.ndarray) -> float:
-        F = problem.features(X, state.points, state.projection)
-        return problem.loss.value(F @ state.weights + state.bias, Y)
-
-    return Round(loss(*data), np.nan if held_out is None else loss(*held_out), rate)
+def _judged(problem: Problem, state: Learned, held_out: tuple[np.ndarray, np.ndarray] | None, rate: float) -> Round:
+    if held_out is None:
+        return Round(state.loss, np.nan, rate)
+    X, Y = held_out
+    F = problem.features(X, state.points, state.projection)
+    return Round(state.loss, problem.loss.value(F @ state.weights + state.bias, Y), rate)
 
 
 def _criterion(judged: Round) -> float:
