@@ -37,7 +37,7 @@ def by_rows(S: Array) -> Array:
     """A sparse matrix as a CSR array, with the narrow indices that halve a product's traffic; a dense one as it is."""
     if not sparse.issparse(S):
         return S
-    S = sparse.csr_array(S)
+    S = S if isinstance(S, sparse.csr_array) else sparse.csr_array(S)
     if S.indices.dtype == np.int64 and max(*S.shape, S.nnz) <= np.iinfo(np.int32).max:
         indices, indptr = S.indices.astype(np.int32), S.indptr.astype(np.int32)
         S = sparse.csr_array((S.data, indices, indptr), shape=S.shape)

@@ -13,12 +13,15 @@ from ..operators.stored import times
 from .factors import Factors, canonical_signs
 
 CHUNK_ROWS = 1 << 13
+LOOK = 20  # multiplications for each cube of a size in the singular values of B
 EXTRA = 10  # columns beyond k in a block whose width is free
 SPARE = 20  # triplets kept beyond k at a restart, so that the last wanted one converges too
 PROBES = 3  # columns from random directions that must find nothing new before the answer is believed
 MAX_STEPS = 1000
 BEST_FOR_CHOLESKY = 30.0
 WORST_FOR_CHOLESKY = 0.01
+DRIFT = 1e-6  # of the largest singular value: a block of the recurrence below it is orthogonalised, too
+ORTHONORMAL = 1000.0  # eps of drift that vectors may show before they are mended
 
 
 def krylov(
@@ -39,9 +42,13 @@ def krylov(
     A Krylov space sees at most ``block`` copies of a repeated singular value, so after convergence a few steps from
     random directions look for others.
 
-    Cost: two products with ``block`` columns and O((n + m) k block) a step; memory O((n + m)(4 k + 6 block)). Bases
+    V takes the shorter side. It is kept orthonormal throughout; U follows by recurrence, and is brought back only where
+    a block of it all but vanishes (Simon and Zha, 2000) or, at the end, where it has drifted.
+
+    Cost: two products with ``block`` columns and O(min(n, m) k block) a step; memory O((n + m)(4 k + 6 block)). Bases
     that would exceed a ``budget`` of bytes are kept shorter, down to 1.5 k, and restarted more often.
     """
+    wide, At = A.shape[0] < A.shape[1], A.T
     block = min(block, *A.shape)
     capacity = max(4 * k, k + SPARE + 6 * block)
     if budget is not None:
@@ -53,8 +60,10 @@ def krylov(
             f"k={k} with blocks of {block} leaves no room for a Krylov space in min(n, m)={min(A.shape)}; use lapack"
         )
     tol = tol or float(np.finfo(A.dtype).eps ** 0.8)
-    space = _Bidiagonal(A, capacity, rng)
-    fresh, settled, next_look, pace = space.random(block), None, -(-k // block), _Pace()
+    space = _Bidiagonal(*((At, A) if wide else (A, At)), capacity, rng)
+    step_cost = block * (2 * A.work + 4 * capacity * min(A.shape))
+    pace = _Pace(patience=LOOK * capacity**3 // step_cost)
+    fresh, settled, next_look = space.random(block), None, -(-k // block)
     for step in range(1, 1 + max(max_steps, next_look)):
         fresh = space.grow(fresh)
         full = space.size + block > capacity
@@ -78,14 +87,15 @@ def krylov(
             ConvergenceWarning,
             stacklevel=2,
         )
-    return space.factors(k)
+    factors = space.factors(k)
+    return factors.T if wide else factors
 
 
 class _Bidiagonal:
     """Orthonormal bases with A V = U B and A^T U = V B^T + fresh T on the columns of U that are ``bound``."""
 
-    def __init__(self, A: KernelOperator, capacity: int, rng: np.random.Generator) -> None:
-        self.A, self.At, self.rng = A, A.T, rng
+    def __init__(self, A: KernelOperator, At: KernelOperator, capacity: int, rng: np.random.Generator) -> None:
+        self.A, self.At, self.rng = A, At, rng
         self.U = np.empty((A.shape[0], capacity), dtype=A.dtype, order="F")
         self.V = np.empty((A.shape[1], capacity), dtype=A.dtype, order="F")
         self.B = np.zeros((capacity, capacity), dtype=A.dtype)
@@ -106,7 +116,11 @@ class _Bidiagonal:
         if self.T.size:
             image -= times(self.U[:, self.bound], self.T.T)
         scale = np.abs(self.B[old, old]).max(initial=0)
-        image, self.B[old, new], R = orthonormalise(image, self.U[:, old], scale, self.rng)
+        W, R = qr(image)
+        if np.abs(np.diag(R)).min() > DRIFT * scale:
+            image = W
+        else:
+            image, self.B[old, new], R = orthonormalise(image, self.U[:, old], scale, self.rng)
         self.B[self.bound, new] += self.T.T
         self.B[new, new] = R
         self.U[:, new] = image
@@ -126,8 +140,9 @@ class _Bidiagonal:
 
     def shrink(self, size: int) -> None:
         """Keep the leading triplets as the bases; the next block is then bound to all of them."""
-        self.U[:, :size] = self.U[:, : self.size] @ self.P[:, :size]
-        self.V[:, :size] = self.V[:, : self.size] @ self.Q[:, :size]
+        for basis, turn in ((self.U, self.P), (self.V, self.Q)):
+            for rows in slices_of(len(basis), CHUNK_ROWS):
+                basis[rows, :size] = basis[rows, : self.size] @ turn[:, :size]
         self.B[:] = 0
         np.fill_diagonal(self.B[:size, :size], self.s[:size])
         self.T, self.bound, self.size = self.T @ self.P[self.bound, :size], slice(0, size), size
@@ -139,24 +154,30 @@ class _Bidiagonal:
         del self.U
         V = self.V[:, : self.size] @ self.Q[:, :k]
         del self.V
+        s = self.s[:k]
+        if np.abs(U.T @ U - np.eye(k, dtype=U.dtype)).max() > ORTHONORMAL * np.finfo(U.dtype).eps:
+            W, R = qr(U * s)  # A V = U diag(s) holds however U has drifted
+            P, s, Qt = np.linalg.svd(R)
+            U, V = times(W, P), times(V, Qt.T)
         signs = canonical_signs(U)
         U *= signs  # in place: on large graphs the first touch of new memory costs as much as the product
         V *= signs
-        return Factors(U, self.s[:k], V).canonical()
+        return Factors(U, s, V).canonical()
 
 
 class _Pace:
-    """How fast the residual falls, and so when to look again; on small matrices a look costs as much as a step."""
+    """How fast the residual falls, and so when to look again; ``patience`` is the cost of a look in steps."""
 
-    def __init__(self) -> None:
-        self.step, self.height = 0, np.inf
+    def __init__(self, patience: int) -> None:
+        self.patience, self.step, self.height = max(1, patience), 0, np.inf
 
     def next_look(self, step: int, excess: float) -> int:
-        """The step at which, at the pace since the last look, half of the remaining fall is done."""
+        """The step at which, at the pace since the last look, half of the remaining fall is done; sooner if cheap."""
         height = float(np.log(max(excess, 1.0)))
         fall = (self.height - height) / (step - self.step)
         self.step, self.height = step, height
-        return step + max(1, int(height / (2 * fall))) if 0 < fall < np.inf else step + 1
+        ahead = int(height / (2 * fall)) if 0 < fall < np.inf else 1
+        return step + min(max(1, ahead), self.patience)
 
 
 def orthonormalise(

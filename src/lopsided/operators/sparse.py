@@ -15,7 +15,7 @@ from .blocked import EXPONENTIAL
 from .sparse_low_rank import SparseLowRank
 from .stored import WORTH_THREADS
 
-SAMPLE_ENTRIES = 1 << 18
+SAMPLE_ENTRIES = 1 << 16
 SLICE_ENTRIES = 1 << 21
 CROWDED = 0.5  # share of all pairs that meet, above which they are compared as dense data are
 FULLER = 1.5  # how many times the data's entries must have one value before the sparse part is kept as a product

@@ -48,19 +48,18 @@ def dense(block: Any) -> np.ndarray:
 def matmul(S: Any, V: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
     """S @ V for a dense or CSR matrix; a large sparse one is shared among threads, by entries.
 
-    scipy's sparse products release the interpreter lock. A single column takes its faster path for vectors.
+    scipy's sparse products release the interpreter lock. A single column takes its faster path for vectors, which waits
+    for memory: a second thread beside it gains nothing, and meets those of BLAS.
     """
     if not sparse.issparse(S):
         return times(S, V)
-    V = V[:, 0] if V.shape[1] == 1 else V
-    if S.nnz * V.size < WORTH_THREADS * len(V):
-        out = S @ V
-    else:
-        threads = n_threads(n_jobs)
-        edges = np.searchsorted(S.indptr, np.linspace(0, S.nnz, PIECES * threads + 1)[1:-1])
-        edges = np.unique([0, *edges, S.shape[0]])
-        out = np.concatenate(run(lambda ends: _rows(S, *ends) @ V, pairwise(edges), n_jobs))
-    return out[:, None] if out.ndim == 1 else out
+    if V.shape[1] == 1:
+        return (S @ V[:, 0])[:, None]
+    if S.nnz * V.shape[1] < WORTH_THREADS:
+        return S @ V
+    edges = np.searchsorted(S.indptr, np.linspace(0, S.nnz, PIECES * n_threads(n_jobs) + 1)[1:-1])
+    edges = np.unique([0, *edges, S.shape[0]])
+    return np.concatenate(run(lambda ends: _rows(S, *ends) @ V, pairwise(edges), n_jobs))
 
 
 def times(Y: np.ndarray, R: np.ndarray) -> np.ndarray:
