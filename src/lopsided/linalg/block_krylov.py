@@ -13,7 +13,7 @@ from ..operators.stored import times
 from .factors import Factors, canonical_signs
 
 CHUNK_ROWS = 1 << 13
-LOOK = 20  # multiplications for each cube of a size in the singular values of B
+LOOK = 40  # multiplications for each cube of a size in the singular values of B
 EXTRA = 10  # columns beyond k in a block whose width is free
 SPARE = 20  # triplets kept beyond k at a restart, so that the last wanted one converges too
 PROBES = 3  # columns from random directions that must find nothing new before the answer is believed
@@ -87,8 +87,12 @@ def krylov(
             ConvergenceWarning,
             stacklevel=2,
         )
-    factors = space.factors(k)
-    return factors.T if wide else factors
+    U, s, V = space.triplets(k)
+    U, V = (V, U) if wide else (U, V)
+    signs = canonical_signs(U)
+    U *= signs  # in place: on large graphs the first touch of new memory costs as much as the product
+    V *= signs
+    return Factors(U, s, V)
 
 
 class _Bidiagonal:
@@ -148,7 +152,7 @@ class _Bidiagonal:
         self.T, self.bound, self.size = self.T @ self.P[self.bound, :size], slice(0, size), size
         self.P = self.Q = np.eye(size, dtype=self.B.dtype)
 
-    def factors(self, k: int) -> Factors:
+    def triplets(self, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The k leading triplets; the bases are given up, for on large graphs memory ends here first."""
         U = self.U[:, : self.size] @ self.P[:, :k]
         del self.U
@@ -159,10 +163,7 @@ class _Bidiagonal:
             W, R = qr(U * s)  # A V = U diag(s) holds however U has drifted
             P, s, Qt = np.linalg.svd(R)
             U, V = times(W, P), times(V, Qt.T)
-        signs = canonical_signs(U)
-        U *= signs  # in place: on large graphs the first touch of new memory costs as much as the product
-        V *= signs
-        return Factors(U, s, V).canonical()
+        return U, s, V
 
 
 class _Pace:

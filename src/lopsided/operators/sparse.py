@@ -15,7 +15,7 @@ from .blocked import EXPONENTIAL
 from .sparse_low_rank import SparseLowRank
 from .stored import WORTH_THREADS
 
-SAMPLE_ENTRIES = 1 << 16
+SAMPLE_ENTRIES = 1 << 14
 SLICE_ENTRIES = 1 << 21
 CROWDED = 0.5  # share of all pairs that meet, above which they are compared as dense data are
 FULLER = 1.5  # how many times the data's entries must have one value before the sparse part is kept as a product
@@ -38,7 +38,7 @@ def forecast(X: sparse.csr_array, Z: sparse.csr_array) -> Forecast:
     """Estimate the product's size before it is formed.
 
     The multiplications of every row are known exactly (counts of the columns of X and Z); a sample of rows tells how
-    many of them fall on one entry. Cost O(nnz(X) + nnz(Z)) and a sample of at most a few hundred thousand products.
+    many of them fall on one entry. Cost O(nnz(X) + nnz(Z)) and a sample of some ten thousand products.
     """
     counts = product_counts(X, Z)
     order = np.random.default_rng(0).permutation(X.shape[0])
