@@ -16,6 +16,7 @@ from lopsided.linalg import (
     Discriminant,
     Factors,
     block_means,
+    block_sweeps,
     count_classes,
     directions,
     nearest_mean,
@@ -235,6 +236,32 @@ def test_refinement_mends_a_partition_and_empties_no_class(rng):
     lonely = np.zeros(300, dtype=int)
     lonely[0] = 1
     assert len(np.unique(refine(F, lonely, 2).labels(F))) == 2
+
+
+def test_block_sweeps_approach_the_table_by_its_blocks_and_label_by_their_rules(rng):
+    X, rows, columns = blocks(1.0, rng)
+    spoiled = [np.where(rng.random(len(true)) < 0.3, rng.integers(3, size=len(true)), true) for true in (rows, columns)]
+
+    def distance(rows, columns):
+        R, C = np.eye(3)[rows], np.eye(3)[columns]
+        return np.linalg.norm(X - R @ (np.linalg.pinv(R) @ X @ np.linalg.pinv(C).T) @ C.T)
+
+    reached = [distance(*spoiled)]
+    for sweeps in (1, 2, 20):
+        rules, *found = block_sweeps(lambda C: X @ C, lambda R: X.T @ R, *spoiled, sweeps=sweeps)
+        reached.append(distance(*found))
+        np.testing.assert_array_equal(rules.rows.labels(X @ rules.columns_of), found[0])
+        np.testing.assert_array_equal(rules.columns.labels(X.T @ rules.rows_of), found[1])
+    assert np.all(np.diff(reached) <= 0) and reached[-1] < reached[0]
+    assert adjusted_rand_score(rows, found[0]) > adjusted_rand_score(rows, spoiled[0])
+
+
+def test_block_sweeps_that_would_empty_a_class_are_not_made():
+    X, labels = np.ones((6, 4)), np.array([0, 0, 0, 0, 0, 1])
+    rules, rows, columns = block_sweeps(lambda C: X @ C, lambda R: X.T @ R, labels, labels[2:])
+    assert rules is None
+    np.testing.assert_array_equal(rows, labels)
+    np.testing.assert_array_equal(columns, labels[2:])
 
 
 def test_the_nearest_mean_is_nearest(rng):

@@ -15,10 +15,22 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..estimators import KernelSVD
+from ..estimators.placing import times_kernel
 from ..exceptions import LopsidedWarning
-from ..kernels import Kernel
+from ..kernels import Kernel, Precomputed
 from ..kernels.points import FLOATS, Array, by_rows, canonical, check_points
-from ..linalg import Discriminant, Factors, block_means, count_classes, directions, nearest_mean, partners, refine
+from ..linalg import (
+    BlockRules,
+    Discriminant,
+    Factors,
+    block_means,
+    block_sweeps,
+    count_classes,
+    directions,
+    nearest_mean,
+    partners,
+    refine,
+)
 from .weighting import WEIGHTINGS, Weighting
 
 WIDEST = 8  # features for each cluster
@@ -31,7 +43,9 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
 
     The table's kernel matrix is decomposed, K = U diag(s) V^T. Rows are clustered by U s, columns by V s: by k-means in
     as many features as there are clusters, then by a few sweeps of Fisher's discriminant in twice, four and eight times
-    as many. Entries may be negative, rows and columns empty.
+    as many. In full tables, unless the kernel compares whole vectors, rows and columns then take turns: rows go by
+    their sums over the clusters of columns, columns by theirs over those of rows, until no label changes. Entries may
+    be negative, rows and columns empty.
 
     Parameters
     ----------
@@ -53,7 +67,8 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         Whether only the direction of a row of features counts, not its length. "auto" is True for tables that are
         zero for the most part: there the length says how much of a row was seen, in a full table how large it is.
     refine : bool, default=True
-        Whether discriminants follow k-means. Without, a cluster holds what is nearest its mean.
+        Whether discriminants, and in full tables sums over clusters, follow k-means. Without, a cluster holds what is
+        nearest its mean.
     n_init : int, default=10
         Starts of k-means.
     random_state : int, RandomState instance or None, default=None
@@ -159,20 +174,33 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         self.svd_ = self._decompose(table, asked)
         counts = (count_classes(self.svd_.singular_values_),) * 2 if asked is None else asked
         self.n_clusters_ = counts
-        left, right = self.svd_.transform(table), self.svd_.transform_right(by_rows(table.T))
+        columns_of_table = by_rows(table.T)
+        left, right = self.svd_.transform(table), self.svd_.transform_right(columns_of_table)
         if self.joint:
             self._row_rule = self._column_rule = self._cluster(np.concatenate([left, right]), counts[0], "points")
         else:
             self._row_rule = self._cluster(left, counts[0], "rows")
             self._column_rule = self._cluster(right, counts[1], "columns")
-        self._label(left, right)
+        rows, columns = self._labels(left, self._row_rule), self._labels(right, self._column_rule)
+        self._blocks: BlockRules | None = None
+        if self._has_blocks(rows, columns):
+            self._blocks, rows, columns = block_sweeps(
+                lambda C: times_kernel(self.svd_, table, C.astype(table.dtype)),
+                lambda R: times_kernel(self.svd_, columns_of_table, R.astype(table.dtype), of_right=True),
+                rows,
+                columns,
+            )
+        self._list(rows, columns)
         return self
 
     def predict(self, X: Array) -> np.ndarray:
         """Cluster new rows, an array or sparse matrix of shape (n_new, m), by the rule found at fit."""
         check_is_fitted(self)
         X = canonical(validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False))
-        return self._labels(self.svd_.transform(self._weighting.rows(X)), self._row_rule)
+        X = self._weighting.rows(X)
+        if self._blocks is None:
+            return self._labels(self.svd_.transform(X), self._row_rule)
+        return self._blocks.rows.labels(times_kernel(self.svd_, X, self._blocks.columns_of.astype(X.dtype)))
 
     def predict_columns(self, Z: Array) -> np.ndarray:
         """Cluster new columns, given as rows that hold an entry for each of the n fitted rows."""
@@ -183,8 +211,11 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
             raise ValueError(
                 f"Z has {Z.shape[1]} columns, but new columns have {n} entries each and are passed as rows"
             )
-        F = self.svd_.transform_right(self._weighting.columns(Z))
-        return self._partner[self._labels(F, self._column_rule)]
+        Z = self._weighting.columns(Z)
+        if self._blocks is None:
+            return self._partner[self._labels(self.svd_.transform_right(Z), self._column_rule)]
+        sums = times_kernel(self.svd_, Z, self._blocks.rows_of.astype(Z.dtype), of_right=True)
+        return self._partner[self._blocks.columns.labels(sums)]
 
     def _asked(self, shape: tuple[int, int]) -> tuple[int, int] | None:
         """The numbers of clusters of rows and columns, or None if they are to be found."""
@@ -250,9 +281,16 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
     def _features(self, F: np.ndarray) -> np.ndarray:
         return directions(F) if self.spherical_ else F
 
-    def _label(self, left: np.ndarray, right: np.ndarray) -> None:
-        """Label both sides, partners alike, and list the biclusters."""
-        self.row_labels_, columns = self._labels(left, self._row_rule), self._labels(right, self._column_rule)
+    def _has_blocks(self, rows: np.ndarray, columns: np.ndarray) -> bool:
+        """Whether sums over clusters refine the clusters: where entries are compared, and not directions alone."""
+        if not self.refine or self.spherical_ or self.joint or self.svd_.landmarks_ is not None:
+            return False
+        nothing_empty = all(np.bincount(labels).min() > 0 for labels in (rows, columns))
+        return isinstance(self.svd_.kernel_, Precomputed) and nothing_empty
+
+    def _list(self, rows: np.ndarray, columns: np.ndarray) -> None:
+        """Keep the labels of both sides, partners alike, and list the biclusters."""
+        self.row_labels_ = rows
         k_rows, k_columns = self.n_clusters_
         self._partner = np.arange(k_columns)
         if isinstance(self.n_clusters, tuple):

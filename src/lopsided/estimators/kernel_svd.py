@@ -37,7 +37,7 @@ from ..linalg import (
 )
 from ..linalg.compatibility import PROJECTIONS
 from ..operators import Centered, KernelOperator, as_operator, budget_bytes
-from .placing import check_rank, choose_compatibility, mapped_landmarks, place, points_of_fit
+from .placing import check_rank, choose_compatibility, mapped_landmarks, place, points_of_fit, times_kernel
 
 SLAB_ROWS = 1 << 18
 
@@ -403,15 +403,8 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _embedded(self, points: Array, of_right: bool) -> np.ndarray:
         """(k(points, those at fit) map - offset) s^scaling in blocks; nothing is kept."""
-        side, maps = (self._right, self.compatibility_.right) if of_right else (self._left, self.compatibility_.left)
-        with jobs(self.n_jobs):
-            if not of_right:
-                A = as_operator(self.kernel_, maps(points), self.Z_fit_, budget=0)
-            elif isinstance(self.kernel_, Precomputed):
-                A = as_operator(self.kernel_.of_columns, points, self.X_fit_, budget=0)
-            else:
-                A = as_operator(self.kernel_, self.X_fit_, maps(points), budget=0).T
-            scores = A @ side.map
+        side = self._right if of_right else self._left
+        scores = times_kernel(self, points, side.map, of_right=of_right)
         check_finite(scores)
         return (scores - side.offset) * self._powers(self.scaling)
 

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .._parallel import jobs
 from .._rows import gathered
 from ..kernels import Kernel, Precomputed
 from ..kernels.points import Array, by_rows, check_points, check_sides
 from ..linalg import Compatibility, Identity, Weights, make_compatible
 from ..linalg.compatibility import given, given_pair
+from ..operators import as_operator
 
 
 def place(kernel: Kernel, X: Array, Z: Array) -> tuple[Array, Array]:
@@ -100,6 +102,21 @@ def points_of_fit(model: Any, X: Array, Z: Array) -> tuple[Array, Array]:
             f"{X.shape} and {Z.shape}; pass X and Z as in fit"
         )
     return model.compatibility_.left(X), model.compatibility_.right(Z)
+
+
+def times_kernel(model: Any, points: Array, weights: np.ndarray, *, of_right: bool = False) -> np.ndarray:
+    """k(points, Z) W for left points and k(X, points)^T W for right ones, in blocks; nothing is kept.
+
+    X and Z are the points, or the landmarks, that a fitted KernelSVD compares new ones with.
+    """
+    with jobs(model.n_jobs):
+        if not of_right:
+            A = as_operator(model.kernel_, model.compatibility_.left(points), model.Z_fit_, budget=0)
+        elif isinstance(model.kernel_, Precomputed):
+            A = as_operator(model.kernel_.of_columns, points, model.X_fit_, budget=0)
+        else:
+            A = as_operator(model.kernel_, model.X_fit_, model.compatibility_.right(points), budget=0).T
+        return np.asarray(A @ weights)
 
 
 def _as_map(C: Any, dtype: np.dtype) -> Array:

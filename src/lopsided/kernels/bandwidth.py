@@ -14,13 +14,13 @@ LOST = 1e-3  # of an exponent or of a squared distance in bandwidths
 
 
 def variance(X: Array, Z: Array) -> float:
-    """Variance of all entries of the two arrays together, zeros of sparse arrays included."""
+    """Variance of the entries of the two arrays, zeros of sparse arrays included; each array counts for one half.
+
+    A distance has one end on each side, however many points there are on either.
+    """
     X, Z = canonical(X), canonical(Z)
-    size = sum(np.prod(side.shape, dtype=float) for side in (X, Z))
-    mean = sum(float(chunk.sum(dtype=float)) for chunk in _chunks(X, Z)) / size
-    stored = sum(chunk.size for chunk in _chunks(X, Z))
-    spread = sum(float(np.square(chunk - mean, dtype=float).sum()) for chunk in _chunks(X, Z))
-    found = (spread + (size - stored) * mean**2) / size
+    mean = (_mean(X) + _mean(Z)) / 2
+    found = (_mean_square(X, mean) + _mean_square(Z, mean)) / 2
     return found if found > np.finfo(float).eps * mean**2 else 0.0  # what is left of a constant is rounding
 
 
@@ -65,6 +65,17 @@ def _norms_from(origin: np.ndarray | None, X: Array) -> np.ndarray:
     return np.concatenate(run(lambda rows: squared_norms(X[rows] - origin), slices))
 
 
-def _chunks(*sides: Array) -> list[np.ndarray]:
-    entries = [side.data if sparse.issparse(side) else side for side in sides]
-    return [e[rows] for e in entries for rows in slices_of(len(e), CHUNK * len(e) // max(1, e.size))]
+def _mean(X: Array) -> float:
+    return sum(float(chunk.sum(dtype=float)) for chunk in _chunks(X)) / np.prod(X.shape, dtype=float)
+
+
+def _mean_square(X: Array, centre: float) -> float:
+    """Mean of (x - centre)^2 over all entries."""
+    chunks, size = _chunks(X), np.prod(X.shape, dtype=float)
+    spread = sum(float(np.square(chunk - centre, dtype=float).sum()) for chunk in chunks)
+    return float(spread + (size - sum(chunk.size for chunk in chunks)) * centre**2) / size
+
+
+def _chunks(X: Array) -> list[np.ndarray]:
+    entries = X.data if sparse.issparse(X) else X
+    return [entries[rows] for rows in slices_of(len(entries), CHUNK * len(entries) // max(1, entries.size))]

@@ -15,7 +15,7 @@ from .compatibility import (
 )
 from .condition import condition_residual, solve_condition, split_condition
 from .dense import lapack
-from .discriminant import Discriminant, directions, nearest_mean, refine
+from .discriminant import BlockRules, Discriminant, block_sweeps, directions, nearest_mean, refine
 from .factors import Factors, Side, exact_sides, powers
 from .lanczos import arpack, propack
 from .landmarks import STRATEGIES, Landmarks
@@ -39,6 +39,7 @@ __all__ = [
     "STRATEGIES",
     "Attempt",
     "BlockLU",
+    "BlockRules",
     "Choice",
     "ClassTargets",
     "Closeness",
@@ -73,6 +74,7 @@ __all__ = [
     "arpack",
     "block_means",
     "block_size",
+    "block_sweeps",
     "build_saddle",
     "check_finite",
     "check_weights",

@@ -60,7 +60,7 @@ def krylov(
             f"k={k} with blocks of {block} leaves no room for a Krylov space in min(n, m)={min(A.shape)}; use lapack"
         )
     tol = tol or float(np.finfo(A.dtype).eps ** 0.8)
-    space = _Bidiagonal(*((At, A) if wide else (A, At)), capacity, rng)
+    space = _Bidiagonal(At if wide else A, A if wide else At, capacity, rng)
     step_cost = block * (2 * A.work + 4 * capacity * min(A.shape))
     pace = _Pace(patience=LOOK * capacity**3 // step_cost)
     fresh, settled, next_look = space.random(block), None, -(-k // block)

@@ -1,7 +1,8 @@
-"""Linear rules that tell the classes of a partition apart, and partitions made better by their own rule."""
+"""Linear rules that tell the classes of a partition apart, and partitions made better by rules of their own."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -84,3 +85,73 @@ def refine(
             break
         last, labels = found, proposed
     return last
+
+
+class BlockRules(NamedTuple):
+    """Rules for both sides of a matrix K of blocks, each of which looks at sums over the classes of the other side."""
+
+    rows: Discriminant
+    """For rows of K C, where C is ``columns_of``."""
+    columns: Discriminant
+    """For rows of K^T R, where R is ``rows_of``."""
+    rows_of: np.ndarray
+    """R, shape (n, classes): a column for each class, of length one and constant on its members."""
+    columns_of: np.ndarray
+    """C, shape (m, classes)."""
+
+
+def block_sweeps(
+    times: Callable[[np.ndarray], np.ndarray],
+    adjoint_times: Callable[[np.ndarray], np.ndarray],
+    rows: np.ndarray,
+    columns: np.ndarray,
+    *,
+    sweeps: int = 20,
+) -> tuple[BlockRules | None, np.ndarray, np.ndarray]:
+    """Lower |K - R M C^T|^2 over both partitions in turn, M being the blocks' means, from two that are nearly right.
+
+    Given C a row belongs to the nearest mean among those of K C, which averages the noise of all columns of a class;
+    singular vectors average it too, but carry their own. Ends where no label changes, or one would be the last of its
+    class. Cost: a product with K and one with its transpose a sweep.
+
+    Parameters
+    ----------
+    times, adjoint_times : callables
+        V -> K V and U -> K^T U.
+    rows, columns : arrays of shapes (n,) and (m,)
+        Labels to begin with, classes 0, 1, ..., none of them empty.
+    sweeps : int, default=20
+        At most so many.
+
+    Returns
+    -------
+    rules : BlockRules or None
+        What gives the labels; None if the first sweep would have emptied a class, and the labels are those given.
+    rows, columns : arrays of shapes (n,) and (m,)
+        The labels.
+    """
+    k_rows, k_columns = int(rows.max()) + 1, int(columns.max()) + 1
+    found = None
+    for _ in range(sweeps):
+        C = _indicators(columns, k_columns)
+        sums = times(C)
+        rule = nearest_mean(sums, rows, k_rows)
+        new_rows = rule.labels(sums)
+        R = _indicators(new_rows, k_rows)
+        of_columns = adjoint_times(R)
+        column_rule = nearest_mean(of_columns, columns, k_columns)
+        new_columns = column_rule.labels(of_columns)
+        if len(np.unique(new_rows)) < k_rows or len(np.unique(new_columns)) < k_columns:
+            break
+        found = BlockRules(rule, column_rule, R, C)
+        settled = np.array_equal(rows, new_rows) and np.array_equal(columns, new_columns)
+        rows, columns = new_rows, new_columns
+        if settled:
+            break
+    return found, rows, columns
+
+
+def _indicators(labels: np.ndarray, n_classes: int) -> np.ndarray:
+    """A column of length one for every class; zeros for those without members."""
+    members = labels[:, None] == np.arange(n_classes)
+    return members / np.sqrt(np.maximum(members.sum(axis=0), 1))
