@@ -33,6 +33,7 @@ bench: $(STAMP)  ## the tables of README and docs
 	$(BIN)/python benchmarks/biclustering_table2.py
 	$(BIN)/python benchmarks/prior_table1.py
 	$(BIN)/python benchmarks/graphs_table1.py
+	$(BIN)/python benchmarks/graphs_speed.py
 
 clean:
 	rm -rf $(VENV) out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
