@@ -59,6 +59,15 @@ def test_solver_finds_the_leading_triplets(solve, shape, dtype, rng):
     assert_close(np.einsum("ij,ji->i", Vt[:6], factors.V), overlap, dtype=dtype)
 
 
+@pytest.mark.parametrize("block", [1, 4, 8])
+@pytest.mark.parametrize("shape", [(500, 300), (300, 500)])
+@pytest.mark.parametrize("gap", [1e-2, 1e-4, 1e-6, 1e-9])
+def test_krylov_keeps_its_digits_below_a_gap(gap, shape, block, rng):
+    s = np.concatenate([np.linspace(1, 0.9, 5), gap * np.linspace(1, 0.1, 295)])
+    K = with_spectrum(s, *shape, rng, np.float64)
+    assert_triplets(krylov(Stored(K), 12, rng=rng, block=block), K, 12)
+
+
 @pytest.mark.parametrize("build", OPERATORS.values(), ids=OPERATORS)
 def test_solvers_agree_on_every_operator(build, rng):
     A, K = build()

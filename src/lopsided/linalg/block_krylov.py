@@ -20,8 +20,8 @@ PROBES = 3  # columns from random directions that must find nothing new before t
 MAX_STEPS = 1000
 BEST_FOR_CHOLESKY = 30.0
 WORST_FOR_CHOLESKY = 0.01
-DRIFT = 1e-6  # of the largest singular value: a block of the recurrence below it is orthogonalised, too
-ORTHONORMAL = 1000.0  # eps of drift that vectors may show before they are mended
+DRIFT = 3e3  # eps that U may lose of its orthogonality before a block of it is orthogonalised, too
+ORTHONORMAL = 100.0  # eps that the vectors that are returned may lack
 
 
 def krylov(
@@ -42,8 +42,8 @@ def krylov(
     A Krylov space sees at most ``block`` copies of a repeated singular value, so after convergence a few steps from
     random directions look for others.
 
-    V takes the shorter side. It is kept orthonormal throughout; U follows by recurrence, and is brought back only where
-    a block of it all but vanishes (Simon and Zha, 2000) or, at the end, where it has drifted.
+    V takes the shorter side. It is kept orthonormal throughout; U follows by recurrence (Simon and Zha, 2000) and is
+    brought back whenever it may have drifted.
 
     Cost: two products with ``block`` columns and O(min(n, m) k block) a step; memory O((n + m)(4 k + 6 block)). Bases
     that would exceed a ``budget`` of bytes are kept shorter, down to 1.5 k, and restarted more often.
@@ -103,7 +103,7 @@ class _Bidiagonal:
         self.U = np.empty((A.shape[0], capacity), dtype=A.dtype, order="F")
         self.V = np.empty((A.shape[1], capacity), dtype=A.dtype, order="F")
         self.B = np.zeros((capacity, capacity), dtype=A.dtype)
-        self.size = 0
+        self.size, self.drift = 0, float(np.finfo(A.dtype).eps)
         self.bound, self.T = slice(0, 0), np.zeros((0, 0), dtype=A.dtype)
 
     def random(self, block: int) -> np.ndarray:
@@ -121,10 +121,10 @@ class _Bidiagonal:
             image -= times(self.U[:, self.bound], self.T.T)
         scale = np.abs(self.B[old, old]).max(initial=0)
         W, R = qr(image)
-        if np.abs(np.diag(R)).min() > DRIFT * scale:
-            image = W
-        else:
+        if self._drifts_by(R, scale):
             image, self.B[old, new], R = orthonormalise(image, self.U[:, old], scale, self.rng)
+        else:
+            image = W
         self.B[self.bound, new] += self.T.T
         self.B[new, new] = R
         self.U[:, new] = image
@@ -135,6 +135,17 @@ class _Bidiagonal:
         check_finite(self.T)
         self.bound = new
         return fresh
+
+    def _drifts_by(self, R: np.ndarray, scale: float) -> bool:
+        """Whether the next block of U would be too far from orthogonal to the others.
+
+        U^T (A v - U T^T) = (I - U^T U) T^T: what the last block has lost comes back in the next one, |T| / |R| times.
+        """
+        info, sizes = np.finfo(R.dtype), np.abs(np.diag(R))
+        lost = np.linalg.norm(self.T) * self.drift + info.eps * max(scale, sizes.max(), info.tiny**0.5)
+        drifts = bool(lost > DRIFT * info.eps * sizes.min())
+        self.drift = float(info.eps if drifts else lost / sizes.min())
+        return drifts
 
     def solve(self) -> None:
         """Decompose B = P diag(s) Q^T, and find |A^T u - s v| for each triplet."""
