@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ def by_rows(S: Array) -> Array:
     """A sparse matrix as a CSR array, with the narrow indices that halve a product's traffic; a dense one as it is."""
     if not sparse.issparse(S):
         return S
-    S = S if isinstance(S, sparse.csr_array) else sparse.csr_array(S)
+    S = copy(S) if isinstance(S, sparse.csr_array) else sparse.csr_array(S)  # scipy leaves notes on what it looks at
     if S.indices.dtype == np.int64 and max(*S.shape, S.nnz) <= np.iinfo(np.int32).max:
         indices, indptr = S.indices.astype(np.int32), S.indptr.astype(np.int32)
         S = sparse.csr_array((S.data, indices, indptr), shape=S.shape)
