@@ -202,16 +202,13 @@ def blocks(smoke: bool) -> dict[str, Any]:
 
 
 def import_time(smoke: bool) -> dict[str, float]:
-    """Seconds that the import adds to scikit-learn's own."""
-    repeats = 1 if smoke else 11
-
-    def median(statement: str) -> float:
-        code = f"import time; t = time.perf_counter(); {statement}; print(time.perf_counter() - t)"
-        command = [sys.executable, "-c", code]
-        runs = [subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(repeats)]
-        return float(np.median(np.array(runs, dtype=float)))
-
-    added = median("import sklearn.decomposition, lopsided") - median("import sklearn.decomposition")
+    """Seconds that the import takes after scikit-learn's own."""
+    before, after = "import time, sklearn.decomposition; t = time.perf_counter()", "print(time.perf_counter() - t)"
+    command = [sys.executable, "-c", f"{before}; import lopsided; {after}"]
+    runs = [
+        subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(1 if smoke else 11)
+    ]
+    added = float(np.median(np.array(runs, dtype=float)))
     if not smoke:
         print_table("import", ["", "seconds"], [["added to sklearn.decomposition", added]])
     return {"added": added}

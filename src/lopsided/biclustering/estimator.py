@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, BiclusterMixin
-from sklearn.cluster import KMeans
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -267,6 +266,8 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         if distinct < 2:
             return nearest_mean(start, np.zeros(len(start), dtype=np.intp), 1)
         seed = check_random_state(self.random_state).randint(2**31)
+        from sklearn.cluster import KMeans  # late, as importing it takes long
+
         labels = KMeans(distinct, n_init=self.n_init, random_state=seed).fit_predict(start[live])
         rule = nearest_mean(start[live], labels, distinct)
         widest = F.shape[1] if self.n_components else min(F.shape[1], _widest(count))

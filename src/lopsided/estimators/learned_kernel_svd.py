@@ -15,7 +15,6 @@ from sklearn.base import (
     RegressorMixin,
     TransformerMixin,
 )
-from sklearn.cluster import kmeans_plusplus
 from sklearn.model_selection import train_test_split
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -138,6 +137,8 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def _start(self, X: np.ndarray, random: np.random.RandomState) -> np.ndarray:
         """As many rows as there are columns, far from each other; repeated where there are fewer."""
         n, width = X.shape
+        from sklearn.cluster import kmeans_plusplus  # late, as importing it takes long
+
         chosen = kmeans_plusplus(X, min(n, width), random_state=random)[1]
         return X[np.resize(chosen, width)]
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.cluster import MiniBatchKMeans
 from threadpoolctl import threadpool_limits
 
 from ..kernels.base import Kernel
@@ -87,6 +86,8 @@ def kmeans(points: Array, p: int, rng: np.random.Generator) -> Landmarks:
 
     Centres of sparse points are sparse, for each has the entries of its cluster; p of them are dense for a while.
     """
+    from sklearn.cluster import MiniBatchKMeans  # late, as importing it takes long
+
     sample = points[np.sort(rng.permutation(points.shape[0])[: CLUSTERED * p])]
     with threadpool_limits(1):  # threads change the order of sums, and that the clusters
         clusters = MiniBatchKMeans(p, n_init=1, random_state=int(rng.integers(2**31))).fit(sample)
