@@ -143,7 +143,7 @@ class RBF(ExponentialKernel):
     ----------
     bandwidth : float or None, default=None
         The papers' gamma or sigma; scikit-learn's gamma is 1 / bandwidth^2. None is sqrt(width x variance of
-        the data), learned at fit and kept in ``bandwidth_``.
+        the data, to which either side counts one half), learned at fit and kept in ``bandwidth_``.
 
     Examples
     --------
