@@ -161,6 +161,7 @@ class _Bidiagonal:
         self.B[:] = 0
         np.fill_diagonal(self.B[:size, :size], self.s[:size])
         self.T, self.bound, self.size = self.T @ self.P[self.bound, :size], slice(0, size), size
+        self.drift = DRIFT * float(np.finfo(self.B.dtype).eps)  # the most that any of them may have
         self.P = self.Q = np.eye(size, dtype=self.B.dtype)
 
     def triplets(self, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
