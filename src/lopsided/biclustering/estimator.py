@@ -184,8 +184,8 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         self._blocks: BlockRules | None = None
         if self._has_blocks(rows, columns):
             self._blocks, rows, columns = block_sweeps(
-                lambda C: times_kernel(self.svd_, table, C.astype(table.dtype)),
-                lambda R: times_kernel(self.svd_, columns_of_table, R.astype(table.dtype), of_right=True),
+                lambda C: times_kernel(self.svd_, table, C),
+                lambda R: times_kernel(self.svd_, columns_of_table, R, of_right=True),
                 rows,
                 columns,
             )
@@ -199,7 +199,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         X = self._weighting.rows(X)
         if self._blocks is None:
             return self._labels(self.svd_.transform(X), self._row_rule)
-        return self._blocks.rows.labels(times_kernel(self.svd_, X, self._blocks.columns_of.astype(X.dtype)))
+        return self._blocks.rows.labels(times_kernel(self.svd_, X, self._blocks.columns_of))
 
     def predict_columns(self, Z: Array) -> np.ndarray:
         """Cluster new columns, given as rows that hold an entry for each of the n fitted rows."""
@@ -213,7 +213,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         Z = self._weighting.columns(Z)
         if self._blocks is None:
             return self._partner[self._labels(self.svd_.transform_right(Z), self._column_rule)]
-        sums = times_kernel(self.svd_, Z, self._blocks.rows_of.astype(Z.dtype), of_right=True)
+        sums = times_kernel(self.svd_, Z, self._blocks.rows_of, of_right=True)
         return self._partner[self._blocks.columns.labels(sums)]
 
     def _asked(self, shape: tuple[int, int]) -> tuple[int, int] | None:

@@ -116,7 +116,7 @@ def times_kernel(model: Any, points: Array, weights: np.ndarray, *, of_right: bo
             A = as_operator(model.kernel_.of_columns, points, model.X_fit_, budget=0)
         else:
             A = as_operator(model.kernel_, model.X_fit_, model.compatibility_.right(points), budget=0).T
-        return np.asarray(A @ weights)
+        return np.asarray(A @ weights.astype(A.dtype, copy=False))
 
 
 def _as_map(C: Any, dtype: np.dtype) -> Array:

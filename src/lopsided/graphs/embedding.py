@@ -25,10 +25,9 @@ from ..kernels.walks import edge_steps
 from ..linalg import powers
 from .nodes import Nodes
 from .reading import Graph, is_networkx, is_path_or_table, read_graph
-from .scoring import EdgeScores
+from .scoring import BLOCK_ENTRIES, EdgeScores
 
 DEFAULT = Diffusion(restart=0.2, direction="last", transform="root", threshold=1e-4)
-BLOCK_ENTRIES = 1 << 24
 
 
 class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):

@@ -18,8 +18,8 @@ from ..kernels.structure import row_numbers
 from ..linalg import factorise
 from ..operators import Stored, budget_bytes
 from .reading import read_graph
+from .scoring import BLOCK_ENTRIES
 
-BLOCK_ENTRIES = 1 << 24
 DECODERS = ("dot", "distance")
 
 
