@@ -58,11 +58,15 @@ def accurate_rsvd(K: np.ndarray, exact: Any) -> tuple[float, float]:
 def graph_row(name: str, A: sparse.csr_array, factor: float, repeats: int) -> dict[str, Any]:
     """Time ours, the dense build, svds and randomised SVD on one graph."""
     bandwidth = factor * euclidean_bandwidth(A, A)
-    ours, model = clock(lambda: KernelSVD(RANK, kernel=SNE(bandwidth)).fit(A), repeats)
-    build, K = clock(lambda: dense_sne(A, bandwidth), 1 if A.shape[0] > 10_000 else 3)
-    solve, (U, s, Vt) = clock(lambda: svds(K, RANK, rng=SEED), 1 if A.shape[0] > 10_000 else 3)
+    turns = []
+    for _ in range(2 if A.shape[0] > 10_000 else repeats):  # in turns: the machine is not equally fast at all times
+        ours, model = clock(lambda: KernelSVD(RANK, kernel=SNE(bandwidth)).fit(A), repeats)
+        build, K = clock(lambda: dense_sne(A, bandwidth), 1)
+        solve, (U, s, Vt) = clock(lambda: svds(K, RANK, rng=SEED), 1)
+        turns.append((ours, build, build + solve))
     exact = (U[:, ::-1], s[::-1], Vt[::-1].T)
     error = eta(exact, model.left_vectors_, model.right_vectors_)
+    ours, build, peer = np.median(turns, axis=0).tolist()
     ours = ours if error < ACCURATE else np.nan
     rsvd, rsvd_error = accurate_rsvd(K, exact)
     return {
@@ -72,10 +76,10 @@ def graph_row(name: str, A: sparse.csr_array, factor: float, repeats: int) -> di
         "ours": ours,
         "eta": error,
         "build": build,
-        "svds": build + solve,
+        "svds": peer,
         "rsvd": build + rsvd,
         "rsvd_eta": rsvd_error,
-        "speedup": (build + solve) / ours,
+        "speedup": peer / ours,
     }
 
 
@@ -83,7 +87,7 @@ def graphs(smoke: bool) -> list[dict[str, Any]]:
     """The table of graphs."""
     if smoke:
         return [graph_row("generated", make_citation_graph(600, random_state=SEED)[0], 1.0, 1)]
-    rows = [graph_row(name, load_graph(name), factor, 9) for name, factor in FACTORS.items()]
+    rows = [graph_row(name, load_graph(name), factor, 7) for name, factor in FACTORS.items()]
     for row in rows:
         row["peak_bytes"] = in_child(__file__, "graph", row["graph"])["peak_bytes"]
     headings = ["graph", "ours, s", "eta", "build K, s", "build + svds, s", "build + RSVD, s", "speed-up", "peak MB"]

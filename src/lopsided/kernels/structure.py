@@ -111,16 +111,19 @@ def scale_rows(X: sparse.csr_array, weights: np.ndarray) -> sparse.csr_array:
 
 def row_sums(values: np.ndarray, P: sparse.csr_array) -> np.ndarray:
     """Sum values laid out as the entries of P over each row."""
-    return sparse.csr_array((values, P.indices, P.indptr), shape=P.shape) @ np.ones(P.shape[1], values.dtype)
+    return _reduced(np.add, values, P, np.zeros(P.shape[0], dtype=values.dtype))
 
 
 def row_peaks(values: np.ndarray, P: sparse.csr_array, least: float) -> np.ndarray:
     """The largest of values laid out as the entries of P in each row, and not less than ``least``."""
-    peaks = np.full(P.shape[0], least, dtype=values.dtype)
+    return _reduced(np.maximum, values, P, np.full(P.shape[0], least, dtype=values.dtype))
+
+
+def _reduced(join: np.ufunc, values: np.ndarray, P: sparse.csr_array, start: np.ndarray) -> np.ndarray:
     filled = np.flatnonzero(np.diff(P.indptr))
-    if len(filled):
-        peaks[filled] = np.maximum(np.maximum.reduceat(values, P.indptr[filled]), least)
-    return peaks
+    if len(filled):  # reduceat takes an empty row for its successor's first entry
+        start[filled] = join(start[filled], join.reduceat(values, P.indptr[filled]))
+    return start
 
 
 def product_counts(X: sparse.csr_array, Z: sparse.csr_array) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+from numpy.linalg import norm
 from sklearn.exceptions import ConvergenceWarning
 
 from .._parallel import run, slices_of
@@ -103,7 +104,8 @@ class _Bidiagonal:
         self.U = np.empty((A.shape[0], capacity), dtype=A.dtype, order="F")
         self.V = np.empty((A.shape[1], capacity), dtype=A.dtype, order="F")
         self.B = np.zeros((capacity, capacity), dtype=A.dtype)
-        self.size, self.drift = 0, float(np.finfo(A.dtype).eps)
+        self.size, self.scale, self.info = 0, 0.0, np.finfo(A.dtype)
+        self.drift = float(self.info.eps)
         self.bound, self.T = slice(0, 0), np.zeros((0, 0), dtype=A.dtype)
 
     def random(self, block: int) -> np.ndarray:
@@ -116,42 +118,43 @@ class _Bidiagonal:
         """Take a block into V and its image into U; return the next block."""
         old, new = slice(0, self.size), slice(self.size, self.size + fresh.shape[1])
         self.V[:, new] = fresh
-        image = self.A @ fresh
+        image = self.A._matmat(fresh)
         if self.T.size:
             image -= times(self.U[:, self.bound], self.T.T)
-        scale = np.abs(self.B[old, old]).max(initial=0)
         W, R = qr(image)
-        if self._drifts_by(R, scale):
-            image, self.B[old, new], R = orthonormalise(image, self.U[:, old], scale, self.rng)
+        if self._drifts_by(R):
+            image, self.B[old, new], R = orthonormalise(image, self.U[:, old], self.scale, self.rng)
         else:
             image = W
         self.B[self.bound, new] += self.T.T
         self.B[new, new] = R
         self.U[:, new] = image
         self.size += fresh.shape[1]
-        back = self.At @ image
+        back = self.At._matmat(image)
         back -= times(fresh, R.T)
-        fresh, _, self.T = orthonormalise(back, self.V[:, : self.size], max(scale, np.abs(R).max()), self.rng)
-        check_finite(self.T)
+        fresh, _, self.T = orthonormalise(back, self.V[:, : self.size], self.scale, self.rng)
         self.bound = new
         return fresh
 
-    def _drifts_by(self, R: np.ndarray, scale: float) -> bool:
+    def _drifts_by(self, R: np.ndarray) -> bool:
         """Whether the next block of U would be too far from orthogonal to the others.
 
         U^T (A v - U T^T) = (I - U^T U) T^T: what the last block has lost comes back in the next one, |T| / |R| times.
         """
-        info, sizes = np.finfo(R.dtype), np.abs(np.diag(R))
-        lost = np.linalg.norm(self.T) * self.drift + info.eps * max(scale, sizes.max(), info.tiny**0.5)
-        drifts = bool(lost > DRIFT * info.eps * sizes.min())
-        self.drift = float(info.eps if drifts else lost / sizes.min())
+        eps, bond, least = self.info.eps, norm(self.T), np.abs(R.diagonal()).min()
+        self.scale = max(self.scale, bond, norm(R), self.info.tiny**0.5)
+        lost = bond * self.drift + eps * self.scale
+        drifts = bool(lost > DRIFT * eps * least)
+        self.drift = float(eps if drifts else lost / least)
         return drifts
 
     def solve(self) -> None:
         """Decompose B = P diag(s) Q^T, and find |A^T u - s v| for each triplet."""
-        self.P, self.s, Qt = np.linalg.svd(self.B[: self.size, : self.size])
+        B = self.B[: self.size, : self.size]
+        check_finite(B)
+        self.P, self.s, Qt = np.linalg.svd(B)
         self.Q = Qt.T
-        self.residuals = np.linalg.norm(self.T @ self.P[self.bound], axis=0)
+        self.residuals = norm(self.T @ self.P[self.bound], axis=0)
 
     def shrink(self, size: int) -> None:
         """Keep the leading triplets as the bases; the next block is then bound to all of them."""
@@ -161,7 +164,7 @@ class _Bidiagonal:
         self.B[:] = 0
         np.fill_diagonal(self.B[:size, :size], self.s[:size])
         self.T, self.bound, self.size = self.T @ self.P[self.bound, :size], slice(0, size), size
-        self.drift = DRIFT * float(np.finfo(self.B.dtype).eps)  # the most that any of them may have
+        self.drift = DRIFT * float(self.info.eps)  # the most that any of them may have
         self.P = self.Q = np.eye(size, dtype=self.B.dtype)
 
     def triplets(self, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -205,8 +208,8 @@ def orthonormalise(
     Y -= Q @ H
     W, R = qr(Y)
     eps = np.finfo(Y.dtype).eps
-    scale = max(scale, np.abs(H).max(initial=0), np.abs(R).max(), np.finfo(Y.dtype).tiny ** 0.5)
-    if np.abs(np.diag(R)).min() > np.sqrt(eps) * scale:
+    scale = max(scale, norm(H), norm(R), np.finfo(Y.dtype).tiny ** 0.5)
+    if np.abs(R.diagonal()).min() > eps**0.5 * scale:
         return W, H, R
     Y += eps * scale * rng.standard_normal(Y.shape).astype(Y.dtype)
     W, R = qr(Y)
@@ -217,6 +220,8 @@ def orthonormalise(
 
 def qr(Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Thin QR of a tall matrix, by Cholesky of its Gram matrix where that is accurate, else by reflections."""
+    if Y.shape[1] == 1 and (size := norm(Y)) > np.finfo(Y.dtype).tiny ** 0.5:
+        return Y / size, np.array([[size]])
     try:
         R = np.linalg.cholesky(Y.T @ Y).T
     except np.linalg.LinAlgError:

@@ -92,9 +92,7 @@ def block_size(shape: tuple[int, int], k: int, *, work: int, evaluated: bool = F
     n, m = shape
     if evaluated:
         return k + EXTRA
-    if work < CHEAP_PRODUCT:
-        return 4
-    return 1 if work < n * m / 10 and k < MANY_TRIPLETS else 8
+    return 1 if work < max(CHEAP_PRODUCT, n * m / 10) and k < MANY_TRIPLETS else 8
 
 
 def factorise(

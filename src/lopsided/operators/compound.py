@@ -22,8 +22,12 @@ class LowRank(KernelOperator):
         super().__init__((L.shape[0], R.shape[0]), np.result_type(L.dtype, R.dtype))
         self.L = by_rows(L)
         self.R = R
-        self.Rt = by_rows(R.T)
         self.n_jobs = n_jobs
+
+    @cached_property
+    def Rt(self) -> Any:
+        """R^T, kept from the first product on."""
+        return by_rows(self.R.T)
 
     def take(self, rows: Index = EVERY, cols: Index = EVERY) -> np.ndarray:
         """Multiply the factors' rows."""
@@ -51,7 +55,7 @@ class Sum(KernelOperator):
 
     def take(self, rows: Index = EVERY, cols: Index = EVERY) -> np.ndarray:
         """Add the terms' entries."""
-        return self._add(term.take(rows, cols) for term in self.terms)
+        return self._add(np.array(term.take(rows, cols)) for term in self.terms)
 
     @property
     def work(self) -> int:
@@ -69,10 +73,11 @@ class Sum(KernelOperator):
     def _adjoint(self) -> Sum:
         return Sum([term.T for term in self.terms], self.factors)
 
-    def _add(self, blocks: Iterator[np.ndarray]) -> np.ndarray:
-        total = self.factors[0] * next(blocks)
-        for factor, block in zip(self.factors[1:], blocks, strict=True):
-            total += block if factor == 1 else factor * block
+    def _add(self, blocks: Iterator[np.ndarray]) -> np.ndarray:  # overwrites the first of them
+        scaled = (block if factor == 1 else factor * block for factor, block in zip(self.factors, blocks, strict=True))
+        total = next(scaled)
+        for block in scaled:
+            total += block
         return total
 
 

@@ -13,9 +13,9 @@ from ..kernels.structure import SparseKernel, product_counts, product_slices, ro
 from .base import EVERY, Index, KernelOperator
 from .blocked import EXPONENTIAL
 from .sparse_low_rank import SparseLowRank
-from .stored import WORTH_THREADS
+from .stored import WORTH_THREADS, rows_of
 
-SAMPLE_ENTRIES = 1 << 14
+SAMPLE_ENTRIES = 1 << 12
 SLICE_ENTRIES = 1 << 21
 CROWDED = 0.5  # share of all pairs that meet, above which they are compared as dense data are
 FULLER = 1.5  # how many times the data's entries must have one value before the sparse part is kept as a product
@@ -38,7 +38,7 @@ def forecast(X: sparse.csr_array, Z: sparse.csr_array) -> Forecast:
     """Estimate the product's size before it is formed.
 
     The multiplications of every row are known exactly (counts of the columns of X and Z); a sample of rows tells how
-    many of them fall on one entry. Cost O(nnz(X) + nnz(Z)) and a sample of some ten thousand products.
+    many of them fall on one entry. Cost O(nnz(X) + nnz(Z)) and a sample of some thousand products.
     """
     counts = product_counts(X, Z)
     order = np.random.default_rng(0).permutation(X.shape[0])
@@ -95,7 +95,7 @@ class Slices:
 
     def terms(self, rows: slice) -> tuple[np.ndarray, sparse.csr_array]:
         """Return u0 (rows, q) and the rows of S."""
-        X = self.X[rows]
+        X = rows_of(self.X, rows)
         P = X @ self.Zt
         if self.slope:
             P = _without(P, self.unit)
@@ -109,10 +109,10 @@ class Slices:
 
     def compose(self, rows: slice, left: np.ndarray, S: sparse.csr_array, n_jobs: int | None) -> SparseLowRank:
         """Put together the sparse part, the product of the data and the background."""
-        right, level, X = self.structure.right, self.structure.level, self.X[rows]
-        product = X[:, :0], self.Z[:, :0]
+        right, level = self.structure.right, self.structure.level
+        product = tuple(sparse.csr_array((side, 0), dtype=S.dtype) for side in S.shape)
         if self.slope:
-            product = scale_rows(X, self.slope * left[:, 0]), self.weighted_Z
+            product = scale_rows(rows_of(self.X, rows), self.slope * left[:, 0]), self.weighted_Z
         q = right.shape[1] if level else 0
         return SparseLowRank(S, product, (level * left[:, :q], right[:, :q]), n_jobs)
 
@@ -128,9 +128,11 @@ class Slices:
     def stored(self) -> KernelOperator:
         """All rows at once."""
         parts = run(self.terms, self.rows, self.n_jobs)
-        left = np.concatenate([left for left, _ in parts])
-        S = sparse.csr_array(sparse.vstack([S for _, S in parts], format="csr"))
-        return self.compose(EVERY, left, S, self.n_jobs)
+        left, S = parts[0]
+        if len(parts) > 1:
+            left = np.concatenate([left for left, _ in parts])
+            S = sparse.csr_array(sparse.vstack([S for _, S in parts], format="csr"))
+        return self.compose(slice(0, S.shape[0]), left, S, self.n_jobs)
 
 
 class Streamed(KernelOperator):

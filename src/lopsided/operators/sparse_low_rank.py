@@ -37,20 +37,22 @@ class SparseLowRank(Sum):
 
     def condensed(self) -> Condensed | None:
         """Only the rows and columns that have sparse entries, and q for the rest."""
-        live = _live(self.S, *self.product), _live(by_rows(self.S.T), *self.product[::-1])
+        L, R = self.product
+        live = (np.diff(self.S.indptr) > 0) | _meets(L, R), _columns(self.S) | _meets(R, L)
         if sum(map(np.count_nonzero, live)) > WORTH_CONDENSING * sum(self.shape):
             return None
         (left, U0), (right, V0) = map(Spread.of, live, self.background)
-        S = _padded(self.S[live[0]][:, live[1]], (len(U0), len(V0)))
-        L, R = (side[kept] for side, kept in zip(self.product, live, strict=True))
-        used = np.flatnonzero(_columns(L) & _columns(R))
-        L, R = (_padded(side[:, used], (len(whole), len(used))) for side, whole in ((L, U0), (R, V0)))
+        used = _columns(L) & _columns(R)
+        q = int(np.count_nonzero(used))
+        S = _cut(self.S, *live, (len(U0), len(V0)))
+        L = _cut(L, live[0], used, (len(U0), q))
+        R = _cut(R, live[1], used, (len(V0), q))
         return Condensed(SparseLowRank(S, (L, R), (U0, V0), self.n_jobs), left, right)
 
 
-def _live(S: sparse.csr_array, L: sparse.csr_array, R: sparse.csr_array) -> np.ndarray:
-    """Which rows of S + L R^T have any entry."""
-    return (np.diff(S.indptr) > 0) | (product_counts(L, R) > 0)
+def _meets(L: sparse.csr_array, R: sparse.csr_array) -> np.ndarray:
+    """Which rows of L R^T have any entry."""
+    return product_counts(L, R) > 0
 
 
 def _columns(S: sparse.csr_array) -> np.ndarray:
@@ -58,8 +60,10 @@ def _columns(S: sparse.csr_array) -> np.ndarray:
     return np.bincount(S.indices, minlength=S.shape[1]) > 0
 
 
-def _padded(S: sparse.csr_array, shape: tuple[int, int]) -> sparse.csr_array:
-    """The same entries in a larger shape."""
-    S = by_rows(S)
-    indptr = np.pad(S.indptr, (0, shape[0] - S.shape[0]), mode="edge")
-    return sparse.csr_array((S.data, S.indices, indptr), shape=shape)
+def _cut(S: sparse.csr_array, rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
+    """The entries of some columns, all of them in some rows, in a shape that may be larger. Cost O(nnz)."""
+    kept = columns[S.indices]
+    number = np.cumsum(columns, dtype=S.indices.dtype) - 1
+    ends = np.cumsum(np.concatenate([[0], kept]), dtype=S.indptr.dtype)[S.indptr[1:][rows]]
+    indptr = np.pad(np.pad(ends, (1, 0)), (0, shape[0] - len(ends)), mode="edge")
+    return sparse.csr_array((S.data[kept], number[S.indices[kept]], indptr), shape=shape)

@@ -59,7 +59,7 @@ def matmul(S: Any, V: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         return S @ V
     edges = np.searchsorted(S.indptr, np.linspace(0, S.nnz, PIECES * n_threads(n_jobs) + 1)[1:-1])
     edges = np.unique([0, *edges, S.shape[0]])
-    return np.concatenate(run(lambda ends: _rows(S, *ends) @ V, pairwise(edges), n_jobs))
+    return np.concatenate(run(lambda ends: rows_of(S, slice(*ends)) @ V, pairwise(edges), n_jobs))
 
 
 def times(Y: np.ndarray, R: np.ndarray) -> np.ndarray:
@@ -67,8 +67,8 @@ def times(Y: np.ndarray, R: np.ndarray) -> np.ndarray:
     return Y * R if Y.shape[1] == 1 else Y @ R
 
 
-def _rows(S: sparse.csr_array, top: int, bottom: int) -> sparse.csr_array:
+def rows_of(S: sparse.csr_array, rows: slice) -> sparse.csr_array:
     """Some rows of a CSR matrix, sharing its memory."""
-    start, stop = S.indptr[top], S.indptr[bottom]
-    parts = S.data[start:stop], S.indices[start:stop], S.indptr[top : bottom + 1] - start
-    return sparse.csr_array(parts, shape=(bottom - top, S.shape[1]))
+    start, stop = S.indptr[rows.start], S.indptr[rows.stop]
+    parts = S.data[start:stop], S.indices[start:stop], S.indptr[rows.start : rows.stop + 1] - start
+    return sparse.csr_array(parts, shape=(rows.stop - rows.start, S.shape[1]))
