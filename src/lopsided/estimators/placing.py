@@ -17,12 +17,15 @@ from ..operators import as_operator
 
 
 def place(kernel: Kernel, X: Array, Z: Array) -> tuple[Array, Array]:
-    """Left and right points as arrays: rows and columns, two sets, or kernel values and numbers of columns."""
+    """Left and right points as arrays: rows and columns, two sets, or kernel values and numbers of columns.
+
+    X has been checked.
+    """
     if isinstance(kernel, Precomputed):
         if Z is not None:
             raise ValueError("kernel='precomputed' takes the kernel matrix as X; leave Z out")
         return X, np.arange(X.shape[1])[:, None]
-    return check_sides(X, by_rows(X.T) if Z is None else gathered(Z, "Z"))
+    return (X, by_rows(X.T)) if Z is None else check_sides(X, gathered(Z, "Z"))
 
 
 def check_rank(k: float, shape: tuple[int, int], n_features: int, weights: Weights | None) -> None:

@@ -12,7 +12,7 @@ from ..kernels.points import Array
 from .base import EVERY, Index, KernelOperator
 
 TILE_BYTES = 1 << 21  # a block that stays in a core's cache between the product, the exponential and its use
-TILE_COLUMNS = 512
+TILE_COLUMNS = 256
 FILL_BYTES = 1 << 23
 EXPONENTIAL = 20  # multiplications
 
