@@ -73,7 +73,7 @@ PAPER_UCI = {  # accuracy: TL1, tanh, RBF (LS-SVM); SNE, T (AsK-LS)
     "australian": (0.856, 0.855, 0.862, 0.854, 0.859),
     "spambase": (0.918, 0.919, 0.925, 0.908, 0.922),
 }
-BANDWIDTHS = (0.125, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
+BANDWIDTHS = tuple(np.logspace(-3, 3.5, 14, base=2))
 KERNELS: dict[str, list[Kernel]] = {
     "TL1": [TL1()],
     "tanh": [Tanh(c, t) for c in (-10.0, -5.0, -1.0, 1.0, 5.0, 10.0) for t in (0.0, 1.0, 5.0)],

@@ -13,6 +13,8 @@ from lopsided.datasets import make_citation_graph
 from lopsided.exceptions import ConvergenceWarning, FallbackWarning
 from lopsided.kernels import Diffusion, Katz, NodeKernel
 from lopsided.kernels.katz import spectral_radius
+from lopsided.kernels.points import canonical
+from lopsided.kernels.walks import Walk, visits
 from lopsided.operators import as_operator
 
 N = 40
@@ -69,6 +71,16 @@ def test_what_the_threshold_costs_is_within_its_bound(threshold, direction):
     steps = np.log(threshold) / np.log(1 - restart)
     side = 2 * max(exact.sum(axis=0).max(), exact.sum(axis=1).max())
     assert (exact - found).max() <= threshold * (1 + steps * (restart + side))
+
+
+def test_hubs_that_are_not_left_cost_no_more_than_their_bound():
+    A, _ = make_citation_graph(300, random_state=1)
+    walk, restart, threshold, faint = Walk.on(canonical(A + A.T)), 0.2, 1e-3, 1e-3
+    every, few = (visits(walk.P, walk.P, restart=restart, threshold=threshold, faint=f).toarray() for f in (0.0, faint))
+    assert (few <= every + EXACT).all() and (few < every - EXACT).any()
+    exact, steps = pagerank((A + A.T).toarray(), restart), np.log(threshold) / np.log(1 - restart)
+    lost = threshold * (1 + steps * (restart + exact.sum(axis=0)))
+    assert (exact - few <= lost + steps * faint * walk.degrees).all()
 
 
 def test_diffusion_does_not_depend_on_blocks_or_threads(monkeypatch):

@@ -21,6 +21,7 @@ COARSER = 2.0
 FEW, MOST_DENSE = 1 << 12, 1 << 14  # nodes for which "last" always solves for all values, and at most
 FULL = 1 / 8
 EXACT = 1e-9  # where new nodes meet values that were solved for
+FAINT = 0.1  # thresholds that a step must reach somewhere to be taken, where walks have no direction
 COARSEST = 0.05  # a threshold above which little more than single edges is left
 
 
@@ -66,8 +67,10 @@ class Diffusion(MatrixKernel):
 
     Notes
     -----
-    Values of K are never found too large, and too small by less than threshold (restart + sum of K[:, j]). A row costs
-    O(1 / (restart threshold)) steps at most and has no more than 1 / threshold entries, whatever the size of the graph.
+    Values of K are never found too large, and too small by no more than T threshold (restart + sum of K[:, j]) in T <=
+    log(threshold) / log(1 - restart) steps. "last" saves itself steps from hubs that reach no node with a tenth of the
+    threshold, for which T / 10 threshold times the number of j's edges may be lost. A row costs O(1 / (restart
+    threshold)) steps at most and has no more than 1 / threshold entries, whatever the size of the graph.
 
     References
     ----------
@@ -157,8 +160,7 @@ class Diffusion(MatrixKernel):
             return False
         if n <= FEW:
             return True
-        entries = expected_entries(self.near_.P, restart=self.restart, threshold=self.threshold)
-        return entries > FULL * n**2
+        return self._expected_entries(self.near_, float(self.threshold)) > FULL * n**2
 
     def _new(self, edges: sparse.csr_array, others: sparse.csr_array, ahead: Walk | None, behind: Walk | None) -> Array:
         """Walks ``ahead`` that start in the new nodes, and walks ``behind`` that end there."""
@@ -171,7 +173,14 @@ class Diffusion(MatrixKernel):
         return self._merged(first, last)
 
     def _visits(self, P: sparse.csr_array, starts: sparse.csr_array, last: Any = None) -> sparse.csr_array:
-        return visits(P, starts, restart=self.restart, threshold=self.cutoff_, last=last)
+        faint = self._faint(self.cutoff_)
+        return visits(P, starts, restart=self.restart, threshold=self.cutoff_, faint=faint, last=last)
+
+    def _expected_entries(self, walk: Walk, threshold: float) -> float:
+        return expected_entries(walk.P, restart=self.restart, threshold=threshold, faint=self._faint(threshold))
+
+    def _faint(self, threshold: float) -> float:
+        return FAINT * threshold if self.direction == "last" else 0.0
 
     def _merged(self, first: sparse.csr_array | None, last: sparse.csr_array | None) -> sparse.csr_array:
         """The mean of what is there, transformed."""
@@ -197,7 +206,7 @@ class Diffusion(MatrixKernel):
         budget, threshold = budget_bytes(self.memory_budget), float(self.threshold)
         size = COPIES * (walks[0].P.dtype.itemsize + np.dtype(np.int32).itemsize)
         while True:
-            entries = sum(expected_entries(walk.P, restart=self.restart, threshold=threshold) for walk in walks)
+            entries = sum(self._expected_entries(walk, threshold) for walk in walks)
             if size * entries <= budget:
                 break
             threshold *= COARSER
