@@ -19,8 +19,8 @@ from lopsided.linalg.prior_choice import (
     dealt,
     held_out_alignments,
     held_out_errors,
+    least_error,
     paper_criterion,
-    simplest,
 )
 from lopsided.linalg.side_information import ClassTargets, PairTargets
 
@@ -261,15 +261,13 @@ def test_criterion_of_the_paper_is_a_product_of_alignments(rng):
     assert 1 - path.errors[row, 0] == pytest.approx(expected)
 
 
-def test_choice_is_the_simplest_that_is_as_good_as_any():
+def test_choice_is_of_least_error_and_of_equals_the_largest_weight():
     weights = np.array([0.1, 1.0, np.inf])
-    noise = np.array([0.1, -0.1] * 10)
-    good, poor = noise, noise[::-1] + 0.5
-    assert simplest([Path(weights, np.vstack([good, good, poor]))]) == (0, 1.0)
-    assert simplest([Path(weights, np.vstack([poor, poor, good]))]) == (0, np.inf)
-    assert simplest([Path(weights, np.vstack([poor] * 3)), Path(weights, np.vstack([good, poor, poor]))]) == (1, 0.1)
-    uncertain = good + 0.1 * np.array([3.0, -2.0] * 10)
-    assert simplest([Path(weights, np.vstack([uncertain] * 3)), Path(weights, np.vstack([good] * 3))]) == (0, np.inf)
+    good, poor = np.array([0.0, 2.0]), np.array([1.0, 1.5])
+    assert least_error([Path(weights, np.vstack([good, good, poor]))]) == (0, 1.0)
+    assert least_error([Path(weights, np.vstack([poor, poor, good]))]) == (0, np.inf)
+    assert least_error([Path(weights, np.vstack([poor] * 3)), Path(weights, np.vstack([good, poor, poor]))]) == (1, 0.1)
+    assert least_error([Path(weights, np.vstack([good] * 3))] * 2) == (0, np.inf)
 
 
 def test_folds_hold_every_class_evenly(rng):

@@ -109,7 +109,7 @@ def test_choice_does_not_look_beyond_what_is_labelled(rng):
     one = PriorNystroem(30, random_state=0).fit(X, known)
     other = PriorNystroem(30, random_state=0).fit(X, np.where(known < 0, -1, known))
     assert one.prior_weight_ == other.prior_weight_
-    assert len(one.path_) == 2 and one.path_[0].errors.shape == (len(one.path_[0].weights), 60)
+    assert len(one.path_) == 5 and one.path_[0].errors.shape == (len(one.path_[0].weights), 60)
 
 
 def test_labels_that_say_nothing_leave_the_prior_alone(rng):

@@ -41,14 +41,14 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Landmarks, and features. Not looked at where landmarks are given.
     kernel : str, Kernel, callable or list of them, default="rbf"
         Symmetric positive semidefinite unless there is a Z. "rbf" is the Gaussian kernel whose squared bandwidth is the
-        mean squared distance between samples, the 2012 paper's; with labels and prior_weight="auto" also half of that
-        bandwidth is tried. A list is tried in its order, and an earlier kernel is kept unless a later
-        one is clearly better.
+        mean squared distance between samples, the 2012 paper's; with labels and prior_weight="auto" bandwidths from a
+        third of that to half as much again are tried, too. A list is tried in its order, and the first of the best is
+        kept.
     prior_weight : {"auto", "alignment"} or float, default="auto"
         What the prior weighs, in units of the largest curvature of the other term; infinity is the Nystrom method.
         "auto" chooses among powers of ten by the error of least-squares classifiers on labelled samples that are held
-        out in turn (with pairs, or a Z: by the alignment of held-out entries), and takes the largest weight within a
-        standard error of the best. "alignment" is the paper's criterion (12), which looks at nothing held out.
+        out in turn (with pairs, or a Z: by the alignment of held-out entries). "alignment" is the paper's criterion
+        (12), which looks at nothing held out.
     landmarks : {"kmeans", "uniform"}, array, or pair of arrays with Z, default="kmeans"
         Centres of clusters; samples at random; row numbers (m,) or points (m, width).
     metric : {"samples", "landmarks"}, default="samples"

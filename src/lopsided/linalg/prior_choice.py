@@ -91,24 +91,11 @@ def paper_criterion(
     return Path(np.array(WEIGHTS), losses)
 
 
-def simplest(paths: Sequence[Path]) -> tuple[int, float]:
-    """The first path that is not clearly worse than the best one, and on it the largest weight that is as good as any.
-
-    Clearly worse is by two standard errors of the paired differences, as good as any within one. Labels are few where a
-    prior is wanted, and what they do not clearly say is left to it.
-    """
-    bests = [path.errors[path.errors.mean(axis=1).argmin()] for path in paths]
-    least = min(bests, key=np.mean)
-    number = next(number for number, best in enumerate(bests) if _excess(best, least) <= 2)
-    weights, errors = paths[number]
-    return number, float(max(w for w, row in zip(weights, errors, strict=True) if _excess(row, bests[number]) <= 1))
-
-
-def _excess(errors: np.ndarray, best: np.ndarray) -> float:
-    """By how many standard errors some errors exceed others on the same samples."""
-    more = errors - best
-    mean, spread = float(more.mean()), float(more.std() / np.sqrt(len(more)))
-    return 0.0 if mean <= 0 else mean / max(spread, np.finfo(float).tiny)
+def least_error(paths: Sequence[Path]) -> tuple[int, float]:
+    """The path of the least mean error, and its weight there; of equals the first path and the largest weight."""
+    means = [path.errors.mean(axis=1) for path in paths]
+    number = int(np.argmin([mean.min() for mean in means]))
+    return number, float(paths[number].weights[means[number] == means[number].min()].max())
 
 
 def dealt(groups: np.ndarray, count: int, rng: np.random.Generator) -> list[np.ndarray]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,10 +18,10 @@ from ..operators.build import as_operator
 from .block_krylov import check_finite
 from .landmarks import Landmarks, given_landmarks, kmeans, rows_as_landmarks, uniform
 from .low_rank_prior import Dictionary, Frame, TwoFrames, frame_of, frames_of, learn_dictionary
-from .prior_choice import Path, dealt, held_out_alignments, held_out_errors, paper_criterion, simplest
+from .prior_choice import Path, dealt, held_out_alignments, held_out_errors, least_error, paper_criterion
 from .side_information import ClassTargets, PairTargets, SideInformation
 
-FRACTIONS = (1.0, 0.5)  # of the bandwidth, tried where labels can tell
+FRACTIONS = (1.0, 2**0.5, 0.5**0.5, 0.5, 0.5**1.5)  # of the bandwidth, tried where labels can tell
 FOLDS = 5
 HELD = 300  # labelled samples are enough to choose by
 SAMPLE = 5000  # samples are enough for the variances along a few hundred axes
@@ -142,7 +143,8 @@ def learn_kernel(
         "closed" for the start alone, "gradient" or "accelerated", and when to stop.
     """
     chooses = known is not None and isinstance(weight, str)
-    kernels = candidates(kernel, place, chooses)
+    fractions = FRACTIONS if chooses and weight == "auto" else FRACTIONS[:1]
+    kernels = candidates(kernel, place, fractions, chooses)
     frames = [place.frame(each, of_samples) for each in kernels]
     number, paths = 0, list[Path]()
     if known is None or (not chooses and np.isinf(float(weight))):
@@ -162,12 +164,12 @@ def learn_kernel(
     return Learned(kernel, left_map @ right_map.T, left_map, right_map, weight, learned.objectives, alignment, paths)
 
 
-def candidates(kernel: Any, place: Landscape, chooses: bool) -> list[Kernel]:
+def candidates(kernel: Any, place: Landscape, fractions: Sequence[float], chooses: bool) -> list[Kernel]:
     """The kernels to try, fitted to the samples."""
     if isinstance(kernel, str) and kernel == "rbf":
         Z = place.X if place.Z is None else place.Z
         bandwidth = np.sqrt(mean_squared_distance(place.X, Z)) if place.X.shape[1] == Z.shape[1] else 1.0
-        kernel = [RBF(float(bandwidth * part)) for part in (FRACTIONS if chooses else FRACTIONS[:1])]
+        kernel = [RBF(float(bandwidth * part)) for part in fractions]
     elif not isinstance(kernel, list):
         kernel = [kernel]
     if not kernel or (len(kernel) > 1 and not chooses):
@@ -222,14 +224,13 @@ def _by_criterion(
         L, R = frame.bases
         information = place.information(kernel, known, frame)
         paths.append(paper_criterion(information, frame.prior, L, R, symmetric=isinstance(frame, Frame)))
-    number = int(np.argmin([path.errors.min() for path in paths]))
-    return number, float(paths[number].weights[paths[number].errors[:, 0].argmin()]), paths
+    return *least_error(paths), paths
 
 
 def _by_held_out(
     place: Landscape, kernels: list[Kernel], frames: list[Frame | TwoFrames], known: Labels | Pairs
 ) -> Chosen:
-    """The first kernel and the largest weight that do as well as any on what is held out."""
+    """The kernel and the weight that do best on what is held out."""
     rng = np.random.default_rng([place.seed, 3])
     few = _few(known, rng)
     paths = []
@@ -240,8 +241,7 @@ def _by_held_out(
             paths.append(held_out_errors(F, frame.scales, few.left_classes, folds, balanced=few.balanced))
         else:
             paths.append(held_out_alignments(place.information(kernel, few, frame), frame.prior, folds))
-    number, weight = simplest(paths)
-    return number, weight, paths
+    return *least_error(paths), paths
 
 
 def _few(known: Labels | Pairs, rng: np.random.Generator) -> Labels | Pairs:
