@@ -20,7 +20,7 @@ SMALL = 300  # a full decomposition of this size takes milliseconds
 SHARE = 6  # above min(n, m) / 6 components a Krylov space costs as much as all of them
 LAPACK_COPIES = 5
 MANY_TRIPLETS = 32
-CHEAP_PRODUCT = 1 << 21  # multiplications that cost no more than the interpreter's part of a step
+CHEAP_PRODUCT = 1 << 21  # multiplications up to which the fewest columns in all win over many at once
 
 
 class Choice(NamedTuple):
@@ -85,14 +85,16 @@ def choose(
 
 
 def block_size(shape: tuple[int, int], k: int, *, work: int, evaluated: bool = False) -> int:
-    """Columns multiplied at once: many where a product is dear whatever its width, one where each column costs.
+    """Columns multiplied at once: many where a product is dear whatever its width, one where it is cheap or sparse.
 
     Where many triplets are wanted the bases cost more than the products, and less a column in blocks.
     """
     n, m = shape
     if evaluated:
         return k + EXTRA
-    return 1 if work < max(CHEAP_PRODUCT, n * m / 10) and k < MANY_TRIPLETS else 8
+    if work < CHEAP_PRODUCT:
+        return 1 if k < 2 * MANY_TRIPLETS else 8
+    return 1 if work < n * m / 10 and k < MANY_TRIPLETS else 8
 
 
 def factorise(
