@@ -10,6 +10,7 @@ from .points import Array, canonical
 from .structure import squared_norms
 
 CHUNK = 1 << 20
+TYPICAL = 1 << 13  # points tell how long they are
 LOST = 1e-3  # of an exponent or of a squared distance in bandwidths
 
 
@@ -49,13 +50,18 @@ def mean_squared_distance(X: Array, Z: Array) -> float:
 
 def check_resolution(bandwidth: float, origin: np.ndarray | None, X: Array, Z: Array) -> None:
     """Refuse a bandwidth that rounding loses in |x|^2 + |z|^2 - 2 x.z for typical points, measured from the origin."""
-    typical = float(np.median(np.concatenate([_norms_from(origin, X), _norms_from(origin, Z)])))
+    typical = float(np.median(np.concatenate([_norms_from(origin, some) for some in (_spaced(X), _spaced(Z))])))
     least = np.sqrt(np.finfo(X.dtype).eps * typical / LOST)
     if bandwidth < least:
         raise ValueError(
             f"bandwidth={bandwidth:g} is lost in the rounding of distances between points as long as "
             f"{np.sqrt(typical):.3g} in {X.dtype}; take at least {least:.2g}, or scale the data"
         )
+
+
+def _spaced(X: Array) -> Array:
+    """Rows at even distances, enough of them for a median; all of sparse points, whose norms cost less than a copy."""
+    return X if sparse.issparse(X) else X[:: max(1, X.shape[0] // TYPICAL)]
 
 
 def _norms_from(origin: np.ndarray | None, X: Array) -> np.ndarray:

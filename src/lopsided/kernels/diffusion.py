@@ -16,7 +16,7 @@ from .node import MatrixKernel
 from .points import Array, by_rows, canonical
 from .walks import Walk, dense_visits, expected_entries, last_step, visits
 
-COPIES = 3  # of the matrix while it is put together
+COPIES = 5  # of the matrix while it is put together, transposed and decomposed
 COARSER = 2.0
 FEW, MOST_DENSE = 1 << 12, 1 << 14  # nodes for which "last" always solves for all values, and at most
 FULL = 1 / 8
