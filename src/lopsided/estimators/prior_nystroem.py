@@ -41,8 +41,8 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Landmarks, and features. Not looked at where landmarks are given.
     kernel : str, Kernel, callable or list of them, default="rbf"
         Symmetric positive semidefinite unless there is a Z. "rbf" is the Gaussian kernel whose squared bandwidth is the
-        mean squared distance between samples, the 2012 paper's; with labels and prior_weight="auto" bandwidths from a
-        third of that to half as much again are tried, too. A list is tried in its order, and the first of the best is
+        mean squared distance between samples, the 2012 paper's; with labels and prior_weight="auto" bandwidths from
+        0.35 to 1.41 times that are tried, too. A list is tried in its order, and the first of the best is
         kept.
     prior_weight : {"auto", "alignment"} or float, default="auto"
         What the prior weighs, in units of the largest curvature of the other term; infinity is the Nystrom method.

@@ -109,6 +109,13 @@ def scale_rows(X: sparse.csr_array, weights: np.ndarray) -> sparse.csr_array:
     return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
 
 
+def some_entries(P: sparse.csr_array, chosen: np.ndarray) -> sparse.csr_array:
+    """Only the entries for which ``chosen``, laid out as they are, is true."""
+    kept = np.flatnonzero(chosen)
+    indptr = np.searchsorted(kept, P.indptr).astype(P.indptr.dtype)
+    return sparse.csr_array((P.data[kept], P.indices[kept], indptr), shape=P.shape)
+
+
 def row_sums(values: np.ndarray, P: sparse.csr_array) -> np.ndarray:
     """Sum values laid out as the entries of P over each row."""
     return _reduced(np.add, values, P, np.zeros(P.shape[0], dtype=values.dtype))

@@ -9,7 +9,7 @@ from scipy import linalg, sparse
 
 from .._parallel import run, slices_of
 from .points import by_rows
-from .structure import row_peaks, row_sums, scale_rows
+from .structure import row_peaks, row_sums, scale_rows, some_entries
 
 BLOCK_ROWS = 1 << 10
 SAMPLE_ROWS = 256
@@ -95,17 +95,17 @@ def visits(
     def follow(rows: slice) -> sparse.csr_array:
         walking, found = (1 - restart) * starts[rows], []
         while walking.nnz:
-            walking = _kept(walking, walking.data >= threshold)
+            walking = some_entries(walking, walking.data >= threshold)
             found.append(walking)
             if faint:
-                walking = _kept(walking, walking.data * clearest[walking.indices] >= faint)
+                walking = some_entries(walking, walking.data * clearest[walking.indices] >= faint)
             walking = walking @ scaled
         ended = _total(found) if found else walking
         ended.data *= restart
         if last is not None:
             ended = ended @ last + restart * last[rows]
         ended = sparse.csr_array(ended)
-        return _kept(ended, ended.data >= threshold)
+        return some_entries(ended, ended.data >= threshold)
 
     found = run(follow, slices_of(starts.shape[0], BLOCK_ROWS), n_jobs)
     return by_rows(sparse.vstack(found, format="csr"))
@@ -125,10 +125,3 @@ def _total(parts: list[sparse.csr_array]) -> sparse.csr_array:
     ends = np.arange(0, len(columns) + 1, len(parts), dtype=np.int32)
     together = sparse.csr_array((np.ones(len(columns), dtype=parts[0].dtype), columns, ends))
     return together @ sparse.vstack(parts, format="csr")
-
-
-def _kept(S: sparse.csr_array, which: np.ndarray) -> sparse.csr_array:
-    """Only some of the entries."""
-    chosen = np.flatnonzero(which)
-    indptr = np.searchsorted(chosen, S.indptr).astype(S.indptr.dtype)
-    return sparse.csr_array((S.data[chosen], S.indices[chosen], indptr), shape=S.shape)

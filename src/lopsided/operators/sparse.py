@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from .._parallel import even_slices, n_threads, run
-from ..kernels.structure import SparseKernel, product_counts, product_slices, row_numbers, scale_rows
+from ..kernels.structure import SparseKernel, product_counts, product_slices, row_numbers, scale_rows, some_entries
 from .base import EVERY, Index, KernelOperator
 from .blocked import EXPONENTIAL
 from .sparse_low_rank import SparseLowRank
@@ -98,7 +98,7 @@ class Slices:
         X = rows_of(self.X, rows)
         P = X @ self.Zt
         if self.slope:
-            P = _without(P, self.unit)
+            P = some_entries(P, P.data != self.unit)
         left, values = self.structure.expand(X, P, self.slope)
         lines, right = row_numbers(P), self.structure.right
         weight = left[lines, 0] * right[P.indices, 0]
@@ -179,10 +179,3 @@ def _meeting_entries(X: sparse.csr_array, Z: sparse.csr_array) -> int:
     """Entries of both sides in columns that both of them use; the others never meet in X Z^T."""
     counts = [np.bincount(side.indices, minlength=side.shape[1]) for side in (X, Z)]
     return int(sum(count[counts[0] * counts[1] > 0].sum() for count in counts))
-
-
-def _without(P: sparse.csr_array, value: float) -> sparse.csr_array:
-    """Drop the entries that have one value."""
-    kept = np.flatnonzero(P.data != value)
-    indptr = np.searchsorted(kept, P.indptr).astype(P.indptr.dtype)
-    return sparse.csr_array((P.data[kept], P.indices[kept], indptr), shape=P.shape)
