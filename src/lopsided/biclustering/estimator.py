@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..estimators import KernelSVD
-from ..estimators.placing import times_kernel
+from ..estimators.decomposed import times_kernel
 from ..exceptions import LopsidedWarning
 from ..kernels import Kernel, Precomputed
 from ..kernels.points import FLOATS, Array, by_rows, canonical, check_points

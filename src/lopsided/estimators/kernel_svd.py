@@ -6,43 +6,36 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
-from .._parallel import jobs, n_threads, slices_of
-from .._rows import check_out, gathered
+from .._parallel import jobs, n_threads
+from .._rows import gathered
 from ..kernels import Kernel, Precomputed, as_kernel
-from ..kernels.points import FLOATS, Array, canonical, check_points
+from ..kernels.points import FLOATS, Array, canonical
 from ..linalg import (
     SOLVERS,
     STRATEGIES,
     Attempt,
     Choice,
-    Diagnostics,
     Factors,
-    Landmarks,
     approximate,
-    check_finite,
     check_weights,
     decompose,
-    diagnose,
     exact_sides,
     factorise,
     factorise_energy,
     landmark_choice,
     many_sums,
-    powers,
 )
 from ..linalg.compatibility import PROJECTIONS
 from ..operators import Centered, KernelOperator, as_operator, budget_bytes
-from .placing import check_rank, choose_compatibility, mapped_landmarks, place, points_of_fit, times_kernel
+from .decomposed import DecomposedKernel
+from .placing import check_rank, choose_compatibility, mapped_landmarks, place
 
-SLAB_ROWS = 1 << 18
 
-
-class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelSVD(DecomposedKernel):
     """Singular value decomposition of an asymmetric kernel matrix.
 
     (Not the K-SVD of dictionary learning.) The matrix K = [k(x_i, z_j)], whose left points x need not be of the kind of
@@ -235,73 +228,6 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.fit(X, Z=Z, left_weights=left_weights, right_weights=right_weights)
         return self.left_vectors_ * self._powers(self.scaling)
 
-    def transform(self, X: Array, out: np.ndarray | None = None) -> np.ndarray:
-        """Embed left points: k(x, Z) V s^(scaling - 1), or the map from the landmarks, in blocks.
-
-        For kernel="precomputed" a row of X holds the values of a new left point against the m right points. The result
-        may be written to an array, such as a memory map.
-        """
-        check_is_fitted(self)
-        X = canonical(validate_data(self, gathered(X, "X"), accept_sparse="csr", dtype=FLOATS, reset=False))
-        return self._embed(X, out, of_right=False)
-
-    def transform_right(self, Z: Array, out: np.ndarray | None = None) -> np.ndarray:
-        """Embed right points: k(X, z)^T U s^(scaling - 1), or the map from the landmarks, in blocks.
-
-        A right point has the width of Z in ``fit``; without Z it is a column of the matrix, with n entries. For
-        kernel="precomputed" a row holds the values of a new right point against the n left points. Kernels normalised
-        over the right set (SNE, StudentT) sum over it again, which costs as much as fitting them did.
-        """
-        check_is_fitted(self)
-        Z = check_points(gathered(Z, "Z"), "Z")
-        if Z.shape[1] != self.n_features_right_:
-            raise ValueError(
-                f"Z has {Z.shape[1]} columns, but right points have {self.n_features_right_} entries each; new columns "
-                "of a matrix are passed as rows"
-            )
-        return self._embed(Z, out, of_right=True)
-
-    def reconstruct(self) -> np.ndarray:
-        """The dense (n, m) approximation of K of rank k; what ``center`` removed is added back."""
-        check_is_fitted(self)
-        K = self._factors().matrix()
-        if self.means_ is not None:
-            rows, columns, grand = self.means_
-            K += rows[:, None] + columns - grand
-        return K
-
-    @property
-    def errors_left_(self) -> np.ndarray:
-        """e_i of the 2016 paper's primal problem, (n, k): the left points along each direction, U s."""
-        check_is_fitted(self)
-        return self.left_vectors_ * self.singular_values_
-
-    @property
-    def errors_right_(self) -> np.ndarray:
-        """r_j of the 2016 paper's primal problem, (m, k): the right points along each direction, V s."""
-        check_is_fitted(self)
-        return self.right_vectors_ * self.singular_values_
-
-    def diagnostics(self, X: Array = None, *, Z: Array = None) -> Diagnostics:
-        """How well the factors meet the equations of the papers: stationarity, objective, coupled covariances.
-
-        Printed, the result is a table; :func:`lopsided.plotting.plot_diagnostics` draws it. Cost: four products with
-        the kernel matrix and k columns.
-
-        Parameters
-        ----------
-        X, Z : as in ``fit``, default=None
-            The data of ``fit``. May be left out where the model keeps all points: not with kernel="precomputed", nor
-            with landmarks, whose approximation is then held against the kernel matrix itself.
-        """
-        check_is_fitted(self)
-        if X is not None:
-            X = canonical(validate_data(self, gathered(X, "X"), accept_sparse="csr", dtype=FLOATS, reset=False))
-        X, Z = points_of_fit(self, X, Z)
-        with jobs(self.n_jobs):
-            A = as_operator(self.kernel_, X, Z, budget=budget_bytes(self.memory_budget))
-            return diagnose(self._centred(A), self._factors(), self.weights_)
-
     def _fit(self, X: Array, Z: Array, left_weights: Any, right_weights: Any) -> None:
         n_threads(self.n_jobs)
         kernel, budget, of_one_matrix = as_kernel(self.kernel), budget_bytes(self.memory_budget), Z is None
@@ -329,7 +255,7 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         factors, counted, self.solver_ = decompose(A, self.weights_, lambda A: self._factorise(A, budget))
         self._keep(factors, kernel, X, Z)
         self._left, self._right = exact_sides(counted, self.means_)
-        self.landmarks_: tuple[Landmarks, Landmarks] | None = None
+        self.landmarks_ = None
         self.history_: tuple[Attempt, ...] = ()
         self.eta_: float | None = None
 
@@ -374,16 +300,6 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             )
         return None
 
-    def _centred(self, A: KernelOperator) -> KernelOperator:
-        """A, or A without its weighted means."""
-        weights = self.weights_
-        if not self.center:
-            return A
-        return Centered(A) if weights is None else Centered(A, weights.left, weights.right)
-
-    def _factors(self) -> Factors:
-        return Factors(self.left_vectors_, self.singular_values_, self.right_vectors_)
-
     def _factorise(self, A: KernelOperator, budget: int) -> tuple[Factors, Choice]:
         solve = factorise if isinstance(self.n_components, Integral) else factorise_energy
         rng = np.random.default_rng(self._seed())
@@ -391,29 +307,3 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _seed(self) -> int:
         return 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
-
-    def _embed(self, points: Array, out: np.ndarray | None, *, of_right: bool) -> np.ndarray:
-        """Map points of one side, at once or, into a given array, slab by slab."""
-        if out is None:
-            return self._embedded(points, of_right)
-        check_out(out, (points.shape[0], self.n_components_), self.left_vectors_.dtype)
-        for rows in slices_of(points.shape[0], SLAB_ROWS):
-            out[rows] = self._embedded(points[rows], of_right)
-        return out
-
-    def _embedded(self, points: Array, of_right: bool) -> np.ndarray:
-        """(k(points, those at fit) map - offset) s^scaling in blocks; nothing is kept."""
-        side = self._right if of_right else self._left
-        scores = times_kernel(self, points, side.map, of_right=of_right)
-        check_finite(scores)
-        return (scores - side.offset) * self._powers(self.scaling)
-
-    def _powers(self, exponent: float) -> np.ndarray:
-        """s^exponent, and zero for triplets that are null to rounding."""
-        return powers(self.singular_values_, exponent, max(self.X_fit_.shape[0], self.Z_fit_.shape[0]))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags

@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._parallel import jobs
 from .._rows import gathered
 from ..kernels import Kernel, Precomputed
 from ..kernels.points import Array, by_rows, check_points, check_sides
 from ..linalg import Compatibility, Identity, Weights, make_compatible
 from ..linalg.compatibility import given, given_pair
-from ..operators import as_operator
 
 
 def place(kernel: Kernel, X: Array, Z: Array) -> tuple[Array, Array]:
@@ -83,43 +81,6 @@ def mapped_landmarks(landmarks: Any, kernel: Kernel, maps: Compatibility, widths
     return tuple(
         map(side) if side.ndim == 2 else side for map, side in zip((maps.left, maps.right), sides, strict=True)
     )
-
-
-def points_of_fit(model: Any, X: Array, Z: Array) -> tuple[Array, Array]:
-    """The points that a fitted KernelSVD decomposed, mapped: those it keeps, or its data given again."""
-    if X is None:
-        if Z is not None:
-            raise ValueError("diagnostics(Z=Z) leaves out X; pass both as in fit, or neither")
-        if model.landmarks_ is not None or isinstance(model.kernel_, Precomputed):
-            raise ValueError(
-                "with landmarks or kernel='precomputed' the model does not keep the data of fit; pass them: "
-                "diagnostics(X) or diagnostics(X, Z=Z)"
-            )
-        return model.X_fit_, model.Z_fit_
-    X, Z = place(model.kernel_, X, Z)
-    of_fit = (len(model.left_vectors_), model.n_features_in_), (len(model.right_vectors_), model.n_features_right_)
-    width = model.n_features_right_ if isinstance(model.kernel_, Precomputed) else Z.shape[1]
-    if (X.shape, (Z.shape[0], width)) != of_fit:
-        raise ValueError(
-            f"diagnostics takes the left and right points of fit, of shapes {of_fit[0]} and {of_fit[1]}, not "
-            f"{X.shape} and {Z.shape}; pass X and Z as in fit"
-        )
-    return model.compatibility_.left(X), model.compatibility_.right(Z)
-
-
-def times_kernel(model: Any, points: Array, weights: np.ndarray, *, of_right: bool = False) -> np.ndarray:
-    """k(points, Z) W for left points and k(X, points)^T W for right ones, in blocks; nothing is kept.
-
-    X and Z are the points, or the landmarks, that a fitted KernelSVD compares new ones with.
-    """
-    with jobs(model.n_jobs):
-        if not of_right:
-            A = as_operator(model.kernel_, model.compatibility_.left(points), model.Z_fit_, budget=0)
-        elif isinstance(model.kernel_, Precomputed):
-            A = as_operator(model.kernel_.of_columns, points, model.X_fit_, budget=0)
-        else:
-            A = as_operator(model.kernel_, model.X_fit_, model.compatibility_.right(points), budget=0).T
-        return np.asarray(A @ weights.astype(A.dtype, copy=False))
 
 
 def _as_map(C: Any, dtype: np.dtype) -> Array:
