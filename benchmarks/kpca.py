@@ -43,7 +43,7 @@ class KPCAProblem(Problem):
 
 
 def learned_kpca(
-    kernel: Kernel, loss: Loss, X: np.ndarray, Y: np.ndarray, X_new: np.ndarray, k: int, seed: int
+    kernel: Kernel, loss: Loss, X: np.ndarray, Y: np.ndarray, X_new: np.ndarray, k: int, seed: int, alpha: float
 ) -> np.ndarray:
     """Scores of new rows: C starts at one, a fifth of the rows says when to stop."""
     rng = np.random.default_rng(seed)
@@ -51,7 +51,7 @@ def learned_kpca(
     held, rest = order[: len(X) // 5], order[len(X) // 5 :]
     anchors = X[np.sort(rest[:ANCHORS])]
     width = X.shape[1]
-    problem = KPCAProblem(kernel.fit(X, anchors), np.eye(width), loss, k, 1e-3, anchors)
+    problem = KPCAProblem(kernel.fit(X, anchors), np.eye(width), loss, k, alpha, anchors)
     small = len(rest) * len(anchors) <= 1 << 20
     step = whole_steps(problem) if small else batch_steps(problem, 500, 0.01, rng)
     found = learn(
