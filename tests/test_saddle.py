@@ -73,6 +73,32 @@ def test_leaving_one_out_is_refitting_without_it(name, C):
         assert_close(target[i], K[rest, i] @ a + b2, ulps=1e6)
 
 
+@pytest.mark.parametrize(
+    "name", [name for name in INVERTING if name not in ("spectral_gram", "woodbury")]
+)  # for small C
+def test_leaving_one_out_keeps_its_digits_where_kernel_values_are_large(name):
+    K, Y, C = 1e6 * matrix(name), targets(), 40.0
+    system = at(name, K, C)
+    source, target = system.leave_one_out(Y, system.solve(Y))
+    folds = [(np.delete(np.arange(N), i), np.array([i])) for i in range(N)]
+    ((by_folds, _),) = SADDLES[name](K).leave_folds_out(np.array([C]), Y, folds)
+    for rest, (i,) in folds:
+        a, c, b1, b2 = solve_bordered(K[np.ix_(rest, rest)], C, Y[rest])
+        assert_close(source[i], K[i, rest] @ c + b1, ulps=1e9)
+        assert_close(target[i], K[rest, i] @ a + b2, ulps=1e9)
+        assert_close(by_folds[i], source[i], ulps=1e9)
+
+
+@pytest.mark.parametrize("name", ["spectral_svd", "symmetric_many"])
+def test_samples_left_out_are_unknown_where_rounding_drowns_the_ridge(name):
+    K, Y, grid = 1e12 * matrix(name), targets(), np.array([1e-12, 1e3])
+    folds = [(np.arange(12, N), np.arange(12)), (np.arange(12), np.arange(12, N))]
+    for path in (SADDLES[name](K).leave_one_out(grid, Y), SADDLES[name](K).leave_folds_out(grid, Y, folds)):
+        known, unknown = path
+        assert np.isfinite(known).all()
+        assert np.isnan(unknown).all()
+
+
 @pytest.mark.parametrize("name", INVERTING)
 def test_a_path_of_C_is_the_answers_at_each_C(name):
     K, Y, grid = matrix(name), targets(), np.array([0.05, 0.3, 2.0, 50.0])

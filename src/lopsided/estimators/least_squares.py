@@ -156,7 +156,10 @@ class AsymmetricLeastSquares(BaseEstimator):
             if errors[number] < errors[:number].min(initial=np.inf):
                 self.merger_, self.loo_predictions_ = merger, self._squeeze(merged)
         if np.isinf(errors).all():
-            raise ValueError(f"without some of the samples the system is singular at C={self.C}; add other values of C")
+            raise ValueError(
+                f"without some of the samples the system is singular, to rounding, at C={self.C}; add other values of "
+                "C, smaller ones if values of the kernel are large"
+            )
         best = int(errors.argmin())
         self.loo_score_ = float(scores[best])
         self.path_ = {"C": grid, "error": errors, "score": scores}

@@ -27,6 +27,8 @@ from ..operators.base import KernelOperator
 
 INVERSE_STEPS = 2
 POWER_STEPS = 4
+EPS = np.finfo(float).eps
+DROWNED = 0.01  # share of 1/C that rounding may take
 NEAR = 1e-8  # the reciprocal condition below which the authors of the 2023 paper take the damped solution
 
 
@@ -186,6 +188,13 @@ def from_blocks(Y: np.ndarray, a: np.ndarray, c: np.ndarray, aa: np.ndarray, cc:
     determinant = aa * cc - ac**2
     with np.errstate(divide="ignore", invalid="ignore"):
         return Y - (cc * a - ac * c) / determinant, Y - (aa * c - ac * a) / determinant
+
+
+def unless_drowned(held_out: HeldOut, C: float, s: np.ndarray) -> HeldOut:
+    """Held-out values, or nan where 1/C has drowned in the rounding of the largest of the singular values s."""
+    if EPS * C * s.max(initial=0.0) < DROWNED:
+        return held_out
+    return np.full_like(held_out[0], np.nan), np.full_like(held_out[1], np.nan)
 
 
 def solve_or_nan(block: np.ndarray, r: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ from ..operators.stored import Stored
 from .dense import lapack
 from .factors import Factors
 from .nystrom import Nystrom
-from .saddle import BlockwiseSystem, Closeness, Duals, Fold, HeldOut, Saddle, from_blocks, solve_or_nan
+from .saddle import BlockwiseSystem, Closeness, Duals, Fold, HeldOut, Saddle, from_blocks, solve_or_nan, unless_drowned
 
 EPS = np.finfo(float).eps
 DIGITS = 1e-10  # accuracy below which vectors are not taken from B B'
@@ -86,7 +86,8 @@ class Spectral(Saddle):
         R = Y - Y.mean(axis=0)
         for some in slices_of(len(grid), BATCH_ENTRIES // Y.size):
             batch = zip(*self.inverse(grid[some], R, R), *self.blocks(grid[some]), strict=True)
-            yield from (from_blocks(Y, *of_one_C) for of_one_C in batch)
+            for C, of_one_C in zip(grid[some], batch, strict=True):
+                yield unless_drowned(from_blocks(Y, *of_one_C), C, self.factors.s)
 
     def leave_folds_out(self, grid: np.ndarray, Y: np.ndarray, folds: Sequence[Fold]) -> Iterator[HeldOut]:
         """The same for folds of f samples, by blocks of size 2f: O(n k f) for each C and all folds together."""
@@ -98,7 +99,7 @@ class Spectral(Saddle):
                 residuals = solve_or_nan(system.block(fold), np.concatenate([duals.a[fold], duals.c[fold]]))
                 source[fold] -= residuals[: len(fold)]
                 target[fold] -= residuals[len(fold) :]
-            yield source, target
+            yield unless_drowned((source, target), C, self.factors.s)
 
     def inverse(self, grid: np.ndarray, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Solutions a and c for every C, each of shape (len(grid), n, k)."""

@@ -10,7 +10,7 @@ import scipy.linalg
 
 from ..operators.base import KernelOperator
 from ..operators.stored import Stored
-from .saddle import Duals, Fold, HeldOut, Saddle, System, solve_or_nan
+from .saddle import Duals, Fold, HeldOut, Saddle, System, solve_or_nan, unless_drowned
 
 EPS = np.finfo(float).eps
 
@@ -19,7 +19,8 @@ class Symmetric(Saddle):
     """If K = K' then a = c, b1 = b2 and (I/C + B) a = H y with B the centred kernel matrix.
 
     The half of the saddle system that K = K' leaves idle may be singular without harm. Cost O(n^3): one factorisation
-    of size n, or one eigendecomposition B = U diag(e) U' for many C and for leaving one out.
+    of size n, or one eigendecomposition B = U diag(e) U' on the vectors that sum to zero, for many C and for leaving
+    samples out.
     """
 
     def __init__(self, A: KernelOperator, many: bool) -> None:
@@ -35,9 +36,10 @@ class Symmetric(Saddle):
 
     @cached_property
     def spectrum(self) -> tuple[np.ndarray, np.ndarray]:
-        """Eigenvalues, ascending, and eigenvectors of the centred matrix."""
-        e, U = np.linalg.eigh(self.B)
-        return e, U
+        """Eigenvalues, ascending, and eigenvectors of the centred matrix; all but the vector of ones."""
+        above = 2 * np.linalg.norm(self.B) or 1.0  # sets the vector of ones, which B annihilates, after all others
+        e, U = np.linalg.eigh(self.B + above / len(self.B))
+        return e[:-1], U[:, :-1]
 
     def at(self, C: float) -> SymmetricSystem:
         """The system at one C."""
@@ -48,15 +50,14 @@ class Symmetric(Saddle):
         return Symmetric(Stored(self.K[kept][:, kept]), self.many)
 
     def leave_folds_out(self, grid: np.ndarray, Y: np.ndarray, folds: Sequence[Fold]) -> Iterator[HeldOut]:
-        """Held-out residuals of a fold are N_FF^-1 a_F, with N the inverse less the part of the offset."""
+        """Held-out residuals of a fold are N_FF^-1 a_F, with N the inverse on vectors that sum to zero."""
         U = self.spectrum[1]
         for C in grid:
             system = self.at(C)
             a, held_out = system.solve(Y).a, Y.copy()
             for _, fold in folds:
-                block = (U[fold] / system.eigenvalues) @ U[fold].T - C / len(Y)
-                held_out[fold] -= solve_or_nan(block, a[fold])
-            yield held_out, held_out
+                held_out[fold] -= solve_or_nan((U[fold] / system.eigenvalues) @ U[fold].T, a[fold])
+            yield system.held_out(held_out)
 
 
 class SymmetricSystem(System):
@@ -76,11 +77,14 @@ class SymmetricSystem(System):
         return a, a
 
     def leave_one_out(self, Y: np.ndarray, duals: Duals) -> HeldOut:
-        """Held-out residuals are a_i / N_ii, with N the inverse less the part of the offset."""
-        diagonal = np.square(self.saddle.spectrum[1]) @ (1 / self.eigenvalues) - self.C / len(Y)
+        """Held-out residuals are a_i / N_ii, with N the inverse on vectors that sum to zero."""
+        diagonal = np.square(self.saddle.spectrum[1]) @ (1 / self.eigenvalues)
         with np.errstate(divide="ignore", invalid="ignore"):
-            held_out = Y - duals.a / diagonal[:, None]
-        return held_out, held_out
+            return self.held_out(Y - duals.a / diagonal[:, None])
+
+    def held_out(self, values: np.ndarray) -> HeldOut:
+        """One and the same for both functions."""
+        return unless_drowned((values, values), self.C, np.abs(self.saddle.spectrum[0]))
 
     def _probe(self) -> np.ndarray:
         """Both halves are one."""
