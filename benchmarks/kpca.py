@@ -10,7 +10,7 @@ from lopsided.kernels import Kernel
 from lopsided.linalg.learned import Moving, Problem, batch_steps, learn, whole_steps
 from lopsided.linalg.losses import Loss
 
-ANCHORS = 200  # rows that others are compared with
+ANCHORS = 100  # rows that others are compared with
 
 
 @dataclass(frozen=True)
