@@ -329,3 +329,16 @@ def test_matched_accuracy_is_the_best_over_all_matchings(rng):
     assert matched_accuracy(truth, found) == pytest.approx(best)
     assert matched_accuracy([0, 1], [5, 5]) == 0.5
     assert partition_scores(truth, truth) == {"nmi": 1.0, "ari": 1.0, "accuracy": 1.0}
+
+
+@pytest.mark.parametrize("k", [2, 3, 4, 5])
+def test_exact_blocks_are_counted_as_they_are(k):
+    assert KernelBiclustering("auto").fit(np.kron(np.eye(k), np.ones((5, 4)))).n_clusters_ == (k, k)
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e6, 1e12])
+def test_clusters_know_no_units(unit):
+    X = np.kron(np.eye(3), np.ones((8, 6))) * 5 + np.random.default_rng(0).normal(3, 0.3, (24, 18))
+    expected, found = (KernelBiclustering(3, kernel="linear", random_state=0).fit(table) for table in (X, unit * X))
+    np.testing.assert_array_equal(found.row_labels_, expected.row_labels_)
+    np.testing.assert_array_equal(found.column_labels_, expected.column_labels_)

@@ -193,6 +193,36 @@ def test_any_hashable_is_an_id():
     np.testing.assert_array_equal(model.transform(graph), both)
 
 
+def test_sets_and_bytes_are_ids():
+    ids = [frozenset([1, 2]), b"xy", "z"]
+    model = DirectedGraphEmbedding(2).fit(nx.DiGraph([(ids[0], ids[1]), (ids[1], ids[2]), (ids[2], ids[0])]))
+    for node in ids:
+        assert model.nearest_targets(node, 1).shape == (1,)
+    with pytest.raises(ValueError, match="1 ids are not nodes of the graph: frozenset"):
+        model.nearest_targets(frozenset([3]), 1)
+
+
+@pytest.mark.parametrize(("graph", "new"), [("0,1\n1,2\n2,0\n", "n1,1\n"), ("a,b\nb,7\n7,a\n", "5,7\n")])
+def test_new_edges_in_a_file_have_ids_of_the_kind_of_the_graph(graph, new, tmp_path):
+    (tmp_path / "graph.csv").write_text("source,target\n" + graph)
+    (tmp_path / "new.csv").write_text("source,target\n" + new)
+    model = DirectedGraphEmbedding(2).fit(tmp_path / "graph.csv")
+    row = (model.nodes_.astype(str) == new.strip().split(",")[1]).astype(float)[None]
+    np.testing.assert_allclose(model.transform(tmp_path / "new.csv"), model.transform(row))
+
+
+def test_sums_of_kernels_of_nodes_say_where_they_belong():
+    for kernel in (2 * NodeKernel(), NodeKernel() + Katz(), Katz().T):
+        with pytest.raises(ValueError, match="KernelSVD on node numbers"):
+            DirectedGraphEmbedding(2, kernel=kernel).fit(np.eye(5, k=1))
+
+
+def test_as_many_sources_as_targets_are_scored():
+    model = DirectedGraphEmbedding(2).fit(np.eye(5, k=1))
+    with pytest.raises(ValueError, match="u holds 2 nodes and v 3"):
+        model.score_edges([0, 1], [0, 1, 2])
+
+
 def test_grids_of_networkx_have_tuples_as_nodes():
     graph = nx.grid_2d_graph(3, 3, create_using=nx.DiGraph)
     model = DirectedGraphEmbedding(2).fit(graph)
@@ -265,7 +295,7 @@ def test_bad_graphs_are_refused(parameters, graph, message):
     [
         (lambda m: m.nearest_targets("q"), "1 ids are not nodes of the graph: 'q'"),
         (lambda m: m.score_edges(["a", "r", "s"], "a"), "2 ids are not nodes of the graph: 'r', 's'"),
-        (lambda m: m.nearest_targets("a", 3), "k=3 must be from 1 to 2"),
+        (lambda m: m.nearest_targets("a", 3), "k=3 must be a whole number from 1 to .* 2"),
         (lambda m: m.transform(pd.DataFrame({"source": ["n"], "target": ["q"]})), "not nodes of the graph: 'q'"),
         (lambda m: m.transform(np.ones((1, 5))), "X has 5 features.*expecting 3.*every node"),
         (lambda m: m.transform(np.ones((1, 3)), np.ones((2, 3))), "X holds 1 new nodes and in_edges 2"),

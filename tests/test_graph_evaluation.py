@@ -117,23 +117,54 @@ def test_a_directed_embedding_tells_edges_from_their_reverse():
     assert directed > undirected + 0.1
 
 
+def test_whole_numbers_are_embeddings_too():
+    S = np.random.default_rng(0).integers(0, 5, (150, 3))
+    for decoder in ("dot", "distance"):
+        assert reconstruct_graph(S, S, GRAPH, decoder=decoder) == reconstruct_graph(
+            S.astype(float), S.astype(float), GRAPH, decoder=decoder
+        )
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda: classify_nodes(SOURCE, LABELS[:9]), "150 rows and labels 9"),
         (lambda: classify_nodes(SOURCE, np.zeros(150)), "one class only"),
+        (lambda: classify_nodes(SOURCE, np.where(LABELS == 0, np.nan, LABELS)), "nodes have no label"),
+        (lambda: classify_nodes(SOURCE, [None] * 150), "150 nodes have no label"),
+        (lambda: classify_nodes(SOURCE, []), "no class"),
+        (lambda: precision_at_k(SOURCE, TARGET, GRAPH, 2.5), "k=2.5 must be whole numbers"),
+        (lambda: evaluate_links(lambda u, v: [1.0], hide_edges(GRAPH), k=1), r"shape \(1,\) for .* pairs"),
         (lambda: classify_nodes(SOURCE, LABELS, train_size=1.0), "train_size=1.0 of 150 nodes"),
         (lambda: classify_nodes(SOURCE, 2 * np.eye(150), n_splits=1), "zeros and ones"),
         (lambda: classify_nodes(SOURCE, np.eye(150), multilabel="all"), "multilabel='all'"),
         (lambda: reconstruct_graph(SOURCE, TARGET, GRAPH, decoder="cosine"), "decoder='cosine'"),
         (lambda: reconstruct_graph(SOURCE[:9], TARGET, GRAPH), r"source \(9, 6\)"),
-        (lambda: precision_at_k(SOURCE, TARGET, GRAPH, 0), "k=0 must lie from 1"),
+        (lambda: precision_at_k(SOURCE, TARGET, GRAPH, 0), "k=0 must be whole numbers from 1"),
         (lambda: hide_edges(GRAPH, share=0.0), "share=0.0 must lie"),
         (lambda: hide_edges(np.eye(3)), "of 0 edges hides none"),
         (lambda: hide_edges(np.ones((3, 3)), share=0.5), "3 pairs that are no edges are asked for, but there are 0"),
-        (lambda: evaluate_links(lambda u, v: u, hide_edges(GRAPH), k=10**6), "k=1000000 must be from 1"),
+        (lambda: evaluate_links(lambda u, v: u, hide_edges(GRAPH), k=10**6), "k=1000000 must be a whole number from 1"),
     ],
-    ids=["rows", "one_class", "split", "ones", "name", "decoder", "shape", "k", "share", "loops", "full", "hits"],
+    ids=[
+        "rows",
+        "one_class",
+        "nan",
+        "None",
+        "empty",
+        "half",
+        "few_scores",
+        "split",
+        "ones",
+        "name",
+        "decoder",
+        "shape",
+        "k",
+        "share",
+        "loops",
+        "full",
+        "hits",
+    ],
 )
 def test_bad_input_is_refused(call, message):
     with pytest.raises(ValueError, match=message):

@@ -42,6 +42,19 @@ def expected_diffusion(A, restart, direction):
     return {"out": out, "in": back, "both": (out + back) / 2, "undirected": pagerank(A + A.T, restart)}[direction]
 
 
+def test_a_threshold_that_no_walk_reaches_is_refused():
+    A = np.eye(9, k=1) + np.eye(9, k=-1)
+    for direction in ("both", "last"):
+        with pytest.raises(ValueError, match="no walk is as likely as threshold=0.99.*restart=0.15"):
+            Diffusion(A, threshold=0.99, direction=direction).fit(*2 * [np.arange(9.0)[:, None]])
+
+
+def test_the_default_of_katz_knows_no_units():
+    A, nodes = np.eye(9, k=1) + np.eye(9, k=-1), np.arange(9.0)[:, None]
+    expected = Katz(A).fit(nodes, nodes)(nodes, nodes)
+    np.testing.assert_allclose(Katz(1e200 * A).fit(nodes, nodes)(nodes, nodes), expected, rtol=1e-9)
+
+
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array, sparse.coo_array], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_diffusion_is_personalised_pagerank(direction, make):

@@ -93,7 +93,7 @@ def test_a_matrix_is_read_as_it_is_and_not_touched():
     graph = read_graph(A)
     np.testing.assert_array_equal(graph.adjacency.toarray(), [[0, 3], [0, 0]])
     assert A.nnz == 3 and graph.nodes.tolist() == [0, 1]
-    assert read_graph(graph) is graph and isinstance(graph, Graph)
+    assert isinstance(graph, Graph)
     assert read_graph(np.eye(2, dtype=np.float32)).adjacency.dtype == np.float32
     assert read_graph([[0, 1], [1, 0]]).adjacency.dtype == np.float64
 
@@ -138,9 +138,72 @@ def test_ids_of_tables_are_kept_as_they_are():
     assert read_graph(mixed).nodes.tolist() == [1, "x", 2, "y"]
 
 
+def test_an_index_that_pandas_wrote_is_no_part_of_an_edge(tmp_path):
+    edges = pd.DataFrame({"citing": [7, 8, 6], "cited": [5, 5, 7]}, index=[2, 0, 1])
+    expected = read_graph(edges)
+    edges.to_parquet(tmp_path / "e.parquet")
+    edges.to_csv(tmp_path / "e.csv")
+    for path in (tmp_path / "e.parquet", tmp_path / "e.csv"):
+        A, nodes = read_graph(path)
+        assert nodes.tolist() == expected.nodes.tolist() == [7, 5, 8, 6]
+        np.testing.assert_array_equal(A.toarray(), expected.adjacency.toarray())
+
+
+def test_what_a_first_line_may_be(tmp_path):
+    path = tmp_path / "e.edgelist"
+    path.write_text("u v\nv w\n")
+    assert read_graph(path).nodes.tolist() == ["u", "v", "w"]
+    triples = pd.DataFrame({"head": ["a"], "tail": ["b"]})
+    assert read_graph(triples).adjacency[0, 1] == 1
+    path = tmp_path / "e.csv"
+    path.write_text("a,b,\nb,c,2\n")
+    with pytest.raises(ValueError, match="real numbers"):
+        read_graph(path)
+    path.write_text('"a\n\n# x",b\nb,c\n')
+    assert read_graph(path).nodes.tolist() == ["a\n\n# x", "b", "c"]
+
+
+@pytest.mark.parametrize("form", [sparse.csc_array, sparse.coo_matrix, lambda A: A.toarray(), lambda A: A.astype(bool)])
+def test_a_matrix_with_ids_is_read_like_the_matrix(form):
+    A = sparse.csr_array(np.array([[0, 1.0, 0], [0, 0, 1], [0, 1, 0]]))
+    found, nodes = read_graph(Graph(form(A), ["x", "y", "z"]))
+    np.testing.assert_array_equal(found.toarray(), A.toarray())
+    assert nodes.tolist() == ["x", "y", "z"] and found.has_canonical_format
+
+
+def test_an_attribute_that_no_edge_has_is_refused():
+    graph = nx.DiGraph()
+    graph.add_edge(1, 2, cost=5)
+    with pytest.raises(ValueError, match=r"weight='cots'; edges have \['cost'\]"):
+        read_graph(graph, weight="cots")
+    with pytest.raises(ValueError, match="source='u'.*columns of a table"):
+        read_graph(graph, source="u")
+    with pytest.raises(ValueError, match="weight='cost' names a column"):
+        read_graph(np.eye(3), weight="cost")
+
+
+def test_a_lazy_table_is_to_be_collected():
+    with pytest.raises(TypeError, match="collect"):
+        read_graph(pl.from_pandas(EDGES).lazy())
+
+
+def test_ids_that_cannot_be_looked_up_are_refused():
+    with pytest.raises(TypeError, match="hashable"):
+        read_graph(pd.DataFrame({"source": [[1], [2]], "target": [[2], [1]]}))
+
+
 @pytest.mark.parametrize(
     ("graph", "message"),
     [
+        (Graph(np.eye(3), ["a", "b"]), "3 nodes, but 2 different ids"),
+        (Graph(np.eye(2), ["a", "a"]), "2 nodes, but 1 different ids"),
+        ([("a", "b"), ("b", "c")], "list of edges is given as a table"),
+        ([(0, 1), (1, 2), (2, 0)], "list of edges is given as a table"),
+        (pd.DataFrame(np.ones((3, 3)), index=list("abc"), columns=list("abc")), "adjacency is given as an array"),
+        (pd.DataFrame({"a": ["x"], "b": ["y"], "t": pd.to_datetime(["2020-01-01"])}), "real numbers.*datetime"),
+        (pd.DataFrame({"a": ["x"], "b": ["y"], "w": [1j]}), "real numbers.*complex"),
+        (pd.DataFrame({"a": ["x"], "b": ["y"], "w": [10**400]}), "real numbers"),
+        (pd.DataFrame({"source": pd.array(["a", None], dtype="string"), "target": ["b", "c"]}), "edge 1 has no source"),
         (
             pd.DataFrame([["a", "b", "c"]], columns=["source", "target", "source"]),
             r"\['source'\] appear more than once",
@@ -150,14 +213,36 @@ def test_ids_of_tables_are_kept_as_they_are():
         (pd.DataFrame({"source": ["a", None], "target": ["b", "c"]}), "edge 1 has no source"),
         (pd.DataFrame({"source": ["a"], "target": [float("nan")]}), "edge 0 has no target"),
         (pd.DataFrame({"source": [1], "target": [2], "weight": [float("inf")]}), "edge 0 has the weight inf"),
-        (pd.DataFrame({"source": [1], "target": [2], "weight": ["much"]}), "weights of edges must be numbers"),
+        (pd.DataFrame({"source": [1], "target": [2], "weight": ["much"]}), "weights of edges must be real numbers"),
         (EDGES.iloc[:0], "no edges"),
         (nx.DiGraph(), "no nodes"),
         (np.ones((2, 3)), r"shape \(2, 3\).*KernelSVD"),
         (np.array([[0.0, np.nan], [0.0, 0.0]]), "adjacency contains NaN"),
         ("graph.xlsx", "ends with '.xlsx', not with one of .csv"),
     ],
-    ids=["twice", "wide", "narrow", "none", "nan", "infinite", "text", "empty", "no_nodes", "square", "NaN", "ending"],
+    ids=[
+        "few_ids",
+        "same_ids",
+        "pairs",
+        "numbers",
+        "square_table",
+        "dates",
+        "complex",
+        "huge",
+        "NA",
+        "twice",
+        "wide",
+        "narrow",
+        "none",
+        "nan",
+        "infinite",
+        "text",
+        "empty",
+        "no_nodes",
+        "square",
+        "NaN",
+        "ending",
+    ],
 )
 def test_what_is_no_graph_is_refused(graph, message):
     with pytest.raises(ValueError, match=message):

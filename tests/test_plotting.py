@@ -217,3 +217,27 @@ def test_labels_that_do_not_fit_the_table_are_refused(biclustered):
         plot_biclusters(X, model.row_labels_)
     with pytest.raises(NotFittedError):
         plot_biclusters(X, KernelBiclustering())
+
+
+def test_a_graph_is_drawn_from_its_embedding(graph):
+    A, _ = graph
+    model = DirectedGraphEmbedding(2).fit(A)
+    left, right = plot_embeddings(model)
+    np.testing.assert_array_equal(
+        np.sort(left.collections[0].get_offsets()[:, 0]), np.sort(model.source_embedding_[:, 0])
+    )
+    assert len(right.collections[0].get_offsets()) == len(model.target_embedding_)
+
+
+def test_null_components_are_drawn_as_transform_gives_them():
+    model = KernelSVD(4, kernel="linear", scaling=-1.0).fit(np.outer(np.arange(6.0), np.arange(5.0)))
+    assert plot_embeddings(model) is not None
+
+
+def test_what_is_no_picture_is_named():
+    with pytest.raises(TypeError, match="not KMeans"):
+        plot_embeddings(KMeans(2).fit(np.eye(4)))
+    with pytest.raises(TypeError, match="not KMeans"):
+        plot_biclusters(np.eye(4), KMeans(2).fit(np.eye(4)))
+    with pytest.raises(TypeError, match=r"diagnostics\(\) returns, not KernelSVD"):
+        plot_diagnostics(KernelSVD(1).fit(np.eye(4)))

@@ -332,5 +332,6 @@ def _mostly_zero(X: Array) -> bool:
 
 def _distinct(D: np.ndarray, enough: int) -> int:
     """How many different rows there are to half the digits, counted up to enough."""
-    grid = np.rint(D / np.sqrt(np.finfo(D.dtype).eps)).astype(np.int64) if len(D) else D
+    unit = np.sqrt(np.finfo(D.dtype).eps) * np.abs(D).max(initial=0.0)
+    grid = np.rint(D / unit) if unit > 0 else np.zeros_like(D)
     return min(enough, len(np.unique(grid, axis=0)))

@@ -132,9 +132,7 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         self.classes_, y = np.unique(y, return_inverse=True)
         n_classes = len(self.classes_)
         if n_classes < 2:
-            raise ValueError(
-                f"y holds one class only, {self.classes_[0]!r}; a classifier takes samples of at least two"
-            )
+            raise ValueError(f"y holds one class only, {self.classes_[0]}; a classifier takes samples of at least two")
         Y = np.where(y[:, None] == (np.arange(n_classes) if n_classes > 2 else [1]), 1.0, -1.0)
         self._learn(canonical(X), Y, y)
         return self

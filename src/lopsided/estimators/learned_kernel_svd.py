@@ -240,7 +240,7 @@ class LearnedKernelSVDClassifier(ClassifierMixin, LearnedKernelSVD):
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError(f"y holds one class, {self.classes_[0]!r}, only; there is nothing to tell apart")
+            raise ValueError(f"y holds one class, {self.classes_[0]}, only; there is nothing to tell apart")
         Y = np.eye(len(self.classes_), dtype=X.dtype)[codes]
         self._fit(X, Y, CrossEntropy(), codes)
         return self

@@ -235,7 +235,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         right, others = (left, labels) if Z is None else labelled(y_right, Z, "y_right")
         self.classes_ = np.unique(np.concatenate([labels, others])) if len(labels) and len(others) else np.empty(0)
         if len(self.classes_) < 2:
-            said = f"one class, {self.classes_[0]!r}" if len(self.classes_) else "no label"
+            said = f"one class, {self.classes_[0]}" if len(self.classes_) else "no label"
             warnings.warn(
                 f"of {X.shape[0]} samples the labels hold {said}, which says nothing about what differs: this is the "
                 "plain Nystrom method; label samples of two classes at least, and note that -1 stands for no label",

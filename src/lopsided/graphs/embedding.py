@@ -24,8 +24,9 @@ from ..kernels.points import by_rows
 from ..kernels.walks import edge_steps
 from ..linalg import powers
 from .nodes import Nodes
-from .reading import Graph, is_networkx, is_path_or_table, read_graph
+from .reading import Graph, is_networkx, read_graph
 from .scoring import BLOCK_ENTRIES, EdgeScores
+from .tables import is_path_or_table
 
 DEFAULT = Diffusion(restart=0.2, direction="last", transform="root", threshold=1e-4)
 
@@ -235,7 +236,10 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
             Scores; the larger the likelier.
         """
         check_is_fitted(self)
-        rows, columns = np.broadcast_arrays(self._nodes.numbers(u), self._nodes.numbers(v))
+        rows, columns = self._nodes.numbers(u), self._nodes.numbers(v)
+        if len(rows) != len(columns) and 1 not in (len(rows), len(columns)):
+            raise ValueError(f"u holds {len(rows)} nodes and v {len(columns)}; give as many, or one on either side")
+        rows, columns = np.broadcast_arrays(rows, columns)
         scores = self._edges.of_pairs(rows, columns)
         return scores[0] if self._nodes.is_id(u) and self._nodes.is_id(v) else scores
 
@@ -256,8 +260,8 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         rows, n = self._nodes.numbers(u), len(self._nodes)
-        if not 1 <= k < n:
-            raise ValueError(f"k={k} must be from 1 to {n - 1}, the number of other nodes")
+        if not (isinstance(k, Integral) and 1 <= k < n):
+            raise ValueError(f"k={k} must be a whole number from 1 to the number of other nodes, {n - 1}")
         found = self.nodes_[self._edges.best_targets(rows, k)]
         return found[0] if self._nodes.is_id(u) else found
 
@@ -284,6 +288,11 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
             memory_budget=self.memory_budget,
         )
         if not isinstance(kernel, GraphKernel):
+            if any(isinstance(part, GraphKernel) for part in kernel.get_params().values()):
+                raise ValueError(
+                    f"kernel={kernel} is made of kernels of nodes, for which new nodes are not defined; give each of "
+                    "them its adjacency and fit KernelSVD on node numbers: KernelSVD(kernel=...).fit(nodes, Z=nodes)"
+                )
             return svd.fit(A)
         kernel.set_params(adjacency=A)
         if "memory_budget" in kernel.get_params() and kernel.memory_budget is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,12 +14,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
 from .._parallel import slices_of
-from ..kernels.points import canonical
+from ..kernels.points import FLOATS, canonical
 from ..kernels.structure import row_numbers
 from ..linalg import factorise
 from ..operators import Stored, budget_bytes
 from .reading import read_graph
 from .scoring import BLOCK_ENTRIES
+from .tables import is_missing
 
 DECODERS = ("dot", "distance")
 
@@ -149,9 +151,9 @@ def precision_at_k(
     """
     source, target, A = _checked(source, target, adjacency, decoder)
     counts, n = np.atleast_1d(k), len(source)
-    most = counts.max()
-    if counts.min() < 1 or most > n * (n - 1):
-        raise ValueError(f"k={k} must lie from 1 to {n * (n - 1)}, the number of pairs")
+    if counts.dtype.kind not in "iu" or counts.min(initial=1) < 1 or counts.max(initial=0) > n * (n - 1):
+        raise ValueError(f"k={k} must be whole numbers from 1 to {n * (n - 1)}, the number of pairs")
+    most = counts.max(initial=1)
     best, edges = np.empty(0), np.empty(0, dtype=bool)
     for rows, scores in _score_blocks(source, target, decoder):
         flat = scores.ravel()
@@ -235,8 +237,11 @@ def evaluate_links(
         For hits@k.
     """
     positive, negative = (np.asarray(score(*pairs), dtype=float) for pairs in (hidden.positive, hidden.negative))
-    if not 1 <= k <= len(negative):
-        raise ValueError(f"k={k} must be from 1 to {len(negative)}, the number of negative pairs")
+    for pairs, scores in ((hidden.positive, positive), (hidden.negative, negative)):
+        if scores.shape != pairs[0].shape:
+            raise ValueError(f"score gave an array of shape {scores.shape} for {len(pairs[0])} pairs, not one each")
+    if not (isinstance(k, Integral) and 1 <= k <= len(negative)):
+        raise ValueError(f"k={k} must be a whole number from 1 to {len(negative)}, the number of negative pairs")
     truth = np.repeat([1, 0], [len(positive), len(negative)])
     scores = np.concatenate([positive, negative])
     bar = np.partition(negative, -k)[-k]
@@ -257,9 +262,13 @@ def _indicators(labels: Any, several: bool) -> np.ndarray:
                 "array of shape (n_nodes,)"
             )
         return Y.astype(int)
+    missing = [node for node, label in enumerate(labels) if is_missing(label)]
+    if missing:
+        raise ValueError(f"{len(missing)} nodes have no label, the first of them node {missing[0]}; leave them out")
     classes, numbers = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
-        raise ValueError(f"labels hold one class only, {classes[0]!r}; a classifier takes nodes of at least two")
+        said = f"one class only, {classes[0]}" if len(classes) else "no class"
+        raise ValueError(f"labels hold {said}; a classifier takes nodes of at least two")
     return (numbers[:, None] == np.arange(len(classes))).astype(int)
 
 
@@ -273,7 +282,9 @@ def _checked(source: Any, target: Any, adjacency: Any, decoder: str) -> tuple[np
     """Both embeddings, and the graph as ones without self-loops."""
     if decoder not in DECODERS:
         raise ValueError(f"decoder={decoder!r} is not one of {DECODERS}")
-    source, target = check_array(source, input_name="source"), check_array(target, input_name="target")
+    source, target = (
+        check_array(side, dtype=FLOATS, input_name=name) for side, name in ((source, "source"), (target, "target"))
+    )
     A = read_graph(adjacency).adjacency
     if not len(source) == len(target) == A.shape[0] or source.shape[1] != target.shape[1]:
         raise ValueError(

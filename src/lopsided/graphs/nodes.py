@@ -9,7 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from ..kernels.points import check_points
-from .reading import Edges, Graph, assembled, is_networkx, is_path_or_table, number_nodes, read_edges
+from .reading import Graph, assembled, is_networkx, number_nodes
+from .tables import Edges, is_path_or_table, is_text, read_edges, whole
 
 SHOWN = 5
 
@@ -26,17 +27,20 @@ class Nodes:
 
     def is_id(self, node: Any) -> bool:
         """Whether it is one id, a tuple that names a node among them, and not a sequence of ids."""
-        return (
-            isinstance(node, str)
-            or not isinstance(node, Iterable)
-            or (isinstance(node, tuple) and node in self._number)
-        )
+        one = not isinstance(node, Iterable) or isinstance(node, (str, bytes, frozenset))
+        return one or getattr(node, "ndim", None) == 0 or self._holds(node)
+
+    def _holds(self, node: Any) -> bool:
+        try:
+            return node in self._number
+        except TypeError:  # not hashable
+            return False
 
     def numbers(self, ids: Any) -> np.ndarray:
         """Rows of one node or of several, given by their ids."""
-        ids = [ids] if self.is_id(ids) else list(ids)
-        ids = [node.item() if isinstance(node, np.generic) else node for node in ids]
-        unknown = [node for node in ids if node not in self._number]
+        ids = [ids] if self.is_id(ids) else ids.tolist() if hasattr(ids, "tolist") else list(ids)
+        ids = [node.item() if isinstance(node, (np.generic, np.ndarray)) and node.ndim == 0 else node for node in ids]
+        unknown = [node for node in ids if not self._holds(node)]
         if unknown:
             shown = ", ".join(map(repr, unknown[:SHOWN])) + (", ..." if len(unknown) > SHOWN else "")
             raise ValueError(f"{len(unknown)} ids are not nodes of the graph: {shown}; nodes_ holds those that are")
@@ -69,7 +73,7 @@ class Nodes:
 
     def _rows_of_tables(self, out_edges: Any, in_edges: Any) -> tuple[np.ndarray, sparse.csr_array, sparse.csr_array]:
         nothing = Edges(np.empty(0, dtype=object), np.empty(0, dtype=object), np.empty(0))
-        outward, inward = (nothing if table is None else read_edges(table) for table in (out_edges, in_edges))
+        outward, inward = (nothing if table is None else self._read(table) for table in (out_edges, in_edges))
         new, (numbers,) = number_nodes(np.concatenate([outward.source.astype(object), inward.target.astype(object)]))
         if not len(new):
             raise ValueError("the tables hold no edges, and so no new nodes")
@@ -79,6 +83,14 @@ class Nodes:
             assembled(numbers[:first], self.numbers(outward.target), outward.weight, shape),
             assembled(numbers[first:], self.numbers(inward.source), inward.weight, shape),
         )
+
+    def _read(self, table: Any) -> Edges:
+        """Edges of a table; those in text have ids of the kind that the nodes have, where they can be read so."""
+        edges = read_edges(table)
+        if not is_text(table) or self.ids.dtype == object:
+            return edges
+        (source,), (target,) = whole(edges.source), whole(edges.target)
+        return Edges(source, target, edges.weight)
 
     def _checked(self, edges: Any, name: str) -> sparse.csr_array | None:
         if edges is None:

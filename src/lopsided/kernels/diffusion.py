@@ -46,9 +46,10 @@ class Diffusion(MatrixKernel):
     direction : {"out", "in", "both", "undirected", "last"}, default="both"
         "out" walks from i along the edges, with P from the rows of A; "in" walks from j against them, with P from its
         columns, and both lead from i to j; "both" is their mean. "undirected" walks on A + A'. "last" does so, too, or
-        does not leave i at all, and then either stays or follows one edge along its direction: K = M (I + P) / 2 with M
-        = restart sum over t >= 0 of (1 - restart)^t Q^t, Q being the undirected step. It brings together what is near,
-        however it is linked, and yet tells sources from targets.
+        does not leave i at all, and then either stays or, where it can, follows one edge along its direction: K = M (I
+        + P) / 2 with M = restart sum over t >= 0 of (1 - restart)^t Q^t, Q being the undirected step and P_ii = 1 for
+        nodes without out-edges. It brings together what is near, however it is linked, and yet tells sources from
+        targets.
     transform : {"log", "root"} or None, default="log"
         The logarithm of values in units of the threshold, the square root, or the values. Zeros stay zeros.
     threshold : float, default=1e-3
@@ -117,7 +118,17 @@ class Diffusion(MatrixKernel):
         A = canonical(sparse.csr_array(A))
         _check_positive(A)
         if self.direction == "last":
-            return self._learn_last(A)
+            self._learn_last(A)
+        else:
+            self._learn_walks(A)
+        if A.nnz and not (self.matrix_.nnz if sparse.issparse(self.matrix_) else self.matrix_.any()):
+            raise ValueError(
+                f"no walk is as likely as threshold={self.threshold_:g}: all values are zero; lower it, or raise "
+                f"restart={self.restart:g}, the chance with which walks end at each step"
+            )
+
+    def _learn_walks(self, A: sparse.csr_array) -> None:
+        """Walk along the edges, against them, or both."""
         forward = canonical(A + A.T) if self.direction == "undirected" else A
         self.outward_ = None if self.direction == "in" else Walk.on(forward)
         self.backward_ = Walk.on(by_rows(A.T)) if self.direction in ("in", "both") else None

@@ -115,8 +115,8 @@ class Katz(GraphKernel):
 
     def _default(self, A: sparse.csr_array, radius: float) -> float:
         size = abs(A)
-        degrees = size.sum(axis=1).max(initial=0) * size.sum(axis=0).max(initial=0)
-        return SHARE / (radius or np.sqrt(degrees) or 1.0)
+        out, into = (np.sqrt(size.sum(axis=axis).max(initial=0)) for axis in (1, 0))
+        return SHARE / (radius or out * into or 1.0)
 
 
 def geometric_sum(multiply: Callable[[np.ndarray], np.ndarray], V: np.ndarray) -> np.ndarray:
@@ -153,7 +153,8 @@ def spectral_radius(A: sparse.csr_array) -> Bounds:
     """
     n_parts, part = connected_components(A, connection="strong")
     inside = part[row_numbers(A)] == part[A.indices]
-    data = np.where(inside, A.data, 0)
+    unit = A.data.max(initial=0) or 1.0  # in which the I of A + I weighs as much as an edge
+    data = np.where(inside, A.data / unit, 0)
     A = sparse.csr_array((data, A.indices, A.indptr), shape=A.shape)
     cyclic = row_sums(data, A) > 0
     if not cyclic.any():
@@ -173,4 +174,4 @@ def spectral_radius(A: sparse.csr_array) -> Bounds:
         peak = np.zeros(n_parts)
         np.maximum.at(peak, part, x)
         x = np.maximum(x / peak[part], np.finfo(float).tiny)
-    return Bounds(float(low), float(high))
+    return Bounds(float(low * unit), float(high * unit))

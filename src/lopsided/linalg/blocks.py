@@ -29,7 +29,7 @@ def partners(means: np.ndarray) -> np.ndarray:
 
 def count_classes(s: np.ndarray) -> int:
     """Number of singular values before the widest gap, relative to the value above it, from 2 to 16."""
-    s = s[: MOST + 1]
+    s = np.where(s > len(s) * np.finfo(s.dtype).eps * s[:1], s, 0)[: MOST + 1]
     if len(s) < 3 or not s[1] > 0:
         return min(len(s), 2)
     gaps = 1 - s[2:] / np.where(s[1:-1] > 0, s[1:-1], np.inf)

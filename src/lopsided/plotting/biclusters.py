@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BiclusterMixin
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
 from .axes import two_axes
@@ -57,7 +58,7 @@ def plot_biclusters(X: Any, model_or_labels: Any, *, axes: Any = None) -> np.nda
 def _check_labels(model_or_labels: Any, shape: tuple[int, int]) -> tuple[list[np.ndarray], list[tuple[int, int]]]:
     """Numbers of clusters for rows and for columns, and the pairs of them that are biclusters."""
     pair = model_or_labels
-    if hasattr(model_or_labels, "fit"):
+    if isinstance(model_or_labels, BiclusterMixin):
         check_is_fitted(model_or_labels, ["row_labels_", "column_labels_"])
         pair = model_or_labels.row_labels_, model_or_labels.column_labels_
     if not isinstance(pair, tuple | list) or len(pair) != 2:

@@ -35,6 +35,10 @@ def plot_diagnostics(diagnostics: Diagnostics, *, ax: Any = None) -> Any:
     ax : matplotlib axes
         ``ax.figure`` is the figure.
     """
+    if not isinstance(diagnostics, Diagnostics):
+        raise TypeError(
+            f"plot_diagnostics draws what KernelSVD.diagnostics() returns, not {type(diagnostics).__name__}"
+        )
     ax = new_axes(figsize=(6.4, 4.2)) if ax is None else ax
     components = np.arange(len(diagnostics.singular_values))
     for (name, label), marker in zip(LABELS.items(), MARKERS, strict=True):

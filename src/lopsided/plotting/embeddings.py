@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
+from ..estimators import KernelSVD
+from ..graphs import DirectedGraphEmbedding
+from ..linalg import powers
 from .axes import two_axes
 
 TITLES = ("left (rows)", "right (columns)")
@@ -29,7 +32,7 @@ def plot_embeddings(
 
     Parameters
     ----------
-    model_or_pair : fitted KernelSVD, or pair of arrays of shapes (n, k) and (m, k)
+    model_or_pair : fitted KernelSVD or DirectedGraphEmbedding, or pair of arrays of shapes (n, k) and (m, k)
         The embeddings: U s^scaling and V s^scaling of a model.
     labels : array of shape (n,) or tuple of two arrays, default=None
         Classes that colour the dots. One array serves both sides when n = m; a tuple holds those of the left and of the
@@ -61,13 +64,17 @@ def plot_embeddings(
 
 def _check_pair(model_or_pair: Any) -> tuple[np.ndarray, np.ndarray]:
     """The two embeddings, finite and two-dimensional."""
-    if hasattr(model_or_pair, "fit"):
-        check_is_fitted(model_or_pair, ["left_vectors_", "singular_values_", "right_vectors_"])
-        weights = model_or_pair.singular_values_**model_or_pair.scaling
-        model_or_pair = (model_or_pair.left_vectors_ * weights, model_or_pair.right_vectors_ * weights)
+    if isinstance(model_or_pair, KernelSVD):
+        check_is_fitted(model_or_pair)
+        U, V = model_or_pair.left_vectors_, model_or_pair.right_vectors_
+        weights = powers(model_or_pair.singular_values_, model_or_pair.scaling, max(len(U), len(V)))
+        model_or_pair = (U * weights, V * weights)
+    elif isinstance(model_or_pair, DirectedGraphEmbedding):
+        check_is_fitted(model_or_pair)
+        model_or_pair = (model_or_pair.source_embedding_, model_or_pair.target_embedding_)
     if not isinstance(model_or_pair, Sequence) or len(model_or_pair) != 2:
         raise TypeError(
-            "plot_embeddings draws a fitted KernelSVD or a pair (left, right) of arrays, not "
+            "plot_embeddings draws a KernelSVD, a DirectedGraphEmbedding or a pair (left, right) of arrays, not "
             f"{type(model_or_pair).__name__}; pass (points, points) to draw one array twice"
         )
     left, right = model_or_pair

@@ -1,0 +1,245 @@
+"""Edges from tables and from the files that hold them."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import gzip
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..kernels.points import FLOATS
+
+NAMES = {
+    "source": ("source", "src", "from"),
+    "target": ("target", "dst", "to"),
+    "weight": ("weight", "w", "value"),
+}
+SPACES = " "
+DELIMITERS = {".csv": ",", ".tsv": "\t", ".edgelist": SPACES, ".edges": SPACES, ".txt": SPACES}
+COMMENT = "#"
+NAMELESS = re.compile(r"(__index_level_\d+__)?")  # how pandas writes the index of a table
+LARGEST = np.iinfo(np.int64).max
+ENCODING = "utf-8-sig"  # spreadsheets begin their files with a mark, which is no part of the first name
+
+
+class Edges(NamedTuple):
+    """Edges by the ids of their ends, with a weight each."""
+
+    source: np.ndarray
+    target: np.ndarray
+    weight: np.ndarray
+
+
+def read_edges(table: Any, *, source: str | None = None, target: str | None = None, weight: str | None = None) -> Edges:
+    """The edges of a table or of the file that holds one; parameters as in ``read_graph``. Ids in text are texts."""
+    if isinstance(table, (str, os.PathLike)):
+        names, columns = _read_file(Path(table), {source, target, weight})
+    else:
+        names, columns = _table_columns(table)
+    left, right, value = _choose_columns(names, len(columns), source, target, weight)
+    u, v = _checked_ids(columns[left], "source"), _checked_ids(columns[right], "target")
+    return Edges(u, v, np.ones(len(u)) if value is None else checked_weights(columns[value]))
+
+
+def is_path_or_table(graph: Any) -> bool:
+    """Whether it is a path, or a pandas, polars or pyarrow table."""
+    if isinstance(graph, (str, os.PathLike)):
+        return True
+    if hasattr(graph, "collect_schema") and hasattr(graph, "collect"):
+        raise TypeError("a LazyFrame of polars holds no edges yet; give graph.collect()")
+    return hasattr(graph, "columns") and (hasattr(graph, "to_numpy") or hasattr(graph, "column_names"))
+
+
+def _table_columns(table: Any) -> tuple[list[str], list[Any]]:
+    if hasattr(table, "column_names"):  # pyarrow
+        return list(table.column_names), [column.to_numpy(zero_copy_only=False) for column in table.columns]
+    names = [str(name) for name in table.columns]
+    if hasattr(table, "iloc"):
+        if list(table.index) == list(table.columns) and all(kind.kind in "biuf" for kind in table.dtypes):
+            raise ValueError(
+                f"rows and columns of the table have the same labels, {names[:4]}: an adjacency is given as an array, "
+                "table.to_numpy(), and columns of edges are called source and target"
+            )
+        return names, [table.iloc[:, i].to_numpy() for i in range(len(names))]
+    return names, [table[name].to_numpy() for name in names]
+
+
+def _kind(path: Path) -> str:
+    """The ending of a file's name, before .gz."""
+    return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
+
+
+def is_text(table: Any) -> bool:
+    """Whether it is a path to a text file, whose ids are all texts."""
+    return isinstance(table, (str, os.PathLike)) and _kind(Path(table)) in DELIMITERS
+
+
+def _read_file(path: Path, wanted: set[str | None]) -> tuple[list[str], list[Any]]:
+    kind = _kind(path)
+    if kind == ".parquet":
+        return _read_parquet(path)
+    if kind not in DELIMITERS:
+        raise ValueError(
+            f"{path.name!r} ends with {kind or 'nothing'!r}, not with one of {', '.join([*DELIMITERS, '.parquet'])}"
+        )
+    try:
+        with (gzip.open if path.suffix.lower() == ".gz" else open)(path, "rt", encoding=ENCODING, newline="") as file:
+            cells = _split(file) if DELIMITERS[kind] == SPACES else csv.reader(file, delimiter=DELIMITERS[kind])
+            rows = [row for row in cells if any(map(str.strip, row)) and not row[0].lstrip().startswith(COMMENT)]
+    except FileNotFoundError:
+        raise
+    except (OSError, EOFError, ValueError, SyntaxError, csv.Error) as error:
+        raise ValueError(f"cannot read {str(path)!r}: {error}") from error
+    return _parsed(rows, path, wanted)
+
+
+def _read_parquet(path: Path) -> tuple[list[str], list[Any]]:
+    try:
+        import pyarrow.parquet
+    except ImportError as error:
+        raise ImportError("Parquet files are read by pyarrow: pip install 'lopsided[graph]'") from error
+    try:
+        return _table_columns(pyarrow.parquet.read_table(path))
+    except FileNotFoundError:
+        raise
+    except (OSError, pyarrow.ArrowException) as error:
+        raise ValueError(f"cannot read {str(path)!r}: {error}") from error
+
+
+def _split(lines: Iterable[str]) -> Iterator[list[str]]:
+    """Cells between spaces; networkx's {'weight': 2.0} at the end of a line becomes 2.0."""
+    for line in lines:
+        head, brace, attributes = line.partition("{")
+        cells = head.split()
+        if brace and not line.lstrip().startswith(COMMENT):
+            found = ast.literal_eval(brace + attributes.strip())
+            cells += [str(found["weight"])] if "weight" in found else []
+        yield cells
+
+
+def _parsed(rows: list[list[str]], path: Path, wanted: set[str | None]) -> tuple[list[str], list[np.ndarray]]:
+    """Columns of a text file, and their names if it has a header, as one with the wanted names is."""
+    width = max(2, len(rows[0])) if rows else 2
+    wrong = next((i for i, row in enumerate(rows) if len(row) != width), None)
+    if wrong is not None:
+        raise ValueError(
+            f"row {wrong + 1} of {str(path)!r} has {len(rows[wrong])} cells, {rows[wrong][:4]}, where there should be "
+            f"{width}: a source, a target and perhaps a weight"
+        )
+    names: list[str] = []
+    if rows and (not wanted.isdisjoint(map(str.strip, rows[0])) or _is_header(rows)):
+        names, rows = [cell.strip() for cell in rows[0]], rows[1:]
+    return names, [np.array([row[j].strip() for row in rows], dtype=object) for j in range(width)]
+
+
+def _is_header(rows: list[list[str]]) -> bool:
+    """Whether the first row names the columns, or is without numbers where some column has nothing else.
+
+    Its first cell may be empty, as pandas writes it above an index.
+    """
+    first = [cell.strip().lower() for cell in rows[0]]
+    if set(first) & set(NAMES["source"]) and set(first) & set(NAMES["target"]):
+        return True
+    if len(rows) < 2 or not all(first[1:]) or any(map(_is_number, first)):
+        return False
+    return any(all(_is_number(row[j]) for row in rows[1:]) for j in range(len(first)))
+
+
+def whole(*columns: np.ndarray) -> Sequence[np.ndarray]:
+    """Columns of texts as whole numbers, if all of them are."""
+    return [column.astype(np.int64) for column in columns] if all(map(_is_whole, columns)) else columns
+
+
+def _is_whole(column: np.ndarray) -> bool:
+    """Whether texts are whole numbers of 64 bits, written as such: 007 stays a text."""
+    return all(
+        cell.removeprefix("-").isdecimal() and str(int(cell)) == cell and abs(int(cell)) <= LARGEST for cell in column
+    )
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _choose_columns(
+    names: list[str], width: int, source: str | None, target: str | None, weight: str | None
+) -> tuple[int, int, int | None]:
+    """Numbers of the columns source, target and weight."""
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ValueError(f"columns {repeated} appear more than once in {names}; rename them, so that one is meant")
+    u, v, w = _find(names, "source", source), _find(names, "target", target), _find(names, "weight", weight)
+    ends = [i for i in range(width) if i != w and not (names and NAMELESS.fullmatch(names[i]))]
+    if u is None and v is None and len(ends) == 2:
+        return ends[0], ends[1], w
+    if u is None and v is None and len(ends) == 3 and w is None:
+        return ends[0], ends[1], ends[2]
+    if u is None or v is None:
+        raise ValueError(
+            f"the {width} columns {names} do not tell source and target of the edges; call them so, or name them: "
+            "read_graph(table, source=..., target=...); an adjacency is given as an array"
+        )
+    return u, v, w
+
+
+def _find(names: Sequence[str], role: str, name: str | None) -> int | None:
+    """The number of the column with the given name, or with one of the usual names."""
+    if name is not None:
+        if name not in names:
+            raise ValueError(f"{role}={name!r} is not among the columns {list(names)}")
+        return names.index(name)
+    lower = [other.lower() for other in names]
+    usual = next((usual for usual in NAMES[role] if usual in lower), None)
+    if usual is not None and lower.count(usual) > 1:
+        raise ValueError(f"the columns {list(names)} name the {role} more than once; say which by {role}=...")
+    return None if usual is None else lower.index(usual)
+
+
+def _checked_ids(column: Any, side: str) -> np.ndarray:
+    ids = as_ids(column)
+    if ids.dtype == object:
+        missing = next((i for i, node in enumerate(ids.tolist()) if is_missing(node)), None)
+        if missing is not None:
+            raise ValueError(f"edge {missing} has no {side}; drop it, or name the node")
+    return ids
+
+
+def is_missing(node: Any) -> bool:
+    """Whether it is nothing: None, the NA of pandas, which compares with nothing, nan or an empty text."""
+    return node is None or type(node).__name__ == "NAType" or bool(node != node) or node == ""
+
+
+def as_ids(values: Any) -> np.ndarray:
+    """Ids as an array: whole numbers of 64 bits, or objects as they are."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
+        return values
+    ids = np.fromiter(values, dtype=object, count=len(values))
+    kinds = set(map(type, ids.tolist()))
+    whole = kinds and all(issubclass(kind, (int, np.integer)) and kind is not bool for kind in kinds)
+    fits = whole and min(ids) >= -LARGEST and max(ids) <= LARGEST
+    return ids.astype(np.int64) if fits else ids
+
+
+def checked_weights(column: Any) -> np.ndarray:
+    """Weights as finite real numbers."""
+    try:
+        weights = np.asarray(column)
+        if weights.dtype.kind in "mMc":
+            raise TypeError(f"these are of type {weights.dtype}")
+        weights = weights if weights.dtype in FLOATS else weights.astype(float)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"weights of edges must be real numbers: {error}") from error
+    wrong = np.flatnonzero(~np.isfinite(weights))
+    if len(wrong):
+        raise ValueError(f"edge {wrong[0]} has the weight {weights[wrong[0]]}; weights must be finite numbers")
+    return weights
