@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 from matplotlib import pyplot
 from scipy import sparse
+from sklearn.cluster import KMeans
 from sklearn.exceptions import NotFittedError
 
-from lopsided import KernelBiclustering, KernelSVD
+from lopsided import DirectedGraphEmbedding, KernelBiclustering, KernelSVD
 from lopsided.datasets import make_citation_graph
 from lopsided.plotting import plot_biclusters, plot_diagnostics, plot_embeddings
 
