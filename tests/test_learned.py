@@ -229,3 +229,9 @@ def test_a_constant_table_is_survived():
     X, y = np.ones((50, 3)), np.arange(50) % 2
     assert set(LearnedKernelSVDClassifier().fit(X, y).predict(X)) <= {0, 1}
     assert np.isfinite(LearnedKernelSVDRegressor().fit(0 * X, y).predict(X)).all()
+
+
+def test_more_classes_than_samples_held_out_are_learned():
+    X = np.random.default_rng(0).standard_normal((60, 4))
+    model = LearnedKernelSVDClassifier(max_iter=2).fit(X, np.arange(60) % 20)
+    assert model.predict_proba(X).shape == (60, 20)

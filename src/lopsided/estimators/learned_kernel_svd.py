@@ -146,8 +146,11 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """What is learned from, and what is held out to know when to stop."""
         if self.validation_fraction == 0 or len(X) < FEWEST:
             return (X, Y), None
-        if stratify is not None and np.unique(stratify, return_counts=True)[1].min() < 2:
-            stratify = None
+        if stratify is not None:
+            sizes = np.unique(stratify, return_counts=True)[1]
+            held = self.validation_fraction * len(X)
+            if sizes.min() < 2 or min(held, len(X) - held) < len(sizes):
+                stratify = None
         X, X_held, Y, Y_held = train_test_split(
             X, Y, test_size=self.validation_fraction, stratify=stratify, random_state=random
         )
@@ -311,10 +314,10 @@ class LearnedKernelSVDRegressor(RegressorMixin, LearnedKernelSVD):
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS, multi_output=True, y_numeric=True)
         self._flat = y.ndim == 1
-        Y = y.reshape(len(y), -1).astype(X.dtype)
+        Y = y.reshape(len(y), -1).astype(float)
         middle, spread = Y.mean(axis=0), Y.std(axis=0)
         spread = np.where(spread > 0, spread, 1)
-        self._fit(X, (Y - middle) / spread, Squared(), None)
+        self._fit(X, ((Y - middle) / spread).astype(X.dtype), Squared(), None)
         self.coef_, self.intercept_ = self.coef_ * spread, self.intercept_ * spread + middle
         return self
 

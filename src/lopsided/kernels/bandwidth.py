@@ -11,6 +11,7 @@ from .structure import squared_norms
 
 CHUNK = 1 << 20
 TYPICAL = 1 << 13  # points tell how long they are
+MEANS_EPS = 64  # eps that a mean may be off
 LOST = 1e-3  # of an exponent or of a squared distance in bandwidths
 
 
@@ -22,7 +23,8 @@ def variance(X: Array, Z: Array) -> float:
     X, Z = canonical(X), canonical(Z)
     mean = (_mean(X) + _mean(Z)) / 2
     found = (_mean_square(X, mean) + _mean_square(Z, mean)) / 2
-    return found if found > np.finfo(float).eps * mean**2 else 0.0  # what is left of a constant is rounding
+    rounding = MEANS_EPS * np.finfo(float).eps * mean
+    return found if found > rounding**2 else 0.0  # what is left of a constant
 
 
 def euclidean_bandwidth(X: Array, Z: Array) -> float:
@@ -46,6 +48,14 @@ def mean_squared_distance(X: Array, Z: Array) -> float:
     apart = means[0] - means[1]
     found = squares + float(apart @ apart)
     return found if found > 0 else 1.0
+
+
+def origin_of(Z: Array) -> np.ndarray:
+    """The mean, in numbers that single precision has, too: points of either type are moved by the same vector."""
+    mean = Z.mean(axis=0)
+    with np.errstate(over="ignore"):
+        short = mean.astype(np.float32).astype(mean.dtype)
+    return np.where(np.isfinite(short), short, mean)
 
 
 def check_resolution(bandwidth: float, origin: np.ndarray | None, X: Array, Z: Array) -> None:

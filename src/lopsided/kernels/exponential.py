@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.special import logsumexp, softmax
 from sklearn.utils._param_validation import Interval
 
-from .bandwidth import check_resolution, euclidean_bandwidth
+from .bandwidth import check_resolution, euclidean_bandwidth, origin_of
 from .base import Kernel, PullBack, Weighted
 from .points import Array
 from .structure import (
@@ -162,7 +162,7 @@ class RBF(ExponentialKernel):
         super().fit(X, Z)
         self.bandwidth_ = euclidean_bandwidth(X, Z) if self.bandwidth is None else float(self.bandwidth)
         dense = not (sparse.issparse(X) or sparse.issparse(Z))
-        self.origin_ = Z.mean(axis=0) if dense else None
+        self.origin_ = origin_of(Z) if dense else None
         check_resolution(self.bandwidth_, self.origin_, X, Z)
         return self
 

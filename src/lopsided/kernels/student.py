@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.interpolate import BarycentricInterpolator
 from sklearn.utils._param_validation import Interval
 
-from .bandwidth import check_resolution
+from .bandwidth import check_resolution, origin_of
 from .base import Kernel, Weighted
 from .points import Array
 from .structure import (
@@ -58,7 +58,7 @@ class StudentT(SparseKernel):
         super().fit(X, Z)
         self.right_set_, self.weights_, self.bounded_ = Z, np.ones(Z.shape[0], dtype=Z.dtype), False
         dense = not (sparse.issparse(X) or sparse.issparse(Z))
-        self.origin_ = Z.mean(axis=0) if dense else None
+        self.origin_ = origin_of(Z) if dense else None
         check_resolution(self.bandwidth, self.origin_, X, Z)
         return self
 

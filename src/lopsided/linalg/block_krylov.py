@@ -204,7 +204,7 @@ def orthonormalise(
     """Return (W, H, R) with Y = Q H + W R and W orthonormal and orthogonal to Q; overwrites Y.
 
     Columns of Y that all but vanish beside ``scale`` point where rounding sends them, which may be into Q. Noise of the
-    size of rounding gives them a direction of their own, and a second pass makes it orthogonal.
+    size of rounding gives them a direction of their own, and further passes make it orthogonal.
     """
     H = Q.T @ Y
     Y -= Q @ H
@@ -215,9 +215,11 @@ def orthonormalise(
         return W, H, R
     Y += eps * scale * rng.standard_normal(Y.shape).astype(Y.dtype)
     W, R = qr(Y)
-    G = Q.T @ W
-    W, S = qr(W - Q @ G)
-    return W, H + G @ R, S @ R
+    for _ in range(2):  # one pass is not enough where Q leaves hardly any room
+        G = Q.T @ W
+        W, S = qr(W - Q @ G)
+        H, R = H + G @ R, S @ R
+    return W, H, R
 
 
 def qr(Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

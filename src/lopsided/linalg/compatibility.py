@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from .._parallel import slices_of
+from .factors import canonical_signs
 
 Array = Any
 BLOCK_ENTRIES = 1 << 22
@@ -61,9 +62,9 @@ class PCAProjection(Compatibility):
 
     @staticmethod
     def factors(W: Array, width: int, rng: np.random.Generator) -> tuple[Array, ...]:
-        """Leading vectors, and zeros where there are fewer."""
-        *first, last = thin_svd(W)[2]
-        last = last[:, :width]
+        """Leading vectors, of signs that do not depend on how they were found, and zeros where there are fewer."""
+        E, _, (*first, last) = thin_svd(W)
+        last = (last * canonical_signs(E))[:, :width]
         return (*first, np.pad(last, ((0, 0), (0, width - last.shape[1]))))
 
 

@@ -67,13 +67,14 @@ def exact_sides(factors: Factors, means: tuple[Any, Any, Any] | None) -> tuple[S
     if means is None:
         return Side(left, np.zeros_like(factors.s)), Side(right, np.zeros_like(factors.s))
     rows, columns, _ = means
+    left, right = left - left.mean(axis=0), right - right.mean(axis=0)  # which large means would make much of
     return Side(left, columns @ left), Side(right, rows @ right)
 
 
 def powers(s: np.ndarray, exponent: float, points: int) -> np.ndarray:
     """s^exponent, and zero for singular values that are null to rounding in a matrix of so many points."""
     info = np.finfo(s.dtype)
-    live = s > max(NULL * np.sqrt(points) * info.eps * s[0], info.tiny**0.5)
+    live = s > max(NULL * np.sqrt(points) * info.eps * s[0], info.tiny)
     return np.where(live, np.where(live, s, 1) ** exponent, 0).astype(s.dtype)
 
 

@@ -69,9 +69,12 @@ class System(ABC):
         self.n = A.shape[0] if n is None else n
 
     def solve(self, Y: np.ndarray) -> Duals:
-        """Solve for the right-hand sides Y, shape (n, k): centred first, completed then."""
-        R = Y - Y.mean(axis=0)
-        return self._with_offsets(Y, *self.inverse(R, R))
+        """Solve for the right-hand sides Y, shape (n, k): centred first, completed then.
+
+        The inverse multiplies what rounding leaves of a mean by C, and K multiplies it again, so all are centred anew.
+        """
+        R = centred(centred(Y))
+        return self._with_offsets(Y, *map(centred, self.inverse(R, R)))
 
     @abstractmethod
     def inverse(self, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -177,6 +180,11 @@ class BlockwiseSystem(System):
     def leave_one_out(self, Y: np.ndarray, duals: Duals) -> HeldOut:
         """(y_i, y_i) - N_i^-1 (a_i, c_i)."""
         return from_blocks(Y, duals.a, duals.c, *self.blocks())
+
+
+def centred(Y: np.ndarray) -> np.ndarray:
+    """Columns less their means."""
+    return Y - Y.mean(axis=0)
 
 
 def from_blocks(Y: np.ndarray, a: np.ndarray, c: np.ndarray, aa: np.ndarray, cc: np.ndarray, ac: np.ndarray) -> HeldOut:

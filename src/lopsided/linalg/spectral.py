@@ -14,7 +14,18 @@ from ..operators.stored import Stored
 from .dense import lapack
 from .factors import Factors
 from .nystrom import Nystrom
-from .saddle import BlockwiseSystem, Closeness, Duals, Fold, HeldOut, Saddle, from_blocks, solve_or_nan, unless_drowned
+from .saddle import (
+    BlockwiseSystem,
+    Closeness,
+    Duals,
+    Fold,
+    HeldOut,
+    Saddle,
+    centred,
+    from_blocks,
+    solve_or_nan,
+    unless_drowned,
+)
 
 EPS = np.finfo(float).eps
 DIGITS = 1e-10  # accuracy below which vectors are not taken from B B'
@@ -83,7 +94,7 @@ class Spectral(Saddle):
 
     def leave_one_out(self, grid: np.ndarray, Y: np.ndarray) -> Iterator[HeldOut]:
         """For each C what the functions trained without sample i say of it; many C share their products."""
-        R = Y - Y.mean(axis=0)
+        R = centred(centred(Y))
         for some in slices_of(len(grid), BATCH_ENTRIES // Y.size):
             batch = zip(*self.inverse(grid[some], R, R), *self.blocks(grid[some]), strict=True)
             for C, of_one_C in zip(grid[some], batch, strict=True):
