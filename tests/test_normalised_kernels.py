@@ -10,6 +10,7 @@ from scipy.special import softmax
 from sklearn.base import clone
 
 from cases import assert_close, reference, sparse_pair
+from lopsided import KernelSVD
 from lopsided.kernels import RBF, SNE, StudentT
 from lopsided.operators import sparse_plus_low_rank
 
@@ -95,3 +96,13 @@ def test_student_background_is_exact_for_norms_of_any_range(seed, spread):
     K = sparse_plus_low_rank(kernel, X, Z, 10**9, 1) @ np.eye(Z.shape[0])
     largest = max(1.0, abs(X).power(2).sum(axis=1).max(), abs(Z).power(2).sum(axis=1).max())
     np.testing.assert_allclose(K, reference("student_t", X, Z), rtol=0, atol=1e3 * EPS * largest)
+
+
+def test_sparse_values_that_would_come_as_differences_of_huge_ones_are_refused():
+    X = sparse.csr_array([[25.0, 0, 0], [0, 0, 1], [0, 1, 0]])
+    Z = sparse.csr_array([[-1.0, 0, 0], [0, 6.4, 0], [0, 0, 6.4]])
+    with pytest.raises(ValueError, match="bandwidth=1 is so small beside entries of opposite signs"):
+        KernelSVD(2, kernel=SNE(1.0)).fit(X, Z=Z)
+    stored = KernelSVD(2, kernel=SNE(6.0)).fit(X, Z=Z)
+    dense = KernelSVD(2, kernel=SNE(6.0)).fit(X.toarray(), Z=Z.toarray())
+    np.testing.assert_allclose(stored.singular_values_, dense.singular_values_, rtol=1e-7)

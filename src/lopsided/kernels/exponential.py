@@ -284,6 +284,19 @@ class _SNEStructure(_ExponentialStructure):
         self.total = logsumexp(self.beta)
         self.pull = Z.T @ self.right[:, 0]
 
+    def expand(self, X: Array, P: sparse.csr_array, slope: float) -> tuple[np.ndarray, np.ndarray]:
+        """As for RBF; refuse points whose products with all near ones are so negative that the background is lost."""
+        left, values = super().expand(X, P, slope)
+        most = np.finfo(left.dtype).eps ** -0.5
+        if left.max(initial=0) * np.exp(self.total) > most:
+            weights = left[row_numbers(P), 0] * self.right[P.indices, 0]
+            if not weights.max(initial=0) < most:
+                raise ValueError(
+                    f"bandwidth={self.kernel.bandwidth_:g} is so small beside entries of opposite signs that sparse "
+                    f"values of at most one are differences of {weights.max():.1g}; take a larger one, or dense data"
+                )
+        return left, values
+
     def left_exponents(self, X: Array, P: sparse.csr_array, slope: float = 0.0) -> np.ndarray:
         """Minus log sum_j exp(beta_j) (1 + slope x.z_j) + what the entries of P differ from that."""
         beta = self.beta[P.indices]
