@@ -126,3 +126,11 @@ def test_images_that_are_no_square_are_signals(rng):
 def test_errors_give_the_value_and_the_bound(images, parameters, message):
     with pytest.raises(ValueError, match=message):
         ImageMixtures(**parameters).fit(images)
+
+
+@pytest.mark.parametrize("light", [1e3, 1e7])
+def test_variances_do_not_see_how_bright_images_are(light):
+    X = np.random.default_rng(0).random((6, 256))
+    dark, bright = (ImageMixtures(n_components=2).fit_transform(images) for images in (X, X + light))
+    d = 64
+    np.testing.assert_allclose(bright[:, -2 * d :], dark[:, -2 * d :], rtol=1e-12 * light + 1e-9)

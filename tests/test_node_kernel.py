@@ -59,7 +59,7 @@ def test_nodes_without_edges_keep_their_zeros_with_a_warning():
     graph = np.zeros((3, 3))
     graph[0, 1] = 1.0
     nodes = np.arange(3)[:, None]
-    with pytest.warns(LopsidedWarning, match="2 nodes have no edge in their row.*self_loops=1.0"):
+    with pytest.warns(LopsidedWarning, match="2 nodes have a row that sums to zero.*self_loops=1.0"):
         np.testing.assert_array_equal(NodeKernel(graph, normalize="left")(nodes, nodes), graph)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

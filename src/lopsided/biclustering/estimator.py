@@ -223,7 +223,9 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         n, m = shape
         pair = self.n_clusters if isinstance(self.n_clusters, tuple) else (self.n_clusters, self.n_clusters)
         if len(pair) != 2 or not all(isinstance(count, Integral) and count >= 1 for count in pair):
-            raise ValueError(f"n_clusters={self.n_clusters} must be a number, a pair (rows, columns) or 'auto'")
+            raise ValueError(
+                f"n_clusters={self.n_clusters} must be a number from 1, a pair (rows, columns) of them or 'auto'"
+            )
         rows, columns = map(int, pair)
         if self.joint and rows != columns:
             raise ValueError(f"joint=True takes one number of clusters, not n_clusters={self.n_clusters}")

@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
-from sklearn.utils.validation import check_array, column_or_1d
+from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
 BLOCK_ENTRIES = 1 << 22
 
@@ -25,7 +25,10 @@ def matched_accuracy(labels_true: Any, labels_pred: Any) -> float:
     >>> matched_accuracy([0, 0, 1, 1], ["b", "b", "a", "b"])
     0.75
     """
+    check_consistent_length(labels_true, labels_pred)
     counts = contingency_matrix(labels_true, labels_pred)
+    if not counts.size:
+        raise ValueError("there are no labels to compare")
     return float(counts[linear_sum_assignment(-counts)].sum() / counts.sum())
 
 

@@ -327,6 +327,9 @@ def _free_pairs(taken: np.ndarray, n: int, count: int, rng: np.random.RandomStat
     free = n * (n - 1) - np.count_nonzero(taken // n != taken % n)
     if count > free:
         raise ValueError(f"{count} pairs that are no edges are asked for, but there are {free}; hide fewer edges")
+    if 2 * (count + len(taken)) > n * n:
+        pairs = np.setdiff1d(np.arange(n * n), taken)
+        return rng.permutation(pairs[pairs // n != pairs % n])[:count]
     found = np.empty(0, dtype=np.int64)
     while len(found) < count:
         u, v = rng.randint(n, size=(2, 2 * count)).astype(np.int64)

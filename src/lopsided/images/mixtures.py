@@ -122,9 +122,11 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         per_image = self._coefficients(X[:1]).shape[1]
         Y = np.concatenate(self._coefficients(X[:: -(-len(X) * per_image // MANY)]))
         self.floor_ = FLOOR * float(Y.var(axis=0).mean()) or 1.0
-        F = monomials(Y)[None]
+        self._middle = Y.mean(axis=0)  # from which all are measured, for variances are differences of squares
+        F = monomials(Y - self._middle)[None]
         whole = np.repeat(F.mean(axis=1, keepdims=True), self.n_components, axis=1)
-        self.background_ = maximise(F, _by_energy(Y, self.n_components), whole, self.n_iter, self.floor_)
+        found = maximise(F, _by_energy(Y, self.n_components), whole, self.n_iter, self.floor_)
+        self.background_ = found.moved(self._middle)
         self._n_features_out = sum(part.size for part in self.background_)
         return self
 
@@ -136,10 +138,10 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return np.vstack(run(lambda rows: self._adapted(X[rows]), slices_of(len(X), BATCH_ENTRIES // entries)))
 
     def _adapted(self, X: np.ndarray) -> np.ndarray:
-        F, background = monomials(self._coefficients(X)), self.background_
+        F, background = monomials(self._coefficients(X) - self._middle), self.background_.moved(-self._middle)
         start = background.responsibilities(F)
         mixtures = maximise(F, start, self.prior * background.moments(), self.n_iter, self.floor_)
-        return np.hstack([part.reshape(len(X), -1) for part in mixtures]).astype(X.dtype)
+        return np.hstack([part.reshape(len(X), -1) for part in mixtures.moved(self._middle)]).astype(X.dtype)
 
     def _coefficients(self, X: np.ndarray) -> np.ndarray:
         """Cosine transforms of all patches of each image, shape (n, patches, d), in double precision."""
@@ -172,6 +174,10 @@ class Mixtures(NamedTuple):
     w: np.ndarray
     m: np.ndarray
     v: np.ndarray
+
+    def moved(self, by: np.ndarray) -> Mixtures:
+        """The mixtures of points moved by a vector."""
+        return self._replace(m=self.m + by)
 
     def moments(self) -> np.ndarray:
         """Expectations of [x^2, x, 1] in every component, shape (n, k, 2 d + 1)."""

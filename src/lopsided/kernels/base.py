@@ -145,7 +145,13 @@ class Function(Kernel):
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Call the function and hold it to its shape."""
-        K = np.asarray(self.function(L, R))
+        try:
+            K = np.asarray(self.function(L, R))
+        except ValueError as error:
+            raise ValueError(
+                f"the kernel function failed for left points of shape {L.shape} and right points of shape {R.shape}: "
+                f"{error}; compatibility='pca' brings points to one width"
+            ) from error
         if K.shape != (L.shape[0], R.shape[0]):
             raise ValueError(
                 f"the kernel function returned shape {K.shape} for {L.shape[0]} left and {R.shape[0]} right "
