@@ -198,8 +198,8 @@ class Balance:
         empty = sums == 0
         if empty.any() and not new:
             warnings.warn(
-                f"{np.count_nonzero(empty)} nodes have a {name} that sums to zero and is left as it is; self_loops=1.0 gives "
-                "every node an edge",
+                f"{np.count_nonzero(empty)} nodes have a {name} that sums to zero and is left as it is; self_loops=1.0 "
+                "gives every node an edge",
                 LopsidedWarning,
                 stacklevel=5,
             )
