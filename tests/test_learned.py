@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from lopsided import KernelSVD, LearnedKernelSVDClassifier, LearnedKernelSVDRegressor
 from lopsided.exceptions import ConvergenceWarning
 from lopsided.kernels import RBF, SNE, TL1, Exponential, Linear, LinearPolynomial, Polynomial, Tanh
-from lopsided.linalg.learned import Moving, Problem
+from lopsided.linalg.learned import Learned, Moving, Problem, refitted
 from lopsided.linalg.losses import CrossEntropy, Squared
 
 KERNELS = [
@@ -235,3 +235,17 @@ def test_more_classes_than_samples_held_out_are_learned():
     X = np.random.default_rng(0).standard_normal((60, 4))
     model = LearnedKernelSVDClassifier(max_iter=2).fit(X, np.arange(60) % 20)
     assert model.predict_proba(X).shape == (60, 20)
+
+
+def test_vectors_that_all_rows_would_reorder_stay_those_that_were_learned():
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((50, 4)), rng.standard_normal((50, 1))
+    problem = Problem(Linear().fit(X, np.eye(4)), np.eye(4), Squared(), 1, 1e-3)
+    Z = np.diag([1.0, 1.0, 0.1, 0.1])
+    wanted = np.eye(4)[:, [2]] * 10  # a direction that is never the leading one
+    Y = X[:, [2]]
+    found = Learned(Z, Z, wanted, np.ones((1, 1)), np.zeros(1), 0.0, ())
+    np.testing.assert_array_equal(refitted(problem, found, X, Y).projection, wanted)
+    leading = problem.projection(X, Z)
+    again = refitted(problem, found._replace(projection=-leading), X, Y)
+    np.testing.assert_allclose(again.projection, leading)

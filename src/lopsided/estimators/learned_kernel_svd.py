@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..kernels import Kernel, as_kernel
 from ..kernels.points import FLOATS
 from ..linalg.compatibility import LearnedProjection, thin_svd
-from ..linalg.learned import Problem, Round, batch_steps, learn, whole_steps
+from ..linalg.learned import Learned, Problem, Round, batch_steps, learn, refitted, whole_steps
 from ..linalg.losses import CrossEntropy, Loss, Squared
 
 WHOLE = 1 << 22  # kernel values up to which every step looks at all rows
@@ -122,17 +122,15 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.kernel_ = as_kernel(self.kernel).set_params(**_learned_parameters(kernel)).fit(X, found.points)
         C = (U / s) @ found.coordinates if len(s) else np.zeros((n, width), dtype=X.dtype)
         self.compatibility_ = LearnedProjection(right_factors=(C,))
-        self._keep(problem, found.points, X, Y)
+        self._keep(refitted(problem, found, X, Y), len(X))
         self._n_features_out = k
 
-    def _keep(self, problem: Problem, Z: np.ndarray, X: np.ndarray, Y: np.ndarray) -> None:
-        """Right vectors and head of all samples, in the scale of ``transform``."""
-        projection = problem.projection(X, Z)
-        weights, self.intercept_ = problem.loss.head(problem.features(X, Z, projection), Y, problem.alpha)
-        lengths = np.linalg.norm(projection, axis=0)
-        self.right_vectors_ = projection / np.where(lengths > 0, lengths, 1)
-        self.singular_values_ = np.sqrt(len(X)) / np.where(lengths > 0, lengths, np.inf)
-        self.coef_ = weights * lengths[:, None]
+    def _keep(self, found: Learned, n: int) -> None:
+        """Right vectors and head, in the scale of ``transform``."""
+        lengths = np.linalg.norm(found.projection, axis=0)
+        self.right_vectors_ = found.projection / np.where(lengths > 0, lengths, 1)
+        self.singular_values_ = np.sqrt(n) / np.where(lengths > 0, lengths, np.inf)
+        self.coef_, self.intercept_ = found.weights * lengths[:, None], found.bias
 
     def _start(self, X: np.ndarray, random: np.random.RandomState) -> np.ndarray:
         """As many rows as there are columns, far from each other; repeated where there are fewer."""

@@ -31,6 +31,7 @@ ROWS = 1 << 12
 INNER_STEPS = 10  # of L-BFGS between two SVDs
 DECAY = 0.9, 0.999  # of Adam's two averages
 TINY = 1e-8
+REORDERED = 1.2  # times the loss with other vectors at which those of all rows are not taken
 
 
 class Round(NamedTuple):
@@ -220,6 +221,16 @@ def learn(
     return best._replace(curve=tuple(curve))
 
 
+def refitted(problem: Problem, found: Learned, X: np.ndarray, Y: np.ndarray) -> Learned:
+    """V and the head from all rows, at the points that some of them found.
+
+    Where singular values are close all rows may order their vectors otherwise and lose one that the points were learned
+    for; then V stays that of the rows that found them.
+    """
+    anew, same = (_headed(problem, found, V, X, Y) for V in (problem.projection(X, found.points), found.projection))
+    return anew if anew.loss <= REORDERED * same.loss else same
+
+
 def _moved(problem: Problem, step: Step, state: Learned, data: tuple[np.ndarray, np.ndarray]) -> Learned | None:
     """One round, or None if it leaves the range of floating-point numbers."""
     with np.errstate(over="ignore", invalid="ignore"):
@@ -233,10 +244,17 @@ def _moved(problem: Problem, step: Step, state: Learned, data: tuple[np.ndarray,
 def _solved(problem: Problem, Q: np.ndarray, X: np.ndarray, Y: np.ndarray) -> Learned:
     """Step (i) and the head of least loss, at given points."""
     Z = problem.basis @ Q
-    projection = problem.projection(X, Z)
-    F = problem.features(X, Z, projection)
+    nothing = np.empty(0)
+    at = Learned(Z, Q, nothing, nothing, nothing, np.inf, ())
+    return _headed(problem, at, problem.projection(X, Z), X, Y)
+
+
+def _headed(problem: Problem, at: Learned, projection: np.ndarray, X: np.ndarray, Y: np.ndarray) -> Learned:
+    """The head of least loss on given features."""
+    F = problem.features(X, at.points, projection)
     weights, bias = problem.loss.head(F, Y, problem.alpha)
-    return Learned(Z, Q, projection, weights, bias, problem.loss.value(F @ weights + bias, Y), ())
+    value = problem.loss.value(F @ weights + bias, Y)
+    return at._replace(projection=projection, weights=weights, bias=bias, loss=value)
 
 
 def _judged(problem: Problem, state: Learned, held_out: tuple[np.ndarray, np.ndarray] | None, rate: float) -> Round:
