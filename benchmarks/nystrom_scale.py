@@ -5,7 +5,8 @@
 
 million: 1,000,000 x 50 points in float32 from a seeded mixture, RBF kernel between the set and itself, 1,000 landmarks
 on each side, rank 20; the same number of landmarks for scikit-learn's Nystroem followed by TruncatedSVD. The floor is
-the matrix product and the exponential of the kernel blocks that the method evaluates, nothing else.
+the matrix product and the exponential of the kernel blocks of both sides, nothing else; as they are one set and the
+kernel is symmetric, one side is evaluated and serves as both.
 growth: the same with the points in a mapped file. landmarks: RBF kernel between two halves of protein-casp; the fewest
 landmarks whose eta, against the exact factors, is at most 1e-2 and 1e-3, medians over seeds.
 """
