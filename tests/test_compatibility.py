@@ -193,3 +193,10 @@ def test_what_a_sparse_pseudo_inverse_drops_is_in_its_residual(rng):
     A = (U * [1, 1, 1, 1, 1e-10]) @ V.T
     found = make_compatible("pinv", sparse.csr_array(A), sparse.csr_array(A.T), rng)
     assert found.residual == pytest.approx(1e-10 / 2, rel=0.1)
+
+
+@pytest.mark.parametrize("shape", [(40, 25), (25, 40)])
+def test_dense_and_sparse_forms_of_a_matrix_have_one_kernel(shape):
+    A = np.random.default_rng(7).standard_normal(shape)
+    dense, stored = (KernelSVD(3).fit(form(A)) for form in (np.asarray, sparse.csr_array))
+    np.testing.assert_allclose(stored.singular_values_, dense.singular_values_, rtol=1e-9)

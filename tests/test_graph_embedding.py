@@ -90,7 +90,7 @@ def test_normalisation_comes_before_the_kernel():
 
 @pytest.mark.parametrize("kernel", [Diffusion(threshold=1e-14), *KERNELS[2:]], ids=repr)
 @pytest.mark.parametrize("normalize", [None, "left", "both"])
-@pytest.mark.filterwarnings("ignore:.*nodes have no edge")
+@pytest.mark.filterwarnings("ignore:.*nodes have a")
 def test_a_copy_of_a_node_gets_its_vectors(kernel, normalize):
     model = DirectedGraphEmbedding(6, kernel=kernel, normalize=normalize, unit_length=False)
     vectors = model.fit_transform(GRAPH)
@@ -209,6 +209,17 @@ def test_new_edges_in_a_file_have_ids_of_the_kind_of_the_graph(graph, new, tmp_p
     model = DirectedGraphEmbedding(2).fit(tmp_path / "graph.csv")
     row = (model.nodes_.astype(str) == new.strip().split(",")[1]).astype(float)[None]
     np.testing.assert_allclose(model.transform(tmp_path / "new.csv"), model.transform(row))
+
+
+def test_a_new_node_is_one_in_both_files(tmp_path):
+    (tmp_path / "graph.csv").write_text("source,target\n0,1\n1,2\n2,0\n")
+    (tmp_path / "out.csv").write_text("source,target\n5,1\n")
+    (tmp_path / "in.csv").write_text("source,target\n1,5\n1,n1\n")
+    model = DirectedGraphEmbedding(2).fit(tmp_path / "graph.csv")
+    assert model.transform(tmp_path / "out.csv", in_edges=tmp_path / "in.csv").shape == (2, 4)
+    (tmp_path / "out.csv").write_text("source,target\n5,1\n5,zz\n")
+    with pytest.raises(ValueError, match="1 ids are not nodes of the graph: 'zz'"):
+        model.transform(tmp_path / "out.csv")
 
 
 def test_sums_of_kernels_of_nodes_say_where_they_belong():

@@ -174,7 +174,7 @@ KERNELS = [
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-@pytest.mark.filterwarnings("ignore:.*nodes have no edge")
+@pytest.mark.filterwarnings("ignore:.*nodes have a")
 def test_a_copy_of_a_node_has_its_values(kernel):
     """A new node with the edges of a known one, which sees the graph as that one does."""
     A = random_graph()

@@ -143,8 +143,8 @@ def test_an_index_that_pandas_wrote_is_no_part_of_an_edge(tmp_path):
     expected = read_graph(edges)
     edges.to_parquet(tmp_path / "e.parquet")
     edges.to_csv(tmp_path / "e.csv")
-    for path in (tmp_path / "e.parquet", tmp_path / "e.csv"):
-        A, nodes = read_graph(path)
+    for form in (tmp_path / "e.parquet", tmp_path / "e.csv", pd.read_csv(tmp_path / "e.csv")):
+        A, nodes = read_graph(form)
         assert nodes.tolist() == expected.nodes.tolist() == [7, 5, 8, 6]
         np.testing.assert_array_equal(A.toarray(), expected.adjacency.toarray())
 
@@ -161,6 +161,11 @@ def test_what_a_first_line_may_be(tmp_path):
         read_graph(path)
     path.write_text('"a\n\n# x",b\nb,c\n')
     assert read_graph(path).nodes.tolist() == ["a\n\n# x", "b", "c"]
+    path.write_text('# the "first line\nsource,target\n"#py","#np"\n"#np",a\n')
+    assert read_graph(path).nodes.tolist() == ["#py", "#np", "a"]
+    path.write_text("a,b\n,\n")
+    with pytest.raises(ValueError, match="edge 1 has no source"):
+        read_graph(path)
 
 
 @pytest.mark.parametrize("form", [sparse.csc_array, sparse.coo_matrix, lambda A: A.toarray(), lambda A: A.astype(bool)])
@@ -195,8 +200,11 @@ def test_ids_that_cannot_be_looked_up_are_refused():
 @pytest.mark.parametrize(
     ("graph", "message"),
     [
-        (Graph(np.eye(3), ["a", "b"]), "3 nodes, but 2 different ids"),
-        (Graph(np.eye(2), ["a", "a"]), "2 nodes, but 1 different ids"),
+        (Graph(np.eye(3), ["a", "b"]), "3 nodes.*2 are given"),
+        (Graph(np.eye(2), ["a", "a"]), "2 nodes.*2 are given, 1 of them"),
+        (Graph(np.eye(3), list("abcc")), "3 nodes.*4 are given, 3 of them"),
+        (Graph(np.eye(2), ["a", None]), "None or nan is none"),
+        ({(0, 1), (1, 0)}, "list of edges is given as a table"),
         ([("a", "b"), ("b", "c")], "list of edges is given as a table"),
         ([(0, 1), (1, 2), (2, 0)], "list of edges is given as a table"),
         (pd.DataFrame(np.ones((3, 3)), index=list("abc"), columns=list("abc")), "adjacency is given as an array"),
@@ -223,6 +231,9 @@ def test_ids_that_cannot_be_looked_up_are_refused():
     ids=[
         "few_ids",
         "same_ids",
+        "many_ids",
+        "no_id",
+        "set",
         "pairs",
         "numbers",
         "square_table",

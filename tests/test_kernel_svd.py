@@ -253,3 +253,14 @@ def test_a_function_compares_vectors_of_two_widths(wrap, exchanged, rng):
     if exchanged:
         X, Z, K, kernel = Z, X, K.T, as_kernel(kernel).T
     assert_decomposes(KernelSVD(2, kernel=kernel).fit(X, Z=Z), K)
+
+
+@pytest.mark.parametrize("k", [2, 4])
+@pytest.mark.parametrize("m", [20, 25, 30])
+def test_krylov_spaces_as_large_as_the_matrix_stay_orthonormal(m, k):
+    rng = np.random.default_rng(1)
+    X, Z = rng.standard_normal((300, 3)), rng.standard_normal((m, 3))
+    model = KernelSVD(k, kernel="linear", memory_budget=20_000).fit(X, Z=Z)
+    assert model.solver_.name == "krylov"
+    assert_close(model.singular_values_, np.linalg.svd(X @ Z.T, compute_uv=False)[:k])
+    np.testing.assert_allclose(model.right_vectors_.T @ model.right_vectors_, np.eye(k), atol=1e-13)

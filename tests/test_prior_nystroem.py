@@ -19,6 +19,7 @@ from lopsided import PriorNystroem
 from lopsided.exceptions import LopsidedWarning, RankWarning
 from lopsided.kernels import RBF, SNE, Laplacian, Linear, Polynomial, Tanh
 from lopsided.kernels.bandwidth import mean_squared_distance
+from lopsided.linalg.prior_nystrom import Pairs, _folds
 
 
 def noisy(rng, n=200, width=30, shift=1.2):
@@ -349,3 +350,11 @@ def test_right_samples_of_another_width_are_refused(rng):
     model = PriorNystroem(10).fit(X, Z=X[:20])
     with pytest.raises(ValueError, match="Z has 2 columns, but right samples have 6"):
         model.transform_right(X[:, :2])
+
+
+def test_a_pair_held_out_is_held_out_in_both_orders():
+    pairs = np.random.default_rng(0).permutation(40).reshape(20, 2)
+    numbers, targets = np.concatenate([pairs, pairs[:, ::-1]]), np.tile(np.repeat([1.0, 0.0], 10), 2)
+    for kept, out in _folds(Pairs(numbers, targets), np.random.default_rng(0)):
+        assert not {tuple(pair[::-1]) for pair in numbers[out].tolist()} & set(map(tuple, numbers[kept].tolist()))
+        assert len(kept) + len(out) == 40

@@ -2,13 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy import sparse
 from sklearn.linear_model import Ridge
 
 from cases import assert_close
 from lopsided import AsymmetricLSSVR, KernelSVD, LearnedKernelSVDRegressor
 from lopsided.kernels import RBF, SNE, Laplacian, StudentT
-from lopsided.linalg.prior_nystrom import Pairs, _folds
 
 EXACT = 2.0**-8  # multiples of it stay what they are when moved by a power of two
 
@@ -67,34 +65,8 @@ def test_default_bandwidths_do_not_see_where_the_data_lie(kernel, shift):
     assert there == pytest.approx(here, rel=1e-6)
 
 
-@pytest.mark.parametrize("shape", [(40, 25), (25, 40)])
-def test_dense_and_sparse_forms_of_a_matrix_have_one_kernel(shape):
-    A = np.random.default_rng(7).standard_normal(shape)
-    dense, stored = (KernelSVD(3).fit(form(A)) for form in (np.asarray, sparse.csr_array))
-    np.testing.assert_allclose(stored.singular_values_, dense.singular_values_, rtol=1e-9)
-
-
 @pytest.mark.parametrize(("dtype", "unit"), [(np.float32, 1e-11), (np.float64, 1e-80)])
 def test_small_data_have_small_scores_and_not_none(dtype, unit):
     points = (X * unit).astype(dtype)
     model = KernelSVD(2, kernel="linear").fit(points, Z=points)
     assert_close(model.transform(points), model.errors_left_, ulps=1e3)
-
-
-@pytest.mark.parametrize("k", [2, 4])
-@pytest.mark.parametrize("m", [20, 25, 30])
-def test_krylov_spaces_as_large_as_the_matrix_stay_orthonormal(m, k):
-    rng = np.random.default_rng(1)
-    X, Z = rng.standard_normal((300, 3)), rng.standard_normal((m, 3))
-    model = KernelSVD(k, kernel="linear", memory_budget=20_000).fit(X, Z=Z)
-    assert model.solver_.name == "krylov"
-    assert_close(model.singular_values_, np.linalg.svd(X @ Z.T, compute_uv=False)[:k])
-    np.testing.assert_allclose(model.right_vectors_.T @ model.right_vectors_, np.eye(k), atol=1e-13)
-
-
-def test_a_pair_held_out_is_held_out_in_both_orders():
-    pairs = np.random.default_rng(0).permutation(40).reshape(20, 2)
-    numbers, targets = np.concatenate([pairs, pairs[:, ::-1]]), np.tile(np.repeat([1.0, 0.0], 10), 2)
-    for kept, out in _folds(Pairs(numbers, targets), np.random.default_rng(0)):
-        assert not {tuple(pair[::-1]) for pair in numbers[out].tolist()} & set(map(tuple, numbers[kept].tolist()))
-        assert len(kept) + len(out) == 40

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from abc import ABC, abstractmethod
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -21,7 +22,7 @@ from .placing import place
 SLAB_ROWS = 1 << 18
 
 
-class DecomposedKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class DecomposedKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """What a fitted :class:`KernelSVD` does with the factors that ``fit`` stored in it."""
 
     center: bool
@@ -44,6 +45,10 @@ class DecomposedKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     n_features_right_: int
     _left: Side
     _right: Side
+
+    @abstractmethod
+    def fit(self, X: Array, y: Any = None) -> Self:
+        """Decompose, and store the attributes above."""
 
     def transform(self, X: Array, out: np.ndarray | None = None) -> np.ndarray:
         """Embed left points: k(x, Z) V s^(scaling - 1), or the map from the landmarks, in blocks.

@@ -291,7 +291,7 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
             if any(isinstance(part, GraphKernel) for part in kernel.get_params().values()):
                 raise ValueError(
                     f"kernel={kernel} is made of kernels of nodes, for which new nodes are not defined; give each of "
-                    "them its adjacency and fit KernelSVD on node numbers: KernelSVD(kernel=...).fit(nodes, Z=nodes)"
+                    "them its adjacency and fit KernelSVD on node numbers, nodes = np.arange(n)[:, None], as X and Z"
                 )
             return svd.fit(A)
         kernel.set_params(adjacency=A)

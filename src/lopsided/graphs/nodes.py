@@ -10,7 +10,7 @@ from scipy import sparse
 
 from ..kernels.points import check_points
 from .reading import Graph, assembled, is_networkx, number_nodes
-from .tables import Edges, is_path_or_table, is_text, read_edges, whole
+from .tables import Edges, is_path_or_table, is_text, is_whole, read_edges
 
 SHOWN = 5
 
@@ -26,7 +26,7 @@ class Nodes:
         return len(self.ids)
 
     def is_id(self, node: Any) -> bool:
-        """Whether it is one id, a tuple that names a node among them, and not a sequence of ids."""
+        """Whether it is one id and not a sequence of ids: what cannot be iterated, texts, sets, or a node's tuple."""
         one = not isinstance(node, Iterable) or isinstance(node, (str, bytes, frozenset))
         return one or getattr(node, "ndim", None) == 0 or self._holds(node)
 
@@ -85,12 +85,12 @@ class Nodes:
         )
 
     def _read(self, table: Any) -> Edges:
-        """Edges of a table; those in text have ids of the kind that the nodes have, where they can be read so."""
+        """Edges of a table; whole numbers in text are numbers if the nodes are."""
         edges = read_edges(table)
         if not is_text(table) or self.ids.dtype == object:
             return edges
-        (source,), (target,) = whole(edges.source), whole(edges.target)
-        return Edges(source, target, edges.weight)
+        u, v = (np.array([int(id) if is_whole(id) else id for id in side], dtype=object) for side in edges[:2])
+        return Edges(u, v, edges.weight)
 
     def _checked(self, edges: Any, name: str) -> sparse.csr_array | None:
         if edges is None:

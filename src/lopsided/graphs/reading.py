@@ -9,7 +9,7 @@ from scipy import sparse
 
 from ..kernels.node import check_adjacency
 from ..kernels.points import canonical
-from .tables import as_ids, checked_weights, is_path_or_table, is_text, read_edges, whole
+from .tables import as_ids, as_whole_numbers, checked_weights, is_missing, is_path_or_table, is_text, read_edges
 
 
 class Graph(NamedTuple):
@@ -60,15 +60,16 @@ def read_graph(graph: Any, *, source: str | None = None, target: str | None = No
         edges = read_edges(graph, source=source, target=target, weight=weight)
         if not len(edges.source):
             raise ValueError("the graph has no edges, and so no nodes; a table of edges needs at least one row")
-        ends = whole(edges.source, edges.target) if is_text(graph) else edges[:2]
+        ends = as_whole_numbers(edges.source, edges.target) if is_text(graph) else edges[:2]
         nodes, (rows, columns) = number_nodes(*ends)
         return Graph(assembled(rows, columns, edges.weight, (len(nodes), len(nodes))), nodes)
-    if source is not None or target is not None:
-        raise ValueError(f"source={source!r} and target={target!r} name columns of a table, not of {type(graph)}")
+    for role, name in (("source", source), ("target", target)):
+        if name is not None:
+            raise ValueError(f"{role}={name!r} names a column of a table, not of {type(graph).__name__}")
     if is_networkx(graph):
         return _from_networkx(graph, weight)
     if weight is not None:
-        raise ValueError(f"weight={weight!r} names a column or an attribute, which {type(graph)} does not have")
+        raise ValueError(f"weight={weight!r} names a column or an attribute, which {type(graph).__name__} has not")
     if _is_list_of_edges(graph):
         raise ValueError("a list of edges is given as a table: pandas.DataFrame(edges, columns=['source', 'target'])")
     adjacency, ids = graph if isinstance(graph, Graph) else (graph, None)
@@ -118,14 +119,19 @@ def _is_list_of_edges(graph: Any) -> bool:
     if not isinstance(graph, (list, tuple, set, frozenset)) or isinstance(graph, Graph) or not graph:
         return False
     pairs = all(isinstance(edge, (list, tuple)) and len(edge) in (2, 3) for edge in graph)
-    return pairs and (any(len(edge) != len(graph) for edge in graph) or any(isinstance(u, str) for u, *_ in graph))
+    square = isinstance(graph, (list, tuple)) and all(len(edge) == len(graph) for edge in graph)
+    return pairs and (not square or any(isinstance(u, str) for u, *_ in graph))
 
 
 def _an_id_each(nodes: Any, n: int) -> np.ndarray:
     """The ids of n nodes, all of them different."""
     ids = as_ids(nodes)
-    if len(ids) != n or len(set(ids.tolist())) != n:
-        raise ValueError(f"the adjacency has {n} nodes, but {len(set(ids.tolist()))} different ids are given")
+    different = len(number_nodes(ids)[0])
+    if len(ids) != n or different != n or any(map(is_missing, ids.tolist())):
+        raise ValueError(
+            f"the adjacency has {n} nodes, and each needs an id of its own; {len(ids)} are given, {different} of them "
+            "different, and None or nan is none"
+        )
     return ids
 
 

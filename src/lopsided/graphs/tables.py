@@ -23,7 +23,7 @@ NAMES = {
 SPACES = " "
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".edgelist": SPACES, ".edges": SPACES, ".txt": SPACES}
 COMMENT = "#"
-NAMELESS = re.compile(r"(__index_level_\d+__)?")  # how pandas writes the index of a table
+NAMELESS = re.compile(r"(__index_level_\d+__|Unnamed: \d+)?")  # how pandas writes the index of a table
 LARGEST = np.iinfo(np.int64).max
 ENCODING = "utf-8-sig"  # spreadsheets begin their files with a mark, which is no part of the first name
 
@@ -61,10 +61,11 @@ def _table_columns(table: Any) -> tuple[list[str], list[Any]]:
         return list(table.column_names), [column.to_numpy(zero_copy_only=False) for column in table.columns]
     names = [str(name) for name in table.columns]
     if hasattr(table, "iloc"):
-        if list(table.index) == list(table.columns) and all(kind.kind in "biuf" for kind in table.dtypes):
+        numbers = all(kind.kind in "biuf" for kind in table.dtypes)
+        if numbers and len(table) == len(names) and list(table.index) == list(table.columns):
             raise ValueError(
-                f"rows and columns of the table have the same labels, {names[:4]}: an adjacency is given as an array, "
-                "table.to_numpy(), and columns of edges are called source and target"
+                f"rows and columns of the table have the same labels, {names}, and it may be an adjacency, which is "
+                "given as an array, table.to_numpy(); edges have columns called source and target"
             )
         return names, [table.iloc[:, i].to_numpy() for i in range(len(names))]
     return names, [table[name].to_numpy() for name in names]
@@ -90,8 +91,10 @@ def _read_file(path: Path, wanted: set[str | None]) -> tuple[list[str], list[Any
         )
     try:
         with (gzip.open if path.suffix.lower() == ".gz" else open)(path, "rt", encoding=ENCODING, newline="") as file:
-            cells = _split(file) if DELIMITERS[kind] == SPACES else csv.reader(file, delimiter=DELIMITERS[kind])
-            rows = [row for row in cells if any(map(str.strip, row)) and not row[0].lstrip().startswith(COMMENT)]
+            if DELIMITERS[kind] == SPACES:
+                rows = [_split(line) for line in file if _counts(line)]
+            else:
+                rows = list(csv.reader(_records(file), delimiter=DELIMITERS[kind]))
     except FileNotFoundError:
         raise
     except (OSError, EOFError, ValueError, SyntaxError, csv.Error) as error:
@@ -112,15 +115,28 @@ def _read_parquet(path: Path) -> tuple[list[str], list[Any]]:
         raise ValueError(f"cannot read {str(path)!r}: {error}") from error
 
 
-def _split(lines: Iterable[str]) -> Iterator[list[str]]:
-    """Cells between spaces; networkx's {'weight': 2.0} at the end of a line becomes 2.0."""
+def _counts(line: str) -> bool:
+    """Whether a line is neither blank nor a comment."""
+    return bool(line.strip()) and not line.lstrip().startswith(COMMENT)
+
+
+def _records(lines: Iterable[str]) -> Iterator[str]:
+    """Lines that count, and all of those inside a quoted cell."""
+    quoted = False
     for line in lines:
-        head, brace, attributes = line.partition("{")
-        cells = head.split()
-        if brace and not line.lstrip().startswith(COMMENT):
-            found = ast.literal_eval(brace + attributes.strip())
-            cells += [str(found["weight"])] if "weight" in found else []
-        yield cells
+        if quoted or _counts(line):
+            quoted ^= line.count('"') % 2 == 1
+            yield line
+
+
+def _split(line: str) -> list[str]:
+    """Cells between spaces; networkx's {'weight': 2.0} at the end of a line becomes 2.0."""
+    head, brace, attributes = line.partition("{")
+    cells = head.split()
+    if brace:
+        found = ast.literal_eval(brace + attributes.strip())
+        cells += [str(found["weight"])] if "weight" in found else []
+    return cells
 
 
 def _parsed(rows: list[list[str]], path: Path, wanted: set[str | None]) -> tuple[list[str], list[np.ndarray]]:
@@ -151,16 +167,15 @@ def _is_header(rows: list[list[str]]) -> bool:
     return any(all(_is_number(row[j]) for row in rows[1:]) for j in range(len(first)))
 
 
-def whole(*columns: np.ndarray) -> Sequence[np.ndarray]:
+def as_whole_numbers(*columns: np.ndarray) -> Sequence[np.ndarray]:
     """Columns of texts as whole numbers, if all of them are."""
-    return [column.astype(np.int64) for column in columns] if all(map(_is_whole, columns)) else columns
+    every = all(is_whole(cell) for column in columns for cell in column)
+    return [column.astype(np.int64) for column in columns] if every else columns
 
 
-def _is_whole(column: np.ndarray) -> bool:
-    """Whether texts are whole numbers of 64 bits, written as such: 007 stays a text."""
-    return all(
-        cell.removeprefix("-").isdecimal() and str(int(cell)) == cell and abs(int(cell)) <= LARGEST for cell in column
-    )
+def is_whole(cell: str) -> bool:
+    """Whether a text is a whole number of 64 bits, written as such: 007 is none."""
+    return cell.removeprefix("-").isdecimal() and str(int(cell)) == cell and abs(int(cell)) <= LARGEST
 
 
 def _is_number(cell: str) -> bool:
@@ -208,15 +223,16 @@ def _find(names: Sequence[str], role: str, name: str | None) -> int | None:
 def _checked_ids(column: Any, side: str) -> np.ndarray:
     ids = as_ids(column)
     if ids.dtype == object:
-        missing = next((i for i, node in enumerate(ids.tolist()) if is_missing(node)), None)
+        missing = next((i for i, node in enumerate(ids.tolist()) if is_missing(node) or node == ""), None)
         if missing is not None:
             raise ValueError(f"edge {missing} has no {side}; drop it, or name the node")
     return ids
 
 
 def is_missing(node: Any) -> bool:
-    """Whether it is nothing: None, the NA of pandas, which compares with nothing, nan or an empty text."""
-    return node is None or type(node).__name__ == "NAType" or bool(node != node) or node == ""
+    """Whether it is nothing: None, nan, or the NA and NaT of pandas."""
+    nan = isinstance(node, (float, np.floating)) and node != node
+    return nan or node is None or type(node).__name__ in ("NAType", "NaTType")
 
 
 def as_ids(values: Any) -> np.ndarray:

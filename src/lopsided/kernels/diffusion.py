@@ -121,9 +121,10 @@ class Diffusion(MatrixKernel):
             self._learn_last(A)
         else:
             self._learn_walks(A)
-        if A.nnz and not (self.matrix_.nnz if sparse.issparse(self.matrix_) else self.matrix_.any()):
+        if A.data.any() and not (self.matrix_.nnz if sparse.issparse(self.matrix_) else self.matrix_.any()):
+            way_out = "lower it" if self.threshold_ == self.threshold else "raise memory_budget, which asked for it"
             raise ValueError(
-                f"no walk is as likely as threshold={self.threshold_:g}: all values are zero; lower it, or raise "
+                f"no walk is as likely as threshold={self.threshold_:g}: all values are zero; {way_out}, or raise "
                 f"restart={self.restart:g}, the chance with which walks end at each step"
             )
 
@@ -231,7 +232,7 @@ class Diffusion(MatrixKernel):
                 f"threshold={self.threshold:g} would exceed the budget of {budget} bytes; {threshold:g} is taken, for "
                 f"about {entries:.3g} entries: raise memory_budget, threshold or restart",
                 FallbackWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         return threshold
 

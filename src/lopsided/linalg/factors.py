@@ -72,10 +72,12 @@ def exact_sides(factors: Factors, means: tuple[Any, Any, Any] | None) -> tuple[S
 
 
 def powers(s: np.ndarray, exponent: float, points: int) -> np.ndarray:
-    """s^exponent, and zero for singular values that are null to rounding in a matrix of so many points."""
+    """s^exponent, and zero for what overflows and for what is null to rounding in a matrix of so many points."""
     info = np.finfo(s.dtype)
     live = s > max(NULL * np.sqrt(points) * info.eps * s[0], info.tiny)
-    return np.where(live, np.where(live, s, 1) ** exponent, 0).astype(s.dtype)
+    with np.errstate(over="ignore"):
+        found = np.where(live, s, 1) ** exponent
+    return np.where(live & np.isfinite(found), found, 0).astype(s.dtype)
 
 
 def canonical_signs(U: np.ndarray) -> np.ndarray:

@@ -268,7 +268,7 @@ def _folds(known: Labels | Pairs, rng: np.random.Generator) -> list[tuple[Any, A
         folds = dealt(groups, min(FOLDS, len(groups)), rng)
         return [(np.setdiff1d(np.arange(len(groups)), fold), fold) for fold in folds]
 
-    if isinstance(known, Pairs):  # both orders of a pair are one and the same
+    if isinstance(known, Pairs):  # both orders of a pair go together, for in one set they say the same
         _, first, pair = np.unique(np.sort(known.numbers, axis=1), axis=0, return_index=True, return_inverse=True)
         folds = parts(known.targets[first])
         return [(np.flatnonzero(np.isin(pair, kept)), np.flatnonzero(np.isin(pair, out))) for kept, out in folds]

@@ -44,7 +44,7 @@ class ReducedSystem(BlockwiseSystem):
 
     def __init__(self, saddle: Reduced, C: float) -> None:
         super().__init__(saddle.A, C)
-        self.K, self.B = saddle.K, saddle.B
+        self.B = saddle.B
         T = self.B @ self.B.T
         T *= -1.0
         T[np.diag_indices(len(T))] += self._ridge**2
