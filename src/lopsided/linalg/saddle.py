@@ -154,20 +154,23 @@ class Saddle(ABC):
         """For each C what the functions trained without sample i say of it, for every i."""
         for C in grid:
             system = self.at(C)
-            yield system.leave_one_out(Y, system.solve(Y))
+            yield unless_drowned(system.leave_one_out(Y, system.solve(Y)), C, system.largest())
 
     def leave_folds_out(self, grid: np.ndarray, Y: np.ndarray, folds: Sequence[Fold]) -> Iterator[HeldOut]:
         """For each C what the functions trained without a fold say of its samples, by training them."""
-        found = np.zeros((len(grid), 2, *Y.shape))
+        found, largest = np.zeros((len(grid), 2, *Y.shape)), 0.0
         for kept, left_out in folds:
             saddle = self.restricted(kept)
             for C, (source, target) in zip(grid, found, strict=True):
-                duals = saddle.at(C).solve(Y[kept])
+                system = saddle.at(C)
+                duals, largest = system.solve(Y[kept]), max(largest, system.largest())
                 wide = np.zeros((2, *Y.shape))
                 wide[0, kept], wide[1, kept] = duals.a, duals.c
                 source[left_out] = (self.A @ wide[1])[left_out] + duals.b1
                 target[left_out] = (self.A.T @ wide[0])[left_out] + duals.b2
-        yield from ((source, target) for source, target in found)
+        yield from (
+            unless_drowned((source, target), C, largest) for C, (source, target) in zip(grid, found, strict=True)
+        )
 
 
 class BlockwiseSystem(System):
@@ -198,9 +201,9 @@ def from_blocks(Y: np.ndarray, a: np.ndarray, c: np.ndarray, aa: np.ndarray, cc:
         return Y - (cc * a - ac * c) / determinant, Y - (aa * c - ac * a) / determinant
 
 
-def unless_drowned(held_out: HeldOut, C: float, s: np.ndarray) -> HeldOut:
-    """Held-out values, or nan where 1/C has drowned in the rounding of the largest of the singular values s."""
-    if EPS * C * s.max(initial=0.0) < DROWNED:
+def unless_drowned(held_out: HeldOut, C: float, largest: float) -> HeldOut:
+    """Held-out values, or nan where 1/C has drowned in the rounding of the largest singular value."""
+    if EPS * C * largest < DROWNED:
         return held_out
     return np.full_like(held_out[0], np.nan), np.full_like(held_out[1], np.nan)
 

@@ -98,7 +98,7 @@ class Spectral(Saddle):
         for some in slices_of(len(grid), BATCH_ENTRIES // Y.size):
             batch = zip(*self.inverse(grid[some], R, R), *self.blocks(grid[some]), strict=True)
             for C, of_one_C in zip(grid[some], batch, strict=True):
-                yield unless_drowned(from_blocks(Y, *of_one_C), C, self.factors.s)
+                yield unless_drowned(from_blocks(Y, *of_one_C), C, self.factors.s.max(initial=0.0))
 
     def leave_folds_out(self, grid: np.ndarray, Y: np.ndarray, folds: Sequence[Fold]) -> Iterator[HeldOut]:
         """The same for folds of f samples, by blocks of size 2f: O(n k f) for each C and all folds together."""
@@ -110,7 +110,7 @@ class Spectral(Saddle):
                 residuals = solve_or_nan(system.block(fold), np.concatenate([duals.a[fold], duals.c[fold]]))
                 source[fold] -= residuals[: len(fold)]
                 target[fold] -= residuals[len(fold) :]
-            yield unless_drowned((source, target), C, self.factors.s)
+            yield unless_drowned((source, target), C, system.largest())
 
     def inverse(self, grid: np.ndarray, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Solutions a and c for every C, each of shape (len(grid), n, k)."""
@@ -175,6 +175,10 @@ class SpectralSystem(BlockwiseSystem):
         """Four products."""
         a, c = self.saddle.inverse(np.array([self.C]), R1, R2)
         return a[0], c[0]
+
+    def largest(self) -> float:
+        """Known."""
+        return float(self.saddle.factors.s.max(initial=0.0))
 
     def blocks(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Three products."""

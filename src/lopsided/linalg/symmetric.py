@@ -57,7 +57,7 @@ class Symmetric(Saddle):
             a, held_out = system.solve(Y).a, Y.copy()
             for _, fold in folds:
                 held_out[fold] -= solve_or_nan((U[fold] / system.eigenvalues) @ U[fold].T, a[fold])
-            yield system.held_out(held_out)
+            yield unless_drowned((held_out, held_out), C, system.largest())
 
 
 class SymmetricSystem(System):
@@ -80,11 +80,12 @@ class SymmetricSystem(System):
         """Held-out residuals are a_i / N_ii, with N the inverse on vectors that sum to zero."""
         diagonal = np.square(self.saddle.spectrum[1]) @ (1 / self.eigenvalues)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return self.held_out(Y - duals.a / diagonal[:, None])
+            held_out = Y - duals.a / diagonal[:, None]
+        return held_out, held_out
 
-    def held_out(self, values: np.ndarray) -> HeldOut:
-        """One and the same for both functions."""
-        return unless_drowned((values, values), self.C, np.abs(self.saddle.spectrum[0]))
+    def largest(self) -> float:
+        """From the eigenvalues where there are many C, else as for any system."""
+        return float(np.abs(self.saddle.spectrum[0]).max(initial=0.0)) if self.saddle.many else super().largest()
 
     def _probe(self) -> np.ndarray:
         """Both halves are one."""
