@@ -218,3 +218,13 @@ def test_mixtures_of_different_width_are_refused():
 def test_parameters_out_of_bounds_are_refused(parameters):
     with pytest.raises(ValueError, match=f"'{next(iter(parameters))}' parameter of KullbackLeibler"):
         KullbackLeibler(**parameters)(GOOD["discrete"], GOOD["discrete"])
+
+
+@pytest.mark.parametrize("distribution", ["gaussian", "mixture"])
+def test_gaussians_too_narrow_for_their_distance_are_refused(distribution):
+    rows = np.array([[0, 1e-2], [1e3, 1e-2], [1e3 + 0.1, 1e-2]])
+    rows = rows if distribution == "gaussian" else np.hstack([np.ones((3, 1)), rows])
+    kernel = KullbackLeibler(1.0, distribution=distribution)
+    assert_close(kernel.fit(rows, rows)(rows, rows)[1:, 1:], np.exp([[0, -0.5], [-0.5, 0]]), ulps=1e9)
+    with pytest.raises(ValueError, match="float32; raise the variances, or take double precision"):
+        kernel.fit(*2 * [rows.astype(np.float32)])

@@ -248,3 +248,20 @@ def test_the_singular_values_are_those_of_the_matrix():
     for kernel in (Diffusion(random_graph()), Katz(random_graph())):
         s = np.linalg.svd(kernel(NODES, NODES), compute_uv=False)
         np.testing.assert_allclose(KernelSVD(4, kernel=kernel).fit(NODES, Z=NODES).singular_values_, s[:4], rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "compose",
+    [
+        lambda A: 0.5 * NodeKernel(A),
+        lambda A: Katz(A) + NodeKernel(A),
+        lambda A: Diffusion(A) * NodeKernel(A),
+        lambda A: (0.5 * Katz(A)).T,
+    ],
+)
+@pytest.mark.parametrize("budget", [None, 1])
+def test_compositions_of_kernels_of_nodes_are_decomposed_as_they_are(compose, budget):
+    A = np.array([[0, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 0], [0.5, 0, 1, 0]])
+    kernel, nodes = compose(A), np.arange(4.0)[:, None]
+    found = KernelSVD(2, kernel=kernel, memory_budget=budget).fit(nodes, Z=nodes).singular_values_
+    assert_close(found, np.linalg.svd(kernel(nodes, nodes), compute_uv=False)[:2])

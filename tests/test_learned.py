@@ -249,3 +249,24 @@ def test_vectors_that_all_rows_would_reorder_stay_those_that_were_learned():
     leading = problem.projection(X, Z)
     again = refitted(problem, found._replace(projection=-leading), X, Y)
     np.testing.assert_allclose(again.projection, leading)
+
+
+@pytest.mark.parametrize("optimizer", ["lbfgs", "adam"])
+def test_units_of_the_data_do_not_matter(optimizer):
+    X, y = load_iris(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    scores = [
+        LearnedKernelSVDClassifier(optimizer=optimizer).fit(unit * X, y).score(unit * X, y) for unit in (1e-3, 1, 1e5)
+    ]
+    assert min(scores) > 0.95
+
+
+@pytest.mark.parametrize("kernel", [RBF(2.0), SNE(2.0)])
+def test_pull_backs_keep_their_digits_far_from_the_origin(kernel):
+    rng = np.random.default_rng(0)
+    X, Z, W = rng.standard_normal((9, 3)), rng.standard_normal((5, 3)), rng.standard_normal((9, 5))
+    X, Z = (np.round(side * 256) / 256 for side in (X, Z))
+    expected = kernel.fit(X, Z).differentiate(X, Z)[1](W)
+    far = [(side + 4096).astype(np.float32) for side in (X, Z)]
+    found = kernel.fit(*far).differentiate(*far)[1](W.astype(np.float32))
+    np.testing.assert_allclose(found, expected, atol=1e-5)

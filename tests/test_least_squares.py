@@ -443,3 +443,15 @@ def test_landmarks_leave_a_symmetric_kernel_symmetric(strategy):
     y = np.sin(many[:, 0]) + many[:, 1]
     model = AsymmetricLSSVR(100.0, kernel=RBF(3.0), solver="nystrom", n_landmarks=40, landmarks=strategy).fit(many, y)
     assert_close(model.source_decision_function(NEW), model.target_decision_function(NEW), ulps=1e8)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_stacks_promise_no_more_than_they_keep(seed):
+    rng = np.random.default_rng(seed)
+    points, new = rng.standard_normal((60, 5)), rng.standard_normal((500, 5))
+    noise = AsymmetricLSSVC([0.1, 1.0, 10.0], kernel=SNE(1.0), merge="stack").fit(points, rng.integers(0, 6, 60))
+    assert noise.loo_score_ < 0.35  # chance is 1/6, with a deviation of 0.05
+    numbers = AsymmetricLSSVR([0.1, 1.0, 10.0], kernel=SNE(1.0), merge="stack").fit(
+        points, rng.standard_normal((60, 5))
+    )
+    assert numbers.score(new, rng.standard_normal((500, 5))) > -1

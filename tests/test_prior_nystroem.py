@@ -358,3 +358,10 @@ def test_a_pair_held_out_is_held_out_in_both_orders():
     for kept, out in _folds(Pairs(numbers, targets), np.random.default_rng(0)):
         assert not {tuple(pair[::-1]) for pair in numbers[out].tolist()} & set(map(tuple, numbers[kept].tolist()))
         assert len(kept) + len(out) == 40
+
+
+def test_one_pair_or_one_label_leaves_nothing_to_hold_out():
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    assert PriorNystroem(8).fit(X, pairs=([[0, 1]], [])).prior_weight_ == np.inf
+    one = np.r_[0, np.full(59, -1)]
+    assert PriorNystroem(8).fit(X, one, Z=X[:40], y_right=(X[:40, 0] > 0) * 1).prior_weight_ == np.inf

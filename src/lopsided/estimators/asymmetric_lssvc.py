@@ -58,7 +58,7 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         "auto" looks at size, sparsity, symmetry and budget; ``solver_`` says what it took and why. "nystrom" takes a
         kernel matrix of low rank from landmarks, for many samples; the others are exact.
     n_landmarks : int or None, default=None
-        For solver="nystrom": how many, on either side; None is 1,000. Half as many components are kept.
+        For solver="nystrom": how many, on either side; None is 1,000. Seven components for ten are kept.
     landmarks : {"uniform", "kmeans", "leverage", "pivoted"}, default="uniform"
         How they are placed; see :class:`KernelSVD`.
     damping : float, default=0.0

@@ -6,8 +6,10 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import Ridge
 from sklearn.metrics import r2_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
@@ -29,7 +31,7 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
     kernel : str, Kernel or callable, default="sne"
         As in :class:`AsymmetricLSSVC`.
     merge : {"mean", "source", "target", "stack"}, default="mean"
-        "stack" learns to combine the functions, by linear regression on held-out values of both.
+        "stack" learns to combine the functions, by ridge regression on held-out values of both.
     cv : int, splitter or None, default=None
         As in :class:`AsymmetricLSSVC`.
     solver : {"auto", "dense", "spectral", "symmetric", "sparse_lu", "minres", "nystrom"}, default="auto"
@@ -101,10 +103,12 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
         return predicted[:, 0] if self._one_target else predicted
 
     def _fit_merger(self, source: np.ndarray, target: np.ndarray, y: np.ndarray) -> Any:
-        return LinearRegression().fit(np.hstack([source, target]), y) if self.merge == "stack" else None
+        if self.merge != "stack":
+            return None
+        return make_pipeline(StandardScaler(), Ridge()).fit(np.hstack([source, target]), y)
 
     def _say(self, merger: Any, features: np.ndarray) -> np.ndarray:
-        return merger.predict(features)
+        return merger.predict(features).reshape(len(features), -1)
 
     def _held_out_score(self, merged: np.ndarray, y: np.ndarray) -> float:
         return float(r2_score(y, merged))

@@ -100,16 +100,17 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.optimizer_ = self.optimizer
         if self.optimizer == "auto":
             self.optimizer_ = "lbfgs" if n * width <= WHOLE else "adam"
-        step = whole_steps(problem)
+        Q = basis.T @ start
+        unit = float(np.sqrt(np.square(Q).mean())) or 1.0  # in which steps are as long whatever the data's own is
+        step = whole_steps(problem, unit)
         if self.optimizer_ == "adam":
-            step = batch_steps(
-                problem, self.batch_size, self.learning_rate, np.random.default_rng(random.randint(2**31))
-            )
+            rng = np.random.default_rng(random.randint(2**31))
+            step = batch_steps(problem, self.batch_size, self.learning_rate, rng, unit)
         data, held_out = self._parts(X, Y, stratify, random)
         found = learn(
             problem,
             step,
-            basis.T @ start,
+            Q,
             data,
             held_out,
             rounds=self.max_iter,

@@ -152,6 +152,8 @@ class AsymmetricLeastSquares(BaseEstimator):
                 continue
             merger = self._fit_merger(source, target, y)
             merged = self._merge(source, target, merger)
+            if folds and self.merge == "stack":
+                self._merge_apart(merged, source, target, y, folds)
             errors[number], scores[number] = self._held_out_error(merged, Y, y), self._held_out_score(merged, y)
             if errors[number] < errors[:number].min(initial=np.inf):
                 self.merger_, self.loo_predictions_ = merger, self._squeeze(merged)
@@ -164,6 +166,19 @@ class AsymmetricLeastSquares(BaseEstimator):
         self.loo_score_ = float(scores[best])
         self.path_ = {"C": grid, "error": errors, "score": scores}
         return best
+
+    def _merge_apart(
+        self, merged: np.ndarray, source: np.ndarray, target: np.ndarray, y: np.ndarray, folds: list[Fold]
+    ) -> None:
+        """Replace what is merged by what a merger says that has not seen the fold, nor its labels.
+
+        But for folds without which a class would be missing.
+        """
+        for kept, left_out in folds:
+            if is_classifier(self) and len(np.unique(y[kept])) < len(np.unique(y)):
+                continue
+            apart = self._fit_merger(source[kept], target[kept], y[kept])
+            merged[left_out] = self._merge(source[left_out], target[left_out], apart)
 
     def _folds(self, X: Array, y: np.ndarray) -> list[Fold] | None:
         """The folds to leave out in turn, or None to leave out one sample at a time.

@@ -15,6 +15,7 @@ TOLERANCE = 1e-5  # of a sum of probabilities; a row normalised in single precis
 LEAST = 2**12  # smallest normal numbers: a probability below them is zero
 MOST = 2**10  # no finite divergence of discrete distributions is larger, as -log(LEAST tiny) is not
 DENSITIES = 1 << 20
+LOST = 1e-3  # of a divergence
 
 
 class Family(ABC):
@@ -75,7 +76,10 @@ class Gaussian(Family):
                 f"a Gaussian is a row of d means and d variances, but Z has {Z.shape[1]} columns, an odd number; "
                 "append the variances to the means"
             )
-        self.origin = self._split(dense(Z))[0].mean(axis=0)
+        m, v = self._split(dense(Z))
+        self.origin = m.mean(axis=0)
+        check_variances(v, "Z")
+        _check_resolution(m - self.origin, v)
 
     def left(self, X: Array) -> np.ndarray:
         """The rows [v + m^2, m, sum -log v - 1, 1]."""
@@ -121,7 +125,10 @@ class Mixture(Family):
         draws = rng.standard_normal((n_draws, d))
         draws -= draws.mean(axis=0)
         self.draws = draws / draws.std(axis=0)
-        self.origin = self._split(dense(Z))[1].mean(axis=(0, 1))
+        _, m, v = self._split(dense(Z))
+        self.origin = m.mean(axis=(0, 1))
+        check_variances(v.reshape(len(v), -1), "Z")
+        _check_resolution(m - self.origin, v)
 
     def left(self, X: Array) -> np.ndarray:
         """The rows [mixture, E log p]. Cost O(n k^2 d draws)."""
@@ -225,3 +232,14 @@ def log_sum_exp(E: np.ndarray) -> np.ndarray:
     E -= peak
     np.exp(E, out=E)
     return np.log(E.sum(axis=0)) + peak
+
+
+def _check_resolution(m: np.ndarray, v: np.ndarray) -> None:
+    """Refuse Gaussians so narrow and far apart that (m - m')^2 / v is lost in the rounding of m^2 / v."""
+    typical = float(np.median((m**2 / v).sum(axis=-1)))
+    lost = np.finfo(m.dtype).eps * typical
+    if lost > LOST:
+        raise ValueError(
+            f"means lie some {np.sqrt(typical):.2g} deviations from their middle, and divergences would be off by "
+            f"{lost:.1g} in {m.dtype}; raise the variances{', or take double precision' if m.dtype != float else ''}"
+        )

@@ -186,7 +186,8 @@ class RBF(ExponentialKernel):
     def differentiate(self, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, PullBack]:
         """The values, and W -> 2 / bandwidth^2 ((W * K)^T X - diag(column sums of W * K) Z)."""
         K = self.pairs(self.left(X), self.right(Z))
-        return K, lambda W: self._pulled(W * K, X, Z)
+        near, far = self.moved(X), self.moved(Z)
+        return K, lambda W: self._pulled(W * K, near, far)
 
     def _pulled(self, of_exponents: np.ndarray, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
         """The pull-back through -|x - z|^2 / bandwidth^2."""

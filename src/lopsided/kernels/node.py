@@ -70,16 +70,16 @@ class GraphKernel(Kernel):
         """k(known, new) transposed, shape (b, n_nodes)."""
 
     def left(self, X: Array) -> np.ndarray:
-        """The node numbers, checked."""
-        return self.numbers(X)[:, None]
+        """The node numbers, checked, as floats: what they are compared by has the type of the points."""
+        return self.numbers(X)[:, None].astype(float)
 
     def right(self, Z: Array) -> np.ndarray:
         """The node numbers, checked."""
-        return self.numbers(Z)[:, None]
+        return self.numbers(Z)[:, None].astype(float)
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Look the entries up."""
-        K = self.values(L[:, 0], R[:, 0])
+        K = self.values(L[:, 0].astype(np.intp), R[:, 0].astype(np.intp))
         return K.toarray() if sparse.issparse(K) else K
 
     def block(self, X: Array, Z: Array) -> Array:

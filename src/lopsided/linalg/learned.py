@@ -50,17 +50,17 @@ class Moving:
     weights: np.ndarray
     bias: np.ndarray
 
-    def flat(self) -> np.ndarray:
-        """All numbers in one array."""
-        return np.concatenate([part.ravel() for part in (self.Q, self.weights, self.bias)])
+    def flat(self, unit: float = 1.0) -> np.ndarray:
+        """All numbers in one array, those of Q in a unit."""
+        return np.concatenate([part.ravel() for part in (self.Q / unit, self.weights, self.bias)])
 
-    def like(self, flat: np.ndarray) -> Moving:
-        """Numbers in the shapes of these."""
+    def like(self, flat: np.ndarray, unit: float = 1.0) -> Moving:
+        """Numbers in the shapes of these; those of Q come in a unit."""
         parts, start = [], 0
         for part in (self.Q, self.weights, self.bias):
             parts.append(flat[start : start + part.size].reshape(part.shape))
             start += part.size
-        return Moving(*parts)
+        return Moving(parts[0] * unit, *parts[1:])
 
 
 @dataclass(frozen=True)
@@ -125,40 +125,40 @@ class Step(NamedTuple):
     slower: Callable[[], Step]
 
 
-def whole_steps(problem: Problem) -> Step:
-    """A few steps of L-BFGS on all rows."""
+def whole_steps(problem: Problem, unit: float = 1.0) -> Step:
+    """A few steps of L-BFGS on all rows, Q measured in a unit."""
 
     def move(now: Moving, projection: np.ndarray, X: np.ndarray, Y: np.ndarray) -> Moving:
         def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
-            value, gradient = problem.slope(now.like(flat), projection, X, Y)
-            return value, gradient.flat()
+            value, gradient = problem.slope(now.like(flat, unit), projection, X, Y)
+            return value, gradient.flat(1 / unit)
 
-        found = minimize(objective, now.flat(), jac=True, method="L-BFGS-B", options={"maxiter": INNER_STEPS})
-        return now.like(found.x)
+        found = minimize(objective, now.flat(unit), jac=True, method="L-BFGS-B", options={"maxiter": INNER_STEPS})
+        return now.like(found.x, unit)
 
-    return Step(move, 0.0, lambda: whole_steps(problem))
+    return Step(move, 0.0, lambda: whole_steps(problem, unit))
 
 
-def batch_steps(problem: Problem, batch: int, rate: float, rng: np.random.Generator) -> Step:
-    """One pass over the rows in batches at random, a step of Adam (Kingma and Ba, 2015) for each."""
+def batch_steps(problem: Problem, batch: int, rate: float, rng: np.random.Generator, unit: float = 1.0) -> Step:
+    """One pass over the rows in batches at random, a step of Adam (Kingma and Ba, 2015) for each; Q is in a unit."""
     means: list[np.ndarray] = []
     count = 0
 
     def move(now: Moving, projection: np.ndarray, X: np.ndarray, Y: np.ndarray) -> Moving:
         nonlocal count
-        flat = now.flat()
+        flat = now.flat(unit)
         if not means:
             means.extend((np.zeros_like(flat), np.zeros_like(flat)))
         for rows in _batches(len(X), batch, rng):
-            slope = problem.slope(now.like(flat), projection, X[rows], Y[rows])[1].flat()
+            slope = problem.slope(now.like(flat, unit), projection, X[rows], Y[rows])[1].flat(1 / unit)
             count += 1
             for mean, moment, decay in zip(means, (slope, slope**2), DECAY, strict=True):
                 mean += (1 - decay) * (moment - mean)
             first, second = (mean / (1 - decay**count) for mean, decay in zip(means, DECAY, strict=True))
             flat = flat - rate * first / (np.sqrt(second) + TINY)
-        return now.like(flat)
+        return now.like(flat, unit)
 
-    return Step(move, rate, lambda: batch_steps(problem, batch, rate / 2, rng))
+    return Step(move, rate, lambda: batch_steps(problem, batch, rate / 2, rng, unit))
 
 
 class Learned(NamedTuple):

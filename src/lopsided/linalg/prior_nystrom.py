@@ -235,6 +235,8 @@ def _by_held_out(
     few = _few(known, rng)
     paths = []
     folds = _folds(few, rng)
+    if not folds:
+        return 0, np.inf, []
     for kernel, frame in zip(kernels, frames, strict=True):
         if isinstance(few, Labels) and isinstance(frame, Frame):
             F = place.left_values(kernel, few.left) @ frame.T
@@ -262,10 +264,10 @@ def _few(known: Labels | Pairs, rng: np.random.Generator) -> Labels | Pairs:
 
 
 def _folds(known: Labels | Pairs, rng: np.random.Generator) -> list[tuple[Any, Any]]:
-    """What is kept and what is held out, in turn: labelled samples, of both sides at once, or pairs."""
+    """What is kept and what is held out, in turn: labelled samples, of both sides at once, or pairs; none of one."""
 
     def parts(groups: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-        folds = dealt(groups, min(FOLDS, len(groups)), rng)
+        folds = dealt(groups, min(FOLDS, len(groups)), rng) if len(groups) > 1 else []
         return [(np.setdiff1d(np.arange(len(groups)), fold), fold) for fold in folds]
 
     if isinstance(known, Pairs):  # both orders of a pair go together, for in one set they say the same
