@@ -33,7 +33,9 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         weight |S - W^+|^2 + |E_l S E_l^T - K*|^2,
 
     where E_l are the rows of labelled samples and K* is 1 for two of one class and 0 for two of different ones: near
-    the kernel one began with, and near what one knows. New samples get features E S^(1/2) like any others.
+    the kernel one began with, and near what one knows. New samples get features E S^(1/2) like any others. S stays in
+    the row and column spaces of W^+: with a Z and more landmarks on one side, no more directions of it count than the
+    other side has.
 
     Parameters
     ----------

@@ -83,7 +83,8 @@ def frame_of(W: np.ndarray, eps: float, sample: np.ndarray | None = None) -> Fra
 class TwoFrames(NamedTuple):
     """Coordinates of a rectangular dictionary, S = L N R^T, where N = diag(1 / s) is the asymmetric Nystrom method.
 
-    W = k(X_I, Z_J) = R diag(s) L^T, so that the prior is S0 = W^+, shape (q, p) for p left and q right landmarks.
+    W = k(X_I, Z_J) = R diag(s) L^T, so that the prior is S0 = W^+, shape (q, p) for p left and q right landmarks. S has
+    its row and column spaces, of r = rank W dimensions, also where p and q differ.
     """
 
     L: np.ndarray
