@@ -207,7 +207,7 @@ def test_ids_that_cannot_be_looked_up_are_refused():
         ({(0, 1), (1, 0)}, "list of edges is given as a table"),
         ([("a", "b"), ("b", "c")], "list of edges is given as a table"),
         ([(0, 1), (1, 2), (2, 0)], "list of edges is given as a table"),
-        (pd.DataFrame(np.ones((3, 3)), index=list("abc"), columns=list("abc")), "may be an adjacency, which is given as an array"),
+        (pd.DataFrame(np.ones((3, 3)), index=list("abc"), columns=list("abc")), "may be an adjacency"),
         (pd.DataFrame({"a": ["x"], "b": ["y"], "t": pd.to_datetime(["2020-01-01"])}), "real numbers.*datetime"),
         (pd.DataFrame({"a": ["x"], "b": ["y"], "w": [1j]}), "real numbers.*complex"),
         (pd.DataFrame({"a": ["x"], "b": ["y"], "w": [10**400]}), "real numbers"),
