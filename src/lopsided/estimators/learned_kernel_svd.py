@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..kernels import Kernel, as_kernel
 from ..kernels.points import FLOATS
 from ..linalg.compatibility import LearnedProjection, thin_svd
-from ..linalg.learned import Learned, Problem, Round, batch_steps, learn, refitted, whole_steps
+from ..linalg.learned import Learned, Problem, Round, batch_steps, learn, refitted, unit_of, whole_steps
 from ..linalg.losses import CrossEntropy, Loss, Squared
 
 WHOLE = 1 << 22  # kernel values up to which every step looks at all rows
@@ -101,7 +101,7 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         if self.optimizer == "auto":
             self.optimizer_ = "lbfgs" if n * width <= WHOLE else "adam"
         Q = basis.T @ start
-        unit = float(np.sqrt(np.square(Q).mean())) or 1.0  # in which steps are as long whatever the data's own is
+        unit = unit_of(Q)
         step = whole_steps(problem, unit)
         if self.optimizer_ == "adam":
             rng = np.random.default_rng(random.randint(2**31))

@@ -25,13 +25,13 @@ from ..kernels.walks import edge_steps
 from ..linalg import powers
 from .nodes import Nodes
 from .reading import Graph, is_networkx, read_graph
-from .scoring import BLOCK_ENTRIES, EdgeScores
+from .scoring import BLOCK_ENTRIES, EdgeScores, ScoresEdges
 from .tables import is_path_or_table
 
 DEFAULT = Diffusion(restart=0.2, direction="last", transform="root", threshold=1e-4)
 
 
-class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
+class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
     """Embed the nodes of a directed graph twice: as sources of edges and as targets.
 
     A kernel K of the nodes, how similar i is to j, is decomposed as K = U diag(s) V' by :class:`KernelSVD`. Node i gets
@@ -221,54 +221,6 @@ class DirectedGraphEmbedding(TransformerMixin, BaseEstimator):
         with jobs(self.n_jobs):
             parts = [self._embedded(outward[rows], inward[rows], in_edges is not None) for rows in blocks]
         return self._joined(np.concatenate(parts), new)
-
-    def score_edges(self, u: Any, v: Any) -> Any:
-        """How likely edges from nodes u to nodes v are, by the decoder.
-
-        Parameters
-        ----------
-        u, v : ids or sequences of n ids
-            Nodes of the graph; one id goes with every id of the other side.
-
-        Returns
-        -------
-        float, or array of shape (n,)
-            Scores; the larger the likelier.
-        """
-        check_is_fitted(self)
-        rows, columns = self._nodes.numbers(u), self._nodes.numbers(v)
-        if len(rows) != len(columns) and 1 not in (len(rows), len(columns)):
-            raise ValueError(f"u holds {len(rows)} nodes and v {len(columns)}; give as many, or one on either side")
-        rows, columns = np.broadcast_arrays(rows, columns)
-        scores = self._edges.of_pairs(rows, columns)
-        return scores[0] if self._nodes.is_id(u) and self._nodes.is_id(v) else scores
-
-    def nearest_targets(self, u: Any, k: int = 10) -> np.ndarray:
-        """Ids of the k nodes to which edges from u score highest, best first, u itself left out.
-
-        Parameters
-        ----------
-        u : id or sequence of ids
-            Nodes of the graph.
-        k : int, default=10
-            Targets for each; known edges are among them.
-
-        Returns
-        -------
-        array of shape (k,), or (n, k) for n nodes
-            Ids.
-        """
-        check_is_fitted(self)
-        rows, n = self._nodes.numbers(u), len(self._nodes)
-        if not (isinstance(k, Integral) and 1 <= k < n):
-            raise ValueError(f"k={k} must be a whole number from 1 to the number of other nodes, {n - 1}")
-        found = self.nodes_[self._edges.best_targets(rows, k)]
-        return found[0] if self._nodes.is_id(u) else found
-
-    def edge_vectors(self) -> tuple[np.ndarray, np.ndarray]:
-        """Source and target arrays, (n_nodes, n_components) each, whose inner products are the scores of edges."""
-        check_is_fitted(self)
-        return self._edges.sources(), self._edges.targets()
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """source0, source1, ..., target0, target1, ..."""

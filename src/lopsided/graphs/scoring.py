@@ -1,13 +1,16 @@
-"""Scores of edges from source and target vectors."""
+"""Scores of edges from source and target vectors, and the questions they answer."""
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
 from .._parallel import slices_of
+from .nodes import Nodes
 
 BLOCK_ENTRIES = 1 << 24
 EVERY = slice(None)
@@ -50,6 +53,62 @@ class EdgeScores(NamedTuple):
         targets = self.targets()
         parts = (rows[part] for part in slices_of(len(rows), BLOCK_ENTRIES // len(targets)))
         return np.concatenate([best_targets(self.sources(part) @ targets.T, part, k) for part in parts])
+
+
+class ScoresEdges:
+    """What a fitted embedding says of edges between nodes, known by their ids."""
+
+    nodes_: np.ndarray
+    _nodes: Nodes
+    _edges: EdgeScores
+
+    def score_edges(self, u: Any, v: Any) -> Any:
+        """How likely edges from nodes u to nodes v are, by the decoder.
+
+        Parameters
+        ----------
+        u, v : ids or sequences of n ids
+            Nodes of the graph; one id goes with every id of the other side.
+
+        Returns
+        -------
+        float, or array of shape (n,)
+            Scores; the larger the likelier.
+        """
+        check_is_fitted(self)
+        rows, columns = self._nodes.numbers(u), self._nodes.numbers(v)
+        if len(rows) != len(columns) and 1 not in (len(rows), len(columns)):
+            raise ValueError(f"u holds {len(rows)} nodes and v {len(columns)}; give as many, or one on either side")
+        rows, columns = np.broadcast_arrays(rows, columns)
+        scores = self._edges.of_pairs(rows, columns)
+        return scores[0] if self._nodes.is_id(u) and self._nodes.is_id(v) else scores
+
+    def nearest_targets(self, u: Any, k: int = 10) -> np.ndarray:
+        """Ids of the k nodes to which edges from u score highest, best first, u itself left out.
+
+        Parameters
+        ----------
+        u : id or sequence of ids
+            Nodes of the graph.
+        k : int, default=10
+            Targets for each; known edges are among them.
+
+        Returns
+        -------
+        array of shape (k,), or (n, k) for n nodes
+            Ids.
+        """
+        check_is_fitted(self)
+        rows, n = self._nodes.numbers(u), len(self._nodes)
+        if not (isinstance(k, Integral) and 1 <= k < n):
+            raise ValueError(f"k={k} must be a whole number from 1 to the number of other nodes, {n - 1}")
+        found = self.nodes_[self._edges.best_targets(rows, k)]
+        return found[0] if self._nodes.is_id(u) else found
+
+    def edge_vectors(self) -> tuple[np.ndarray, np.ndarray]:
+        """Source and target arrays, (n_nodes, n_components) each, whose inner products are the scores of edges."""
+        check_is_fitted(self)
+        return self._edges.sources(), self._edges.targets()
 
 
 def best_targets(scores: np.ndarray, rows: np.ndarray, k: int) -> np.ndarray:

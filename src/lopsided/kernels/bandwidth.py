@@ -12,7 +12,7 @@ from .structure import squared_norms
 CHUNK = 1 << 20
 TYPICAL = 1 << 13  # points tell how long they are
 MEANS_EPS = 64  # eps that a mean may be off
-LOST = 1e-3  # of an exponent or of a squared distance in bandwidths
+LOST = 1e-3  # of an exponent, of a divergence or of a squared distance in bandwidths
 
 
 def variance(X: Array, Z: Array) -> float:

@@ -9,13 +9,13 @@ from scipy import sparse
 from scipy.special import xlogy
 
 from .._parallel import slices_of
+from .bandwidth import LOST
 from .points import Array
 
 TOLERANCE = 1e-5  # of a sum of probabilities; a row normalised in single precision is well within
 LEAST = 2**12  # smallest normal numbers: a probability below them is zero
 MOST = 2**10  # no finite divergence of discrete distributions is larger, as -log(LEAST tiny) is not
 DENSITIES = 1 << 20
-LOST = 1e-3  # of a divergence
 
 
 class Family(ABC):

@@ -141,7 +141,7 @@ class _Bidiagonal:
         """Whether the next block of U would be too far from orthogonal to the others.
 
         U^T (A v - U T^T) = (I - U^T U) T^T: what the last block has lost comes back in the next one, |T| / |R| times.
-        That bound exceeds what is truly lost, by four digits and more on graphs.
+        That is a bound; what is truly lost is far less.
         """
         eps, bond, least = self.info.eps, norm(self.T), np.abs(R.diagonal()).min()
         self.scale = max(self.scale, bond, norm(R), self.info.tiny**0.5)

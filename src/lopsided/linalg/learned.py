@@ -125,6 +125,11 @@ class Step(NamedTuple):
     slower: Callable[[], Step]
 
 
+def unit_of(Q: np.ndarray) -> float:
+    """Root mean square of the start, in which steps are as long whatever the unit of the data is."""
+    return float(np.sqrt(np.square(Q).mean())) or 1.0
+
+
 def whole_steps(problem: Problem, unit: float = 1.0) -> Step:
     """A few steps of L-BFGS on all rows, Q measured in a unit."""
 
@@ -227,7 +232,8 @@ def refitted(problem: Problem, found: Learned, X: np.ndarray, Y: np.ndarray) -> 
     Where singular values are close all rows may order their vectors otherwise and lose one that the points were learned
     for; then V stays that of the rows that found them.
     """
-    anew, same = (_headed(problem, found, V, X, Y) for V in (problem.projection(X, found.points), found.projection))
+    projections = problem.projection(X, found.points), found.projection
+    anew, same = (_headed(problem, found.coordinates, projection, X, Y) for projection in projections)
     return anew if anew.loss <= REORDERED * same.loss else same
 
 
@@ -243,18 +249,15 @@ def _moved(problem: Problem, step: Step, state: Learned, data: tuple[np.ndarray,
 
 def _solved(problem: Problem, Q: np.ndarray, X: np.ndarray, Y: np.ndarray) -> Learned:
     """Step (i) and the head of least loss, at given points."""
+    return _headed(problem, Q, problem.projection(X, problem.basis @ Q), X, Y)
+
+
+def _headed(problem: Problem, Q: np.ndarray, projection: np.ndarray, X: np.ndarray, Y: np.ndarray) -> Learned:
+    """The head of least loss, at given points and with a given projection."""
     Z = problem.basis @ Q
-    nothing = np.empty(0)
-    at = Learned(Z, Q, nothing, nothing, nothing, np.inf, ())
-    return _headed(problem, at, problem.projection(X, Z), X, Y)
-
-
-def _headed(problem: Problem, at: Learned, projection: np.ndarray, X: np.ndarray, Y: np.ndarray) -> Learned:
-    """The head of least loss on given features."""
-    F = problem.features(X, at.points, projection)
+    F = problem.features(X, Z, projection)
     weights, bias = problem.loss.head(F, Y, problem.alpha)
-    value = problem.loss.value(F @ weights + bias, Y)
-    return at._replace(projection=projection, weights=weights, bias=bias, loss=value)
+    return Learned(Z, Q, projection, weights, bias, problem.loss.value(F @ weights + bias, Y), ())
 
 
 def _judged(problem: Problem, state: Learned, held_out: tuple[np.ndarray, np.ndarray] | None, rate: float) -> Round:
