@@ -159,7 +159,11 @@ def one_draw(X: Any, classes: np.ndarray, landmarks: Any, known: np.ndarray, see
     found, notes = {}, {}
     for name, model in models.items():
         found[name] = classified(model, X, classes, known)
-        notes[name] = {"weight": model.prior_weight_, "bandwidth": model.kernel_.bandwidth_}
+        notes[name] = {
+            "weight": model.prior_weight_,
+            "smoothness": model.smoothness_,
+            "bandwidth": model.kernel_.bandwidth_,
+        }
     if X.shape[0] <= LARGEST:
         found |= peers(X, models["Nystrom"].transform(X), classes, known)
     return {

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from sklearn.linear_model import Ridge
 
 from cases import assert_close, centred
 from lopsided.exceptions import ConvergenceWarning
 from lopsided.linalg.low_rank_prior import (
+    axes_of,
     centred_alignment,
-    frame_of,
     frames_of,
     learn_dictionary,
     nearest_semidefinite,
@@ -21,9 +22,11 @@ from lopsided.linalg.prior_choice import (
     held_out_errors,
     least_error,
     paper_criterion,
+    plain_errors,
 )
 from lopsided.linalg.side_information import ClassTargets, PairTargets
 
+EPS = np.finfo(float).eps
 CLASSES = np.array([0, 0, 0, 1, 1, 2, 2, 2, 2, 0, 1, 2])
 OTHERS = np.array([0, 1, 2, 2, 1, 0, 0, 1])
 
@@ -182,7 +185,7 @@ def test_nearest_semidefinite_matrix_keeps_what_is_semidefinite(rng):
 def test_frame_begins_at_the_nystrom_method(of_samples, rng):
     A = rng.standard_normal((6, 6))
     W = A @ A.T
-    frame = frame_of(W, np.finfo(float).eps, rng.standard_normal((30, 6)) if of_samples else None)
+    frame = axes_of(W, EPS, rng.standard_normal((30, 6)), of_samples=of_samples).frame(EPS)
     root, _ = frame.maps(frame.prior)
     assert_close(root @ root.T, np.linalg.inv(W), 1e7)
     assert_close(root, root.T, 1e7)
@@ -195,11 +198,28 @@ def test_frame_begins_at_the_nystrom_method(of_samples, rng):
 def test_metric_of_the_landmarks_is_that_of_the_paper(rng):
     A = rng.standard_normal((6, 6))
     W = A @ A.T
-    frame = frame_of(W, np.finfo(float).eps)
+    frame = axes_of(W, EPS, rng.standard_normal((9, 6)), of_samples=False).frame(EPS)
     B, _ = frame.bases
     S = symmetric(rng, np.empty((0, 6)))
     N = B.T @ S @ B
     assert np.linalg.norm(N - frame.prior) == pytest.approx(np.linalg.norm(S - np.linalg.inv(W)), rel=1e-6)
+
+
+@pytest.mark.parametrize("smoothness", [0.0, 3.0, 1e4])
+@pytest.mark.parametrize("of_samples", [False, True])
+def test_smoothed_axes_are_those_of_the_smoothed_matrix(of_samples, smoothness, rng):
+    A, E = rng.standard_normal((6, 6)), rng.standard_normal((30, 6))
+    W, G = A @ A.T, rng.random((30, 30))
+    L = np.diag((G + G.T).sum(axis=0)) - G - G.T
+    unit = np.trace(W) / 6
+    smooth = W + smoothness / (30 * unit) * E.T @ L @ E
+    axes = axes_of(W, EPS, E, of_samples=of_samples, laplacian=L).smoothed(smoothness)
+    direct = axes_of(smooth, EPS, E, of_samples=of_samples)
+    assert_close(axes.T @ axes.T.T, np.linalg.inv(smooth), 1e7)
+    for one, other in ((E @ axes.T, E @ direct.T), (E @ axes.T @ axes.spread, E @ direct.T @ direct.spread)):
+        assert_close(one @ axes.T.T, other @ direct.T.T, 1e7)
+    root, _ = axes.frame(EPS).maps(axes.frame(EPS).prior)
+    assert_close(root @ root.T, np.linalg.inv(smooth), 1e7)
 
 
 def test_two_frames_begin_at_the_asymmetric_nystrom_method(rng):
@@ -216,9 +236,9 @@ def test_held_out_errors_are_those_of_explicit_refits(rng):
     """For every fold and weight: the dictionary in m x m, the kernel from it, an LS-SVM from its linear system."""
     F, scales = rng.standard_normal((12, 5)), np.geomspace(2, 0.1, 5)
     folds = [(np.setdiff1d(np.arange(12), out), out) for out in dealt(CLASSES, 3, rng)]
-    path = held_out_errors(F, scales, CLASSES, folds)
+    path = held_out_errors(F, np.diag(scales), CLASSES, folds)
     marks = 2 * np.eye(3)[CLASSES] - 1
-    for number in (2, 7, 11, len(WEIGHTS) - 1):
+    for number in range(len(WEIGHTS)):
         errors = np.empty((len(PENALTIES), 12))
         for kept, out in folds:
             E = F[kept] * np.sqrt(scales)
@@ -255,7 +275,7 @@ def test_criterion_of_the_paper_is_a_product_of_alignments(rng):
     information, E, _, wanted, _ = CASES["classes"](rng)
     N0 = np.diag([1.0, 2.0, 3.0, 4.0, 5.0])
     path = paper_criterion(information, N0, np.eye(5), np.eye(5), symmetric=True)
-    row = 8
+    row = 4
     N = nearest_semidefinite(information.minimiser(N0, WEIGHTS[row] * information.curvature))
     expected = correlated(centred(N), centred(N0)) * correlated(centred(E @ N @ E.T), centred(wanted))
     assert 1 - path.errors[row, 0] == pytest.approx(expected)
@@ -263,11 +283,40 @@ def test_criterion_of_the_paper_is_a_product_of_alignments(rng):
 
 def test_choice_is_of_least_error_and_of_equals_the_largest_weight():
     weights = np.array([0.1, 1.0, np.inf])
-    good, poor = np.array([0.0, 2.0]), np.array([1.0, 1.5])
+    good, poor = np.array([0.0, 2.0, 0.5]), np.array([1.0, 2.9, 1.5])
     assert least_error([Path(weights, np.vstack([good, good, poor]))]) == (0, 1.0)
     assert least_error([Path(weights, np.vstack([poor, poor, good]))]) == (0, np.inf)
     assert least_error([Path(weights, np.vstack([poor] * 3)), Path(weights, np.vstack([good, poor, poor]))]) == (1, 0.1)
     assert least_error([Path(weights, np.vstack([good] * 3))] * 2) == (0, np.inf)
+
+
+def test_what_is_simpler_gives_way_only_to_what_is_significantly_better(rng):
+    weights = np.array([0.1, np.inf])
+    noise, first = rng.standard_normal(400), rng.random(400)
+    for gain, taken in ((0.02, np.inf), (0.2, 0.1)):  # the standard error is 0.05
+        path = Path(weights, np.vstack([first - gain + noise - noise.mean(), first]))
+        assert least_error([path]) == (0, taken)
+        plain = Path(weights[1:], path.errors[:1])
+        assert least_error([Path(weights[1:], path.errors[1:]), plain]) == (int(taken < 1), np.inf)
+    slightly = Path(weights, np.vstack([first - 0.5 - 0.01 * np.abs(noise), first - 0.5 + noise - noise.mean()]))
+    assert least_error([Path(weights, np.vstack([first, first])), slightly]) == (1, np.inf)
+
+
+@pytest.mark.parametrize("balanced", [False, True])
+def test_plain_errors_are_those_of_leaving_samples_out(balanced, rng):
+    F = rng.standard_normal((12, 5))
+    path = plain_errors(F, CLASSES, balanced=balanced)
+    marks, unit = 2 * np.eye(3)[CLASSES] - 1, np.square(F).sum() / 12
+    errors = np.empty((len(PENALTIES), 12))
+    for row, penalty in enumerate(PENALTIES):
+        for i in range(12):
+            kept = np.arange(12) != i
+            machine = Ridge(penalty * unit).fit(F[kept], marks[kept])
+            errors[row, i] = np.square(machine.predict(F[[i]])[0] - marks[i]).mean()
+    if balanced:
+        errors *= (12 / (3 * np.bincount(CLASSES)))[CLASSES]
+    assert_close(path.errors[0], errors[errors.mean(axis=1).argmin()], 1e6)
+    assert path.weights.tolist() == [np.inf]
 
 
 def test_folds_hold_every_class_evenly(rng):

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.datasets import make_circles
+from sklearn.datasets import make_circles, make_moons
 from sklearn.decomposition import PCA
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
@@ -110,7 +110,8 @@ def test_choice_does_not_look_beyond_what_is_labelled(rng):
     one = PriorNystroem(30, random_state=0).fit(X, known)
     other = PriorNystroem(30, random_state=0).fit(X, np.where(known < 0, -1, known))
     assert one.prior_weight_ == other.prior_weight_
-    assert len(one.path_) == 5 and one.path_[0].errors.shape == (len(one.path_[0].weights), 60)
+    assert len(one.path_) == len(one.candidates_) == 8
+    assert one.path_[0].errors.shape == (len(one.path_[0].weights), 60)
 
 
 def test_labels_that_say_nothing_leave_the_prior_alone(rng):
@@ -123,11 +124,66 @@ def test_a_list_of_kernels_is_chosen_from(rng):
     X, y = make_circles(400, noise=0.05, factor=0.5, random_state=0)
     wide, narrow = RBF(100.0), RBF(0.7)
     model = PriorNystroem(40, kernel=[wide, narrow], random_state=0).fit(X, with_gaps(y, 80))
-    assert model.kernel_.bandwidth == 0.7 and len(model.path_) == 2
+    assert model.kernel_.bandwidth == 0.7
+    assert [kernel.bandwidth for kernel, _ in model.candidates_] == [100.0] * 4 + [0.7] * 4
     with pytest.raises(ValueError, match="lists 2 kernels.*prior_weight='auto'"):
         PriorNystroem(40, kernel=[wide, narrow], prior_weight=1.0).fit(X, y)
     with pytest.raises(ValueError, match="lists 0 kernels"):
         PriorNystroem(40, kernel=[]).fit(X, y)
+
+
+def nearest_graph_laplacian(X, k=7):
+    """Dense, by sorting all distances."""
+    D = euclidean_distances(X)
+    np.fill_diagonal(D, np.inf)
+    A = np.zeros_like(D)
+    np.put_along_axis(A, np.argsort(D, axis=1)[:, :k], 1.0, axis=1)
+    A = (A + A.T) / 2
+    root = np.sqrt(A.sum(axis=0))
+    return np.eye(len(X)) - A / np.outer(root, root)
+
+
+@pytest.mark.parametrize("kernel", [RBF(3.0), 5 * RBF(3.0), Polynomial(2), Linear()], ids=repr)
+def test_smooth_features_are_those_of_the_smoothed_kernel(kernel, rng):
+    """The norm |f|^2 + smoothness f'Lf / (n unit) has the kernel E (W + smoothness E'LE / (n unit))^+ E'."""
+    X, _ = noisy(rng, width=25)
+    rows = np.arange(0, 200, 10)
+    model = PriorNystroem(kernel=kernel, landmarks=rows, smoothness=50.0).fit(X)
+    E, W = kernel(X, X[rows]), kernel(X[rows], X[rows])
+    smooth = W + 50 / (200 * np.trace(W) / 20) * E.T @ nearest_graph_laplacian(X) @ E
+    assert_close(model.learned_kernel(X, X), E @ np.linalg.pinv(smooth) @ E.T, 1e7)
+    assert model.smoothness_ == 50.0 and model.prior_weight_ == np.inf
+
+
+def test_labels_spread_along_manifolds():
+    """Five labels on each of two moons, four times: smooth features are better on average and never worse."""
+    gains = []
+    for seed in range(4):
+        X, y = make_moons(1000, noise=0.08, random_state=seed)
+        rng, known = np.random.default_rng(seed), np.full(1000, -1)
+        for c in (0, 1):
+            known[rng.permutation(np.flatnonzero(y == c))[:5]] = c
+        scores = []
+        for smoothness in (0.0, "auto"):
+            F = PriorNystroem(100, smoothness=smoothness, random_state=0).fit(X, known).transform(X)
+            machine = LogisticRegression(C=1e3, max_iter=2000).fit(F[known >= 0], y[known >= 0])
+            scores.append(machine.score(F, y))
+        gains.append(scores[1] - scores[0])
+    assert min(gains) >= 0 and np.mean(gains) > 0.02
+
+
+def test_labels_do_not_spread_where_directions_are_many_and_noisy(rng):
+    X, y = noisy(rng, n=600, width=100)
+    assert PriorNystroem(60, random_state=0).fit(X, with_gaps(y, 80)).smoothness_ == 0
+
+
+def test_many_labels_choose_among_kernels_by_features_as_they_are(rng):
+    X, y = make_circles(900, noise=0.05, factor=0.5, random_state=0)
+    model = PriorNystroem(40, kernel=[RBF(100.0), RBF(0.7)], random_state=0).fit(X, with_gaps(y, 500))
+    assert model.kernel_.bandwidth == 0.7
+    sizes = [len(path.weights) for path in model.path_]
+    assert sorted(sizes)[:-1] == [1] * 7 and sizes[model.candidates_.index((model.kernel_, model.smoothness_))] > 1
+    assert model.path_[0].errors.shape == (1, 500)
 
 
 def test_text_and_numbers_are_labels_alike(rng):
@@ -329,6 +385,8 @@ BAD = {
     "weight": ({"prior_weight": 0.0}, {"y": Y}, "prior_weight.*Got 0.0"),
     "negative_weight": ({"prior_weight": -1.0}, {"y": Y}, "prior_weight.*Got -1.0"),
     "nan_weight": ({"prior_weight": np.nan}, {"y": Y}, "prior_weight.*Got nan"),
+    "roughness": ({"smoothness": -1.0}, {"y": Y}, "smoothness.*Got -1.0"),
+    "smooth_sides": ({"smoothness": 2.0}, {"Z": X}, "smoothness=2.0 is about samples of one kind"),
     "no_landmarks": ({"n_components": 0}, {"y": Y}, "n_components.*Got 0"),
     "strange_landmarks": ({"landmarks": "leverage"}, {"y": Y}, "landmarks.*kmeans"),
     "landmark_twice": ({"landmarks": [1, 1]}, {"y": Y}, "landmark 1 is named 2 times"),

@@ -33,9 +33,12 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         weight |S - W^+|^2 + |E_l S E_l^T - K*|^2,
 
     where E_l are the rows of labelled samples and K* is 1 for two of one class and 0 for two of different ones: near
-    the kernel one began with, and near what one knows. New samples get features E S^(1/2) like any others. S stays in
-    the row and column spaces of W^+: with a Z and more landmarks on one side, no more directions of it count than the
-    other side has.
+    the kernel one began with, and near what one knows. New samples get features E S^(1/2) like any others. S has at
+    most the rank of W: with a Z, the side with fewer landmarks bounds it.
+
+    Before that W may give way to W + smoothness E^T L E / n, L being the Laplacian of the graph of nearest samples,
+    labelled or not: features that differ between samples near each other shrink, and what labels say spreads along
+    clusters and manifolds.
 
     Parameters
     ----------
@@ -43,14 +46,19 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Landmarks, and features. Not looked at where landmarks are given.
     kernel : str, Kernel, callable or list of them, default="rbf"
         Symmetric positive semidefinite unless there is a Z. "rbf" is the Gaussian kernel whose squared bandwidth is the
-        mean squared distance between samples, the 2012 paper's; with labels and prior_weight="auto" bandwidths from
-        0.35 to 1.41 times that are tried, too. A list is tried in its order, and the first of the best is
-        kept.
+        mean squared distance between samples, the 2012 paper's; with labels and prior_weight="auto" one of 0.71 times
+        the bandwidth is tried, too. Give the one you trust first in a list: others replace it only if they are
+        significantly better.
     prior_weight : {"auto", "alignment"} or float, default="auto"
         What the prior weighs, in units of the largest curvature of the other term; infinity is the Nystrom method.
-        "auto" chooses among powers of ten by the error of least-squares classifiers on labelled samples that are held
-        out in turn (with pairs, or a Z: by the alignment of held-out entries). "alignment" is the paper's criterion
-        (12), which looks at nothing held out.
+        "auto" chooses among powers of a hundred by the error of least-squares classifiers on labelled samples that are
+        held out in turn (with pairs, or a Z: by the alignment of held-out entries), and takes infinity unless another
+        is significantly better, one-sided at 5 %. "alignment" is the paper's criterion (12), which looks at nothing
+        held out.
+    smoothness : "auto" or float, default="auto"
+        What the differences between near samples weigh, in units of 1 / (mean k(z, z) of the landmarks z). "auto"
+        chooses among 0, 1e3, 1e4 and 1e5 together with the weight; it is 0 with a Z and where prior_weight is not
+        "auto". A number is taken with labels or without.
     landmarks : {"kmeans", "uniform"}, array, or pair of arrays with Z, default="kmeans"
         Centres of clusters; samples at random; row numbers (m,) or points (m, width).
     metric : {"samples", "landmarks"}, default="samples"
@@ -81,14 +89,19 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         The fitted kernel.
     prior_weight_ : float
         The weight that was taken; infinity where nothing was known.
+    smoothness_ : float
+        The smoothness that was taken.
     objective_ : array
         The objective at the start and after every step; it never rises. Empty where nothing was learned.
     n_iter_ : int
         Evaluations of the objective, the closed-form start counted; 1 where nothing was learned.
     alignment_ : float
         Normalised alignment of the learned kernel with what was known (equation 11); nan where nothing was.
+    candidates_ : list of (Kernel, float)
+        The kernels and values of smoothness that were tried.
     path_ : list of Path
-        For each kernel the weights that were tried, and the losses on held-out samples.
+        For each of them the weights that were tried, and the losses on held-out samples; with more than 200 labels only
+        one of them is tried at other weights than infinity.
     classes_ : array
         Of the labels; empty without.
     n_features_in_ : int
@@ -102,12 +115,15 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     Notes
     -----
     Only rows of known samples enter, and all else is m x m: the cost of fit is that of the landmarks, O(l m^2) for l
-    known samples, O(m^3) for each iteration, and moments of at most 5,000 samples.
+    known samples, O(m^3) for each iteration, and moments and nearest neighbours of at most 5,000 samples.
 
     References
     ----------
     Zhang, Lan, Liu, Rauber, Moerchen, "Inductive kernel low-rank decomposition with priors: a generalized Nystrom
     method", ICML 2012.
+
+    Sindhwani, Niyogi, Belkin, "Beyond the point cloud: from transductive to semi-supervised learning", ICML 2005, for
+    the smoothness.
 
     Examples
     --------
@@ -125,6 +141,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "kernel": [str, Kernel, callable, list],
         "prior_weight": [StrOptions({"auto", "alignment"}), Interval(Real, 0, np.inf, closed="right")],
+        "smoothness": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "landmarks": [StrOptions(set(WAYS)), "array-like", "sparse matrix"],
         "metric": [StrOptions({"samples", "landmarks"})],
         "class_weight": [StrOptions({"balanced"}), None],
@@ -141,6 +158,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         *,
         kernel: Any = "rbf",
         prior_weight: Any = "auto",
+        smoothness: Any = "auto",
         landmarks: Any = "kmeans",
         metric: str = "samples",
         class_weight: str | None = None,
@@ -153,6 +171,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.n_components = n_components
         self.kernel = kernel
         self.prior_weight = prior_weight
+        self.smoothness = smoothness
         self.landmarks = landmarks
         self.metric = metric
         self.class_weight = class_weight
@@ -193,6 +212,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
                 self.kernel,
                 known,
                 weight=self.prior_weight,
+                smoothness=self.smoothness,
                 of_samples=self.metric == "samples",
                 solver=self.solver,
                 tol=float(self.tol),
@@ -254,13 +274,14 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def _keep(self, place: Landscape, learned: Learned) -> None:
         """Store what was learned, in the type of the data."""
         dtype = place.X.dtype
-        self.kernel_, self.dictionary_ = learned.kernel, learned.S
+        self.kernel_, self.dictionary_, self.smoothness_ = learned.kernel, learned.S, learned.smoothness
         self.components_, self.component_indices_ = place.right.points, place.right.indices
         self.normalization_ = learned.left_map.T.astype(dtype)
         self.components_left_ = None if place.Z is None else place.left.points
         self.normalization_right_ = learned.right_map.T.astype(dtype)
         self.prior_weight_, self.objective_, self.alignment_ = learned.weight, learned.objectives, learned.alignment
-        self.path_, self.n_iter_ = learned.paths, max(1, len(learned.objectives))
+        self.candidates_, self.path_ = learned.candidates, learned.paths
+        self.n_iter_ = max(1, len(learned.objectives))
         self._n_features_out = len(self.normalization_)
 
     def _right(self, Z: Array) -> Array:

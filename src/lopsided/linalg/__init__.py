@@ -19,10 +19,11 @@ from .discriminant import BlockRules, Discriminant, block_sweeps, directions, ne
 from .factors import Factors, Side, exact_sides, powers
 from .lanczos import arpack, propack
 from .landmarks import STRATEGIES, Landmarks
+from .landscape import Labels, Landscape, Pairs
 from .low_rank_prior import learn_dictionary
 from .minres import Minres
 from .nystrom import Nystrom, nystrom
-from .prior_nystrom import Labels, Landscape, Learned, Pairs, learn_kernel
+from .prior_nystrom import Learned, learn_kernel
 from .reduced import Reduced
 from .saddle import Closeness, Duals, Fold, Saddle, System
 from .saddle_solvers import SADDLE_SOLVERS, build_saddle, choose_saddle, warn_if_near_singular

@@ -9,11 +9,77 @@ from typing import NamedTuple
 import numpy as np
 
 from ..exceptions import ConvergenceWarning
+from ..kernels.points import Array
 from .side_information import SideInformation, ratio
 
 GROWTH = 2.0  # of the step's bound until it holds, and its relief before the next step
-FIRST_BOUND = 0.25  # of the Hessian, which is at most 2 where classes are known
+FIRST_BOUND = 1.0  # of the Hessian, which is at most 2 where classes are known
 ROUNDING = 64 * np.finfo(float).eps
+
+
+class Axes(NamedTuple):
+    """Features E T of samples, T T^T = W^+, along axes whose roughness is known.
+
+    The roughness of an axis is how much its feature f differs between samples that are near each other, f^T L f / n for
+    the normalised Laplacian L of their neighbours' graph, in units of the mean k(z, z).
+
+    Attributes
+    ----------
+    T : array of shape (m, r)
+        The axes.
+    turn : array of shape (r, m)
+        Orthonormal rows, for which T turn is the symmetric root of W^+.
+    spread : array of shape (r, r)
+        How freely the dictionary may change: the moments of the samples' features, E T^T T E / n, or T^-1 T^-T where
+        the change is measured at the landmarks.
+    roughness : array of shape (r,)
+        Zero where it was not asked for.
+    of_samples : bool
+        Which of the two the spread is.
+    """
+
+    T: np.ndarray
+    turn: np.ndarray
+    spread: np.ndarray
+    roughness: np.ndarray
+    of_samples: bool
+
+    def smoothed(self, smoothness: float) -> Axes:
+        """The axes of W + smoothness E^T L E / n in place of W: features shrink as they are rough.
+
+        With it |f|^2 + smoothness f^T L f / n is the norm of functions, and what labels say spreads along the samples
+        (Sindhwani, Niyogi and Belkin, 2005). Cost O(r^2).
+        """
+        root = np.sqrt(1 + smoothness * self.roughness)
+        squares = np.outer(root, root)
+        spread = self.spread / squares if self.of_samples else self.spread * squares
+        return self._replace(T=self.T / root, spread=spread)
+
+    def frame(self, eps: float) -> Frame:
+        """The axes turned to those of the spread; scales below the root of m ``eps`` of the largest are not learned."""
+        s, P = np.linalg.eigh(self.spread)
+        s, P = s[::-1], P[:, ::-1]
+        return Frame(self.T @ P, s[s > np.sqrt(len(self.T) * eps) * s[0]], P.T @ self.turn)
+
+
+def axes_of(
+    W: np.ndarray, eps: float, sample: np.ndarray, *, of_samples: bool = True, laplacian: Array | None = None
+) -> Axes:
+    """The axes of a semidefinite W (m, m), the moments of a sample E (n, m) along them, and their roughness.
+
+    Eigenvalues below m ``eps`` of the largest are rounding and left out. Cost O(n m^2).
+    """
+    w, V = np.linalg.eigh(W)
+    live = w > len(w) * eps * w[-1]
+    w, V = w[live], V[:, live]
+    T, turn = V / np.sqrt(w), V.T
+    F = sample @ T
+    spread = F.T @ F / len(F) if of_samples else np.diag(w)
+    if laplacian is None:
+        return Axes(T, turn, spread, np.zeros(len(w)), of_samples)
+    rough = F.T @ (laplacian @ F) / (len(F) * np.trace(W) / len(W))
+    roughness, P = np.linalg.eigh((rough + rough.T) / 2)
+    return Axes(T @ P, P.T @ turn, P.T @ spread @ P, np.maximum(roughness, 0), of_samples)
 
 
 class Frame(NamedTuple):
@@ -61,23 +127,6 @@ class Frame(NamedTuple):
         half[: self.learned, : self.learned] = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
         root = self.T @ half @ self.turn
         return root, root
-
-
-def frame_of(W: np.ndarray, eps: float, sample: np.ndarray | None = None) -> Frame:
-    """The frame of a semidefinite W (m, m), whose scales are its eigenvalues or the variances of a sample E (n, m).
-
-    Eigenvalues below m ``eps`` of the largest are rounding and left out; scales below the root of that are not learned.
-    """
-    w, V = np.linalg.eigh(W)
-    live = w > len(w) * eps * w[-1]
-    w, V = w[live][::-1], V[:, live][:, ::-1]
-    T, turn = V / np.sqrt(w), V.T
-    if sample is not None:
-        F = sample @ T
-        w, P = np.linalg.eigh(F.T @ F / len(F))
-        w, P = w[::-1], P[:, ::-1]
-        T, turn = T @ P, P.T @ turn
-    return Frame(T, w[w > np.sqrt(len(W) * eps) * w[0]], turn)
 
 
 class TwoFrames(NamedTuple):
@@ -184,12 +233,11 @@ def learn_dictionary(
     for _ in range(max_iter):
         faster = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
         ahead = C + (momentum - 1) / faster * (C - before) if accelerated else C
-        found, bound = _step(ahead, objective, gradient, bound)
+        found, value, bound = _step(ahead, objective, gradient, bound)
         momentum = faster
-        if objective(found) > history[-1]:
-            found, bound = _step(C, objective, gradient, bound)
+        if value > history[-1] and accelerated:
+            found, value, bound = _step(C, objective, gradient, bound)
             momentum = 1.0
-        value = objective(found)
         if value >= history[-1]:  # what is left to gain is lost in rounding
             return stopped(C, True)
         history.append(value)
@@ -210,14 +258,17 @@ def _step(
     objective: Callable[[np.ndarray], float],
     gradient: Callable[[np.ndarray], np.ndarray],
     bound: float,
-) -> tuple[np.ndarray, float]:
-    """A projected gradient step of length 1 / bound, the bound raised until it bounds the objective from above (8)."""
+) -> tuple[np.ndarray, float, float]:
+    """A projected gradient step of length 1 / bound, the bound raised until it bounds the objective from above (8).
+
+    Also the objective there, and the bound.
+    """
     slope, value = gradient(N), objective(N)
     while True:
         found = nearest_semidefinite(N - slope / bound)
-        change = found - N
-        if objective(found) <= value + np.vdot(slope, change) + bound / 2 * np.vdot(change, change) + ROUNDING * value:
-            return found, bound
+        change, lower = found - N, objective(found)
+        if lower <= value + np.vdot(slope, change) + bound / 2 * np.vdot(change, change) + ROUNDING * value:
+            return found, lower, bound
         bound *= GROWTH
 
 

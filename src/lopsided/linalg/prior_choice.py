@@ -10,8 +10,9 @@ import numpy as np
 from .low_rank_prior import centred_alignment, nearest_semidefinite
 from .side_information import SideInformation
 
-WEIGHTS = (*(10.0**-e for e in range(12, 0, -1)), 1.0, np.inf)  # of the prior, in curvatures of the loss
+WEIGHTS = (*(10.0**-e for e in range(10, -1, -2)), np.inf)  # of the prior, in curvatures of the loss
 PENALTIES = 10.0 ** np.arange(-3, 3)  # of the classifier, in units of the mean k(x, x)
+ONE_IN_TWENTY = 1.645  # standard errors
 Fold = tuple[Any, Any]  # numbers of what is kept and of what is held out; of left and right samples for classes
 
 
@@ -23,12 +24,12 @@ class Path(NamedTuple):
 
 
 def held_out_errors(
-    F: np.ndarray, scales: np.ndarray, classes: np.ndarray, folds: Sequence[Fold], *, balanced: bool = False
+    F: np.ndarray, spread: np.ndarray, classes: np.ndarray, folds: Sequence[Fold], *, balanced: bool = False
 ) -> Path:
     """Squared errors, on held-out samples, of least-squares classifiers on learned kernels.
 
     For every fold the dictionary is learned anew without it, for all weights from one eigenvalue decomposition. In the
-    dual, with K = F F^T, B = F diag(s) F^T = U diag(b) U^T and K* of the l kept samples, the learned kernel is
+    dual, with K = F F^T, B = F spread F^T = U diag(b) U^T and K* of the l kept samples, the learned kernel is
     K(x, y) + B(x, .) A B(., y), A = U [(U^T (K* - K) U)_ij / (weight b_1^2 + b_i b_j)] U^T (section 3.5 before the
     projection). On it an LS-SVM with an intercept is solved at every penalty, and the best one counts. Cost O(l^3) for
     each fold and weight, whatever n and m are.
@@ -36,9 +37,9 @@ def held_out_errors(
     Parameters
     ----------
     F : array of shape (l, r)
-        Nystrom features of labelled samples in the axes of a frame.
-    scales : array of shape (learned,)
-        Of the first axes.
+        Nystrom features of labelled samples.
+    spread : array of shape (r, r)
+        How freely the dictionary may change along them.
     classes : array of int, shape (l,)
         From zero.
     folds : sequence of (kept, held out)
@@ -49,8 +50,7 @@ def held_out_errors(
     sizes = np.bincount(classes)
     values = len(classes) / (len(sizes) * sizes) if balanced else np.ones(len(sizes))
     marks = np.eye(len(values))[classes]
-    L = F[:, : len(scales)]
-    K, B, ideal = F @ F.T, (L * scales) @ L.T, (marks * values) @ marks.T
+    K, B, ideal = F @ F.T, F @ spread @ F.T, (marks * values) @ marks.T
     errors = np.empty((len(WEIGHTS), len(PENALTIES), len(F)))
     for kept, out in folds:
         square = np.ix_(kept, kept)
@@ -60,6 +60,29 @@ def held_out_errors(
     errors *= values[classes]
     best = errors.mean(axis=2).argmin(axis=1)
     return Path(np.array(WEIGHTS), errors[np.arange(len(WEIGHTS)), best])
+
+
+def plain_errors(F: np.ndarray, classes: np.ndarray, *, balanced: bool = False) -> Path:
+    """Squared leave-one-out errors of least-squares classifiers on features as they are, at an infinite weight alone.
+
+    With centred features F = P diag(f) U^T they are the residuals over 1 - 1/l - sum_j P_ij^2 f_j^2 / (f_j^2 + ridge).
+    Cost O(l r^2) for every penalty together.
+    """
+    sizes = np.bincount(classes)
+    values = len(classes) / (len(sizes) * sizes) if balanced else np.ones(len(sizes))
+    Y = 2 * np.eye(len(sizes))[classes] - 1
+    unit = np.square(F).sum(axis=1).mean()
+    F, Y = F - F.mean(axis=0), Y - Y.mean(axis=0)
+    squares, U = np.linalg.eigh(F.T @ F)
+    P = F @ U
+    targets = P.T @ Y
+    errors = np.empty((len(PENALTIES), len(F)))
+    for row, penalty in enumerate(PENALTIES):
+        shrunk = P / (np.maximum(squares, 0) + penalty * unit)
+        left = 1 - 1 / len(F) - np.einsum("ij,ij->i", P, shrunk)
+        errors[row] = np.square((Y - shrunk @ targets) / left[:, None]).mean(axis=1)
+    errors *= values[classes]
+    return Path(np.array([np.inf]), errors[[errors.mean(axis=1).argmin()]])
 
 
 def held_out_alignments(information: SideInformation, N0: np.ndarray, folds: Sequence[Fold]) -> Path:
@@ -92,10 +115,26 @@ def paper_criterion(
 
 
 def least_error(paths: Sequence[Path]) -> tuple[int, float]:
-    """The path of the least mean error, and its weight there; of equals the first path and the largest weight."""
+    """The path of the least mean error and its weight there, unless what is simpler does about as well.
+
+    Simplest is the first path with the prior as it is, the infinite weight that ends every path; then the prior as it
+    is on any path. Either gives way only to what is significantly better. Of equals the first path and the largest
+    weight are taken.
+    """
     means = [path.errors.mean(axis=1) for path in paths]
-    number = int(np.argmin([mean.min() for mean in means]))
-    return number, float(paths[number].weights[means[number] == means[number].min()].max())
+    best = int(np.argmin([mean.min() for mean in means]))
+    row = int(np.flatnonzero(means[best] == means[best].min())[-1])
+    errors = paths[best].errors[row]
+    plain = int(np.argmin([mean[-1] for mean in means]))
+    for number in (0, plain):
+        if not _significant(paths[number].errors[-1] - errors):
+            return number, float(paths[number].weights[-1])
+    return best, float(paths[best].weights[row])
+
+
+def _significant(gains: np.ndarray) -> bool:
+    """Whether the mean of paired differences is above zero by more than chance makes it in one of twenty cases."""
+    return bool(gains.mean() * np.sqrt(len(gains)) > ONE_IN_TWENTY * gains.std())
 
 
 def dealt(groups: np.ndarray, count: int, rng: np.random.Generator) -> list[np.ndarray]:

@@ -1,0 +1,180 @@
+"""Samples, their landmarks and what is known of them: where kernels are learned from labels and pairs."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..exceptions import RankWarning
+from ..kernels import Kernel, Precomputed
+from ..kernels.points import Array
+from ..operators.build import as_operator
+from .block_krylov import check_finite
+from .landmarks import Landmarks, given_landmarks, kmeans, rows_as_landmarks, uniform
+from .low_rank_prior import Axes, Frame, TwoFrames, axes_of, frames_of
+from .prior_choice import dealt
+from .side_information import ClassTargets, PairTargets, SideInformation
+
+SAMPLE = 5000  # samples are enough for the variances along a few hundred axes, and for who is near whom
+COMPARED = 1e10  # multiplications that finding neighbours may take
+NEIGHBOURS = 7
+ASYMMETRY = 1e3  # roundings that a symmetric kernel may differ by from its transpose
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Numbers of labelled samples, and their classes from zero: of the left, and of the right or None if it is X."""
+
+    left: np.ndarray
+    left_classes: np.ndarray
+    right: np.ndarray | None = None
+    right_classes: np.ndarray | None = None
+    balanced: bool = False
+
+    def thinned(self, count: int, rng: np.random.Generator) -> Labels:
+        """At most so many of the labelled samples of either side, of every class its share."""
+
+        def part(classes: np.ndarray) -> np.ndarray:
+            return dealt(classes, -(-len(classes) // count), rng)[0]
+
+        left = part(self.left_classes)
+        if self.right is None or self.right_classes is None:
+            return Labels(self.left[left], self.left_classes[left], balanced=self.balanced)
+        right = part(self.right_classes)
+        return Labels(
+            self.left[left], self.left_classes[left], self.right[right], self.right_classes[right], self.balanced
+        )
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Numbers (p, 2) of left and right samples, and the values (p,) that the kernel should have there."""
+
+    numbers: np.ndarray
+    targets: np.ndarray
+
+
+class Landscape:
+    """Samples and landmarks. Without right samples Z everything is symmetric: landmarks of both sides are the same."""
+
+    def __init__(self, X: Array, Z: Array | None, landmarks: Any, count: int, seed: int) -> None:
+        self.X, self.Z, self.seed = X, Z, seed
+        if Z is None:
+            self.left = self.right = _place(X, landmarks, count, np.random.default_rng([seed, 0]), "the")
+            return
+        both = (landmarks, landmarks) if isinstance(landmarks, str) else tuple(landmarks)
+        if len(both) != 2:
+            raise ValueError(f"with Z landmarks must be a name or a pair, left and right; got {len(both)} of them")
+        self.left = _place(X, both[0], count, np.random.default_rng([seed, 0]), "left")
+        self.right = _place(Z, both[1], count, np.random.default_rng([seed, 1]), "right")
+
+    @property
+    def eps(self) -> float:
+        """The rounding of kernel values."""
+        return float(np.finfo(self.X.dtype).eps)
+
+    @cached_property
+    def sample(self) -> np.ndarray:
+        """Numbers of left samples by which all are judged; fewer of wide ones, as each is compared with each."""
+        n = self.X.shape[0]
+        entries = self.X.nnz if sparse.issparse(self.X) else self.X.size
+        count = min(SAMPLE, int(np.sqrt(COMPARED * n / max(1, entries))))
+        return np.sort(np.random.default_rng([self.seed, 2]).permutation(n)[: max(2, count)])
+
+    @property
+    def laplacian(self) -> sparse.csr_array:
+        """1 - D^-1/2 A D^-1/2 of the graph in which those samples are linked to their nearest ones."""
+        from sklearn.neighbors import kneighbors_graph  # late, as importing it takes long
+
+        if len(self.sample) < 2:
+            return sparse.csr_array((1, 1))
+        nearest = kneighbors_graph(self.X[self.sample], min(NEIGHBOURS, len(self.sample) - 1))
+        return sparse.csgraph.laplacian(sparse.csr_array((nearest + nearest.T) / 2), normed=True).tocsr()
+
+    def fit(self, kernel: Kernel) -> Kernel:
+        """The kernel fitted to the samples; without Z it must be symmetric."""
+        if self.Z is None and (kernel.normalised or isinstance(kernel, Precomputed)):
+            raise ValueError(f"{kernel!r} {NOT_MERCER}")
+        return kernel.fit(self.X, self.X if self.Z is None else self.Z)
+
+    def left_values(self, kernel: Kernel, rows: Any) -> np.ndarray:
+        """E_x: k(x, right landmarks) for some left samples."""
+        return _values(kernel, self.X[rows], self.right.points)
+
+    def right_values(self, kernel: Kernel, rows: Any) -> np.ndarray:
+        """E_z: k(left landmarks, z)^T for some right samples."""
+        if self.Z is None:
+            return self.left_values(kernel, rows)
+        return _values(kernel, self.left.points, self.Z[rows]).T
+
+    def axes(self, kernel: Kernel, of_samples: bool, laplacian: sparse.csr_array | None) -> Axes:
+        """Axes of the symmetric dictionary, with their roughness if wanted; refuses a kernel that is no Mercer kernel.
+
+        Moments and neighbours are those of some samples, labelled or not.
+        """
+        W = _values(kernel, self.left.points, self.right.points)
+        check_mercer(W, kernel, self.eps)
+        E = self.left_values(kernel, self.sample)
+        return axes_of((W + W.T) / 2, self.eps, E, of_samples=of_samples, laplacian=laplacian)
+
+    def two_frames(self, kernel: Kernel) -> TwoFrames:
+        """Coordinates of the rectangular dictionary."""
+        return frames_of(_values(kernel, self.left.points, self.right.points), self.eps)
+
+    def information(self, kernel: Kernel, known: Labels | Pairs, frame: Frame | TwoFrames) -> SideInformation:
+        """What is known, of samples in the coordinates of the frame."""
+        L, R = frame.bases
+        if isinstance(known, Pairs):
+            rows, columns = known.numbers.T
+            E, F = self.left_values(kernel, rows) @ L, self.right_values(kernel, columns) @ R
+            return PairTargets(E, F, known.targets)
+        E = self.left_values(kernel, known.left) @ L
+        if known.right is None or known.right_classes is None:
+            return ClassTargets(E, E, known.left_classes, known.left_classes, known.balanced)
+        F = self.right_values(kernel, known.right) @ R
+        return ClassTargets(E, F, known.left_classes, known.right_classes, known.balanced)
+
+
+def check_mercer(W: np.ndarray, kernel: Kernel, eps: float) -> None:
+    """Refuse a kernel whose matrix among landmarks is not symmetric or not positive semidefinite."""
+    size = np.abs(W).max()
+    if np.abs(W - W.T).max() > ASYMMETRY * eps * size:
+        raise ValueError(f"{kernel!r} {NOT_MERCER}")
+    values = np.linalg.eigvalsh((W + W.T) / 2)
+    if values[0] < -ASYMMETRY * len(W) * eps * size:
+        raise ValueError(f"{kernel!r} has an eigenvalue {values[0]:.3g} among the landmarks: it {NOT_MERCER}")
+    if not values[-1] > 0:
+        raise ValueError(f"{kernel!r} is zero on all landmarks; there is nothing to learn from")
+
+
+NOT_MERCER = (
+    "is not a symmetric positive semidefinite kernel of points; take RBF, Laplacian, Linear or Polynomial, or compare "
+    "two sets with fit(X, Z=Z), or decompose it as it is with KernelSVD"
+)
+
+
+def _values(kernel: Kernel, X: Array, Z: Array) -> np.ndarray:
+    """Kernel values in double precision, evaluated on threads."""
+    K = as_operator(kernel, X, Z, budget=sys.maxsize).take().astype(float)
+    check_finite(K)
+    return K
+
+
+def _place(points: Array, landmarks: Any, count: int, rng: np.random.Generator, side: str) -> Landmarks:
+    """Landmarks of one side, by a strategy or as given."""
+    if not isinstance(landmarks, str):
+        return given_landmarks(landmarks, points, side)
+    n = points.shape[0]
+    if count >= n:
+        if count > n:
+            warnings.warn(
+                f"n_components={count} exceeds the {n} samples; every sample is a landmark", RankWarning, stacklevel=4
+            )
+        return rows_as_landmarks(points, np.arange(n))
+    return (kmeans if landmarks == "kmeans" else uniform)(points, count, rng)
