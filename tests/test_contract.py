@@ -39,7 +39,7 @@ ESTIMATORS = [
     if inspect.isclass(getattr(lopsided, name)) and issubclass(getattr(lopsided, name), BaseEstimator)
 ]
 LAYERS = [
-    {"_budget", "_parallel", "_rows", "exceptions"},
+    {"_budget", "_parallel", "_rows", "_seeds", "exceptions"},
     {"kernels"},
     {"operators"},
     {"linalg"},

@@ -9,10 +9,11 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, BiclusterMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._seeds import seed_of
 from ..estimators import KernelSVD
 from ..estimators.decomposed import times_kernel
 from ..exceptions import LopsidedWarning
@@ -71,7 +72,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
     n_init : int, default=10
         Starts of k-means.
     random_state : int, RandomState instance or None, default=None
-        Seeds k-means.
+        Seeds k-means; None is a fixed seed.
     n_jobs : int or None, default=None
         Threads; None is one for each core.
     memory_budget : float, str or None, default=None
@@ -267,10 +268,9 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
             )
         if distinct < 2:
             return nearest_mean(start, np.zeros(len(start), dtype=np.intp), 1)
-        seed = check_random_state(self.random_state).randint(2**31)
         from sklearn.cluster import KMeans  # late, as importing it takes long
 
-        labels = KMeans(distinct, n_init=self.n_init, random_state=seed).fit_predict(start[live])
+        labels = KMeans(distinct, n_init=self.n_init, random_state=seed_of(self.random_state)).fit_predict(start[live])
         rule = nearest_mean(start[live], labels, distinct)
         widest = F.shape[1] if self.n_components else min(F.shape[1], _widest(count))
         for width in _widths(count, widest) if self.refine else ():
