@@ -1,5 +1,7 @@
 """The warnings of this library, so that they can be filtered by name."""
 
+from sklearn import exceptions as sklearn_exceptions
+
 
 class LopsidedWarning(UserWarning):
     """Anything worth knowing about an answer that is nevertheless usable."""
@@ -13,8 +15,8 @@ class NearSingularWarning(LopsidedWarning):
     """A linear system is so near to singular that its answer holds few right digits."""
 
 
-class ConvergenceWarning(LopsidedWarning):
-    """An iteration stopped before its answer was as accurate as was asked."""
+class ConvergenceWarning(LopsidedWarning, sklearn_exceptions.ConvergenceWarning):
+    """An iteration stopped before its answer was as accurate as was asked; scikit-learn's filters know it, too."""
 
 
 class RankWarning(LopsidedWarning):

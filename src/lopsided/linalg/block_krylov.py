@@ -6,9 +6,9 @@ import warnings
 
 import numpy as np
 from numpy.linalg import norm
-from sklearn.exceptions import ConvergenceWarning
 
 from .._parallel import run, slices_of
+from ..exceptions import ConvergenceWarning
 from ..operators.base import KernelOperator
 from ..operators.stored import times
 from .factors import Factors, canonical_signs
