@@ -1,6 +1,14 @@
 """The warnings of this library, so that they can be filtered by name."""
 
+import os
+import sys
+import warnings
+from types import FrameType
+
+import sklearn
 from sklearn import exceptions as sklearn_exceptions
+
+PASSED_OVER = tuple(os.path.dirname(package) + os.sep for package in (__file__, sklearn.__file__))
 
 
 class LopsidedWarning(UserWarning):
@@ -25,3 +33,12 @@ class RankWarning(LopsidedWarning):
 
 class AccuracyWarning(LopsidedWarning):
     """An approximation did not reach the tolerance that was asked for."""
+
+
+def warn(message: str, category: type[LopsidedWarning]) -> None:
+    """Warn of the line that called this library, directly or through what scikit-learn wraps around methods."""
+    level = 1
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and frame.f_code.co_filename.startswith(PASSED_OVER):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)

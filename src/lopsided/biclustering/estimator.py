@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral
 from typing import Any, Self
 
@@ -16,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._seeds import seed_of
 from ..estimators import KernelSVD
 from ..estimators.decomposed import times_kernel
-from ..exceptions import LopsidedWarning
+from ..exceptions import LopsidedWarning, warn
 from ..kernels import Kernel, Precomputed
 from ..kernels.points import FLOATS, Array, by_rows, canonical, check_points
 from ..linalg import (
@@ -235,11 +234,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         if columns > m and isinstance(self.n_clusters, tuple):
             raise ValueError(f"n_clusters={columns} of columns exceeds n_features={m}; lower it")
         if columns > m and not self.joint:
-            warnings.warn(
-                f"n_clusters={columns} exceeds n_features={m}: every column is a cluster of its own",
-                LopsidedWarning,
-                stacklevel=3,
-            )
+            warn(f"n_clusters={columns} exceeds n_features={m}: every column is a cluster of its own", LopsidedWarning)
             columns = m
         return rows, columns
 
@@ -260,11 +255,10 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         live = np.abs(start).sum(axis=1) > 0
         distinct = _distinct(start[live], count)
         if distinct < count:
-            warnings.warn(
+            warn(
                 f"n_clusters={count}, but the {name} have only {distinct} different features; the other clusters are "
                 "empty. Lower n_clusters",
                 LopsidedWarning,
-                stacklevel=3,
             )
         if distinct < 2:
             return nearest_mean(start, np.zeros(len(start), dtype=np.intp), 1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -14,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._parallel import jobs, n_threads
 from .._rows import gathered
-from ..exceptions import LopsidedWarning
+from ..exceptions import LopsidedWarning, warn
 from ..kernels import Kernel
 from ..kernels.points import FLOATS, Array, canonical, check_points
 from ..linalg import Labels, Landscape, Learned, Pairs, check_finite, learn_kernel
@@ -238,11 +237,10 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.classes_ = np.unique(np.concatenate([labels, others])) if len(labels) and len(others) else np.empty(0)
         if len(self.classes_) < 2:
             said = f"one class, {self.classes_[0]}" if len(self.classes_) else "no label"
-            warnings.warn(
+            warn(
                 f"of {X.shape[0]} samples the labels hold {said}, which says nothing about what differs: this is the "
                 "plain Nystrom method; label samples of two classes at least, and note that -1 stands for no label",
                 LopsidedWarning,
-                stacklevel=3,
             )
             return None
         balanced = self.class_weight == "balanced"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -17,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._parallel import jobs, slices_of
 from ..estimators import KernelSVD
-from ..exceptions import FallbackWarning, RankWarning
+from ..exceptions import FallbackWarning, RankWarning, warn
 from ..kernels import Diffusion, GraphKernel, Kernel, as_kernel
 from ..kernels.node import Balance
 from ..kernels.points import by_rows
@@ -163,13 +162,11 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
                 f"the graph has {n} nodes and no edge, so that nothing tells them apart; give one with edges"
             )
         if self.n_components > n:
-            warnings.warn(
-                f"n_components={self.n_components} exceeds the number of nodes; {n} are kept", RankWarning, stacklevel=2
-            )
+            warn(f"n_components={self.n_components} exceeds the number of nodes; {n} are kept", RankWarning)
         balance = Balance(A, self.normalize, self.self_loops)
         svd = self._decomposed(by_rows(balance.matrix(A)))
         if "budget" in svd.solver_.reason:
-            warnings.warn(f"{svd.solver_}; raise memory_budget to be faster", FallbackWarning, stacklevel=2)
+            warn(f"{svd.solver_}; raise memory_budget to be faster", FallbackWarning)
         self.adjacency_, self.nodes_, self.n_features_in_ = A, nodes, n
         self.kernel_, self.solver_, self.singular_values_ = svd.kernel_, svd.solver_, svd.singular_values_
         self._balance, self._nodes = balance, Nodes(nodes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Real
 from typing import Any
 
@@ -11,7 +10,7 @@ from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._budget import budget_bytes
-from ..exceptions import FallbackWarning
+from ..exceptions import FallbackWarning, warn
 from .node import MatrixKernel
 from .points import Array, by_rows, canonical
 from .walks import Walk, dense_visits, expected_entries, last_step, visits
@@ -228,11 +227,10 @@ class Diffusion(MatrixKernel):
                     f"{COARSEST:g} leaves some {entries:.3g} entries of {size} bytes; raise it"
                 )
         if threshold > self.threshold:
-            warnings.warn(
+            warn(
                 f"threshold={self.threshold:g} would exceed the budget of {budget} bytes; {threshold:g} is taken, for "
                 f"about {entries:.3g} entries: raise memory_budget, threshold or restart",
                 FallbackWarning,
-                stacklevel=5,
             )
         return threshold
 

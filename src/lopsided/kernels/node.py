@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from numbers import Real
 from typing import Any, Self
@@ -12,7 +11,7 @@ from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_array
 
-from ..exceptions import LopsidedWarning
+from ..exceptions import LopsidedWarning, warn
 from .base import Kernel
 from .points import FLOATS, Array, canonical
 
@@ -197,11 +196,10 @@ class Balance:
             )
         empty = sums == 0
         if empty.any() and not new:
-            warnings.warn(
+            warn(
                 f"{np.count_nonzero(empty)} nodes have a {name} that sums to zero and is left as it is; self_loops=1.0 "
                 "gives every node an edge",
                 LopsidedWarning,
-                stacklevel=5,
             )
         weights = 1 / (sums + empty)
         return np.sqrt(weights) if self.normalize == "both" else weights

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from .._parallel import n_threads
-from ..exceptions import AccuracyWarning, RankWarning
+from ..exceptions import AccuracyWarning, RankWarning, warn
 from ..kernels.base import Kernel, Precomputed
 from ..kernels.points import Array
 from ..operators.blocked import TILE_BYTES
@@ -227,9 +227,8 @@ def _check_budget(counts: Counts, budget: int) -> None:
 
 
 def _warn(last: Attempt, tol: float, why: str) -> None:
-    warnings.warn(
+    warn(
         f"eta is estimated at {last.eta:.1e} with {last.left} left and {last.right} right landmarks, above "
         f"tol={tol:g}, and {why}; raise tol, place landmarks in another way, or take an exact solver",
         AccuracyWarning,
-        stacklevel=6,
     )

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..exceptions import RankWarning
+from ..exceptions import RankWarning, warn
 from ..kernels import RBF, Kernel, Precomputed, as_kernel
 from ..kernels.bandwidth import mean_squared_distance
 from ..kernels.points import Array
@@ -295,8 +294,6 @@ def _place(points: Array, landmarks: Any, count: int, rng: np.random.Generator, 
     n = points.shape[0]
     if count >= n:
         if count > n:
-            warnings.warn(
-                f"n_components={count} exceeds the {n} samples; every sample is a landmark", RankWarning, stacklevel=4
-            )
+            warn(f"n_components={count} exceeds the {n} samples; every sample is a landmark", RankWarning)
         return rows_as_landmarks(points, np.arange(n))
     return (kmeans if landmarks == "kmeans" else uniform)(points, count, rng)

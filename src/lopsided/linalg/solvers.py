@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
 
-from ..exceptions import FallbackWarning
+from ..exceptions import FallbackWarning, warn
 from ..operators.base import KernelOperator
 from .block_krylov import EXTRA, check_finite, krylov
 from .dense import lapack
@@ -147,7 +146,7 @@ def _solve(
     room = (min(A.shape) - k) // 2
     if choice.name != "lapack" and room < (1 if solver == "auto" else EXTRA):
         why = f"{k} of {min(A.shape)} triplets are too many for {choice.name}"
-        warnings.warn(f"{why}; lapack gives the answer", FallbackWarning, stacklevel=4)
+        warn(f"{why}; lapack gives the answer", FallbackWarning)
         choice = Choice("lapack", why)
     block = min(room, block_size(A.shape, k, work=A.work, evaluated=A.evaluated))
     if choice.name == "krylov":
