@@ -241,8 +241,10 @@ def test_the_choice_is_a_pure_function_of_numbers(shape, k, work, budget, name, 
 def test_the_reason_blames_the_budget_only_if_it_is_too_small():
     """A sparse part that fills the matrix takes more than n m multiplications and still fits."""
     evaluated = choose((20_000, 20_000), 20, work=10**10, budget=PLENTY, evaluated=True)
-    assert evaluated.name == "krylov" and "budget" in evaluated.reason
-    assert "budget" not in choose((400, 400), 2, work=170_000, budget=PLENTY).reason
+    assert evaluated.name == "krylov" and evaluated.over_budget and "budget" in evaluated.reason
+    assert choose((20_000, 20_000), 20, work=10**10, budget=PLENTY, evaluated=True, landmarks=True).over_budget
+    fits = choose((400, 400), 2, work=170_000, budget=PLENTY)
+    assert not fits.over_budget and "budget" not in fits.reason
 
 
 @pytest.mark.parametrize("shape", [(60, 50), (700, 600)])

@@ -165,7 +165,7 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
             warn(f"n_components={self.n_components} exceeds the number of nodes; {n} are kept", RankWarning)
         balance = Balance(A, self.normalize, self.self_loops)
         svd = self._decomposed(by_rows(balance.matrix(A)))
-        if "budget" in svd.solver_.reason:
+        if svd.solver_.over_budget:
             warn(f"{svd.solver_}; raise memory_budget to be faster", FallbackWarning)
         self.adjacency_, self.nodes_, self.n_features_in_ = A, nodes, n
         self.kernel_, self.solver_, self.singular_values_ = svd.kernel_, svd.solver_, svd.singular_values_
