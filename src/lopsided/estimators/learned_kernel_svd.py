@@ -219,6 +219,8 @@ class LearnedKernelSVDClassifier(ClassifierMixin, LearnedKernelSVD):
         What was taken.
     classes_ : array
         Labels.
+    n_features_in_ : int
+        p.
 
     References
     ----------
@@ -296,7 +298,8 @@ class LearnedKernelSVDRegressor(RegressorMixin, LearnedKernelSVD):
 
     Attributes
     ----------
-    points_, compatibility_, right_vectors_, singular_values_, coef_, intercept_, curve_, n_iter_, kernel_, optimizer_
+    points_, compatibility_, right_vectors_, singular_values_, coef_, intercept_, curve_, n_iter_, kernel_, optimizer_,
+    n_features_in_
         As in :class:`LearnedKernelSVDClassifier`.
 
     Examples

@@ -72,8 +72,14 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     ----------
     components_ : array or sparse matrix of shape (m, width)
         The landmarks; with Z the right ones, with which left points are compared.
+    component_indices_ : array of shape (m,) or None
+        Row numbers of ``components_``, where they are rows of X, or of Z.
     normalization_ : array of shape (n_features_out, m)
         ``transform`` is k(X, components_) normalization_.T.
+    components_left_ : array or sparse matrix of shape (left landmarks, width) or None
+        With Z: the left landmarks, with which right points are compared.
+    normalization_right_ : array of shape (n_features_out, left landmarks)
+        ``transform_right`` is k(components_left_, Z)^T normalization_right_.T.
     dictionary_ : array of shape (m, m)
         S; with Z of shape (right landmarks, left landmarks).
     kernel_ : Kernel

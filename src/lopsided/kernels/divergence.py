@@ -57,11 +57,18 @@ class KullbackLeibler(Kernel):
     random_state : int, RandomState instance or None, default=0
         Seeds the draws, which are fixed at fit and common to all mixtures; None is a fixed seed.
 
+    Attributes
+    ----------
+    a_ : float
+        The rate that was taken.
+    family_ : Family
+        How the distributions are compared, with the draws for mixtures.
+
     Notes
     -----
-    O(n m width) for discrete distributions and Gaussians, as one matrix product; O(n m n_components^2 n_draws d) for
-    mixtures, as matrix products in batches. An estimate below zero, as chance makes it where two mixtures nearly agree,
-    is set to zero. Sparse rows are made dense.
+    Cost: O(n m width) for discrete distributions and Gaussians, as one matrix product; O(n m n_components^2 n_draws d)
+    for mixtures, as matrix products in batches. An estimate below zero, as chance makes it where two mixtures nearly
+    agree, is set to zero. Sparse rows are made dense.
 
     References
     ----------

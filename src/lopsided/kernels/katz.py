@@ -43,10 +43,12 @@ class Katz(GraphKernel):
         The beta that was taken.
     radius_ : (float, float)
         Bounds of the spectral radius of |A|, below and above.
+    step_ : scipy.sparse.csr_array of shape (n_nodes, n_nodes)
+        beta A.
 
     Notes
     -----
-    A product with one vector takes log(eps) / log(beta radius) products with A, 52 of them at the default.
+    Cost: a product with one vector takes log(eps) / log(beta radius) products with A, 52 of them at the default.
 
     References
     ----------

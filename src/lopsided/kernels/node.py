@@ -27,6 +27,11 @@ class GraphKernel(Kernel):
     in the graph are known by their edges with those that are, see ``left_values`` and ``right_values``.
 
     To write one, give ``learn``, ``values`` and the two methods for new nodes.
+
+    Attributes
+    ----------
+    n_nodes_ : int
+        Nodes of the graph.
     """
 
     adjacency: Any
@@ -127,6 +132,17 @@ class NodeKernel(MatrixKernel):
         which no singular value of G exceeds one: any C < 1 is then safe for the least-squares machines.
     self_loops : float, default=0.0
         Weight of an edge from every node to itself, added to those that are there.
+
+    Attributes
+    ----------
+    matrix_ : scipy.sparse.csr_array or array of shape (n_nodes, n_nodes)
+        G.
+    balance_ : Balance
+        By what edges are divided, for those of new nodes, too.
+
+    Notes
+    -----
+    Cost: O(edges) once; values are looked up.
 
     Examples
     --------
