@@ -58,6 +58,8 @@ def test_pull_backs_are_derivatives(kernel, rng):
 def test_kernels_without_a_derivative_say_which_have_one(rng):
     with pytest.raises(TypeError, match="TL1.*RBF and SNE do"):
         LearnedKernelSVDRegressor(kernel=TL1()).fit(rng.standard_normal((20, 3)), rng.standard_normal(20))
+    with pytest.raises(ValueError, match="'kernel' parameter of LearnedKernelSVDRegressor"):
+        LearnedKernelSVDRegressor(kernel=np.dot).fit(rng.standard_normal((20, 3)), rng.standard_normal(20))
 
 
 @every_loss

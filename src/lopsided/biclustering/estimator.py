@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._seeds import seed_of
 from ..estimators import KernelSVD
 from ..estimators.decomposed import times_kernel
-from ..exceptions import LopsidedWarning, warn
+from ..exceptions import LopsidedWarning, RankWarning, warn
 from ..kernels import Kernel, Precomputed
 from ..kernels.points import FLOATS, Array, by_rows, canonical, check_points
 from ..linalg import (
@@ -61,7 +61,9 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
     joint : bool, default=False
         Cluster rows and columns as one set of points. They must have as many clusters.
     n_components : int or None, default=None
-        Singular triplets. None is 8 for each cluster, but no more than 48 or two for each cluster.
+        Singular triplets. None is 8 for each cluster of the side with more clusters, at most 48 but at least two for
+        each; 48 for n_clusters="auto". No table has more than its shorter side: a larger number is cut to that, with a
+        :class:`~lopsided.exceptions.RankWarning`.
     spherical : bool or "auto", default="auto"
         Whether only the direction of a row of features counts, not its length. "auto" is True for tables that are
         zero for the most part: there the length says how much of a row was seen, in a full table how large it is.
@@ -132,7 +134,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
-        "memory_budget": [object],
+        "memory_budget": [Real, str, None],
     }
 
     def __init__(
@@ -239,9 +241,14 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         return rows, columns
 
     def _decompose(self, X: Array, asked: tuple[int, int] | None) -> KernelSVD:
-        wanted = self.n_components or (ENOUGH if asked is None else max(map(_widest, asked)))
+        wanted, most = self.n_components or (ENOUGH if asked is None else max(map(_widest, asked))), min(X.shape)
+        if self.n_components and self.n_components > most:
+            warn(
+                f"n_components={self.n_components} exceeds min(n_samples, n_features)={most}; {most} are kept",
+                RankWarning,
+            )
         return KernelSVD(
-            min(wanted, *X.shape),
+            min(wanted, most),
             kernel=self.kernel,
             tol=TOLERANCE,
             random_state=0,

@@ -37,7 +37,7 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     _parameter_constraints: dict[str, Any] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "kernel": [str, Kernel, callable],
+        "kernel": [str, Kernel],
         "alpha": [Interval(Real, 0, None, closed="neither")],
         "optimizer": [StrOptions({"auto", "lbfgs", "adam"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
