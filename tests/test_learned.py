@@ -205,7 +205,7 @@ def test_a_search_reaches_compatibility_and_bandwidth(rng):
 @pytest.mark.parametrize(
     ("X", "y", "message"),
     [
-        (np.ones((10, 3)), np.ones(10), "one class"),
+        (np.ones((10, 3)), np.ones(10), "in y there is one class only, 1.0; .*at least two, so give others"),
         (np.full((10, 3), np.nan), np.arange(10) % 2, "NaN"),
         (np.ones((10, 3)), np.linspace(0, 1, 10), "[Uu]nknown label type"),
     ],

@@ -26,6 +26,7 @@ from ..kernels.points import FLOATS
 from ..linalg.compatibility import LearnedProjection, thin_svd
 from ..linalg.learned import Learned, Problem, Round, batch_steps, learn, refitted, unit_of, whole_steps
 from ..linalg.losses import CrossEntropy, Loss, Squared
+from .supervision import encoded
 
 WHOLE = 1 << 22  # kernel values up to which every step looks at all rows
 COMPONENTS = 4
@@ -242,9 +243,7 @@ class LearnedKernelSVDClassifier(ClassifierMixin, LearnedKernelSVD):
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS)
         check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(f"y holds one class, {self.classes_[0]}, only; there is nothing to tell apart")
+        self.classes_, codes = encoded(y)
         Y = np.eye(len(self.classes_), dtype=X.dtype)[codes]
         self._fit(X, Y, CrossEntropy(), codes)
         return self
