@@ -49,11 +49,14 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         direction="last", transform="root", threshold=1e-4)``.
     self_loops : float, default=0.0
         Weight of an edge from every node to itself, added to the graph before the kernel sees it. Kernels of vectors
-        find nodes that link to the same as they are linked from; with self-loops also those that link to each other.
+        compare the nodes that i links to with those that link to j, and so see paths of two edges from i to j; with
+        self-loops a single edge from i to j counts as such a path.
     normalize : {"left", "right", "both"} or None, default=None
         Divide the adjacency by out-degrees, in-degrees or the square roots of both, before the kernel sees it.
     scaling : float, default=1.0
-        Power of the singular values in the vectors; with 0.5 their product is the score of an edge.
+        Power of the singular values in the vectors. With 0.5 and decoder="factors" the score of an edge is the inner
+        product of its source and its target vector; ``edge_vectors`` gives vectors of which this holds, whatever the
+        scaling and the decoder.
     decoder : {"auto", "factors", "edges"}, default="auto"
         How edges are scored. "factors": by F = U diag(s) V' itself. "edges": by P F P with P = D^-1 A, an edge from i,
         then what is near, then an edge to j; for kernels that say who is near rather than who links to whom, such as

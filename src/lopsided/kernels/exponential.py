@@ -147,13 +147,14 @@ class Exponential(ExponentialKernel):
 class RBF(ExponentialKernel):
     """The Gaussian kernel, k(x, z) = exp(-|x - z|^2 / bandwidth^2).
 
-    Symmetric as a function, and yet its matrix between the rows and the columns of a table is not.
+    k(x, z) = k(z, x), but the matrix of k(row i, column j) of a table is not symmetric: row i and column i differ.
 
     Parameters
     ----------
     bandwidth : float or None, default=None
-        The papers' gamma or sigma; scikit-learn's gamma is 1 / bandwidth^2. None is sqrt(width x variance of
-        the data, to which either side counts one half), learned at fit and kept in ``bandwidth_``.
+        The papers' gamma or sigma; scikit-learn's gamma is 1 / bandwidth^2. None is sqrt(width x variance), learned at
+        fit and kept in ``bandwidth_``. The variance is that of all entries; left and right points weigh one half each,
+        however many they are.
 
     Attributes
     ----------

@@ -125,7 +125,7 @@ def estimate_eta(result: Nystrom, X: Array, Z: Array, rng: np.random.Generator) 
     exact left vectors stand those of a power step, K V, on rows H that were held out, turned as the singular vectors of
     B, the least-squares solution of U[H] B = (K V)[H]; and so for the right vectors. Spare triplets show what the
     last ones are mixed with. What lives on a few rows that are neither landmarks nor held out is not seen.
-    Cost: 128 (n + m) kernel values.
+    Cost: h (n + m) kernel values for h held-out rows and as many columns: 128, or four for each triplet if more.
     """
     factors, (rows, columns) = result.factors, result.landmarks
     total = 0.0
