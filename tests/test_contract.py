@@ -163,6 +163,9 @@ def layer(module):
     return next((height for height, names in enumerate(LAYERS) if top in names), TASKS)
 
 
+OF_TASKS = [path for path in MODULES if path.parent != SOURCE and layer(path.relative_to(SOURCE).parts[0]) == TASKS]
+
+
 def imported(path):
     """Names below the package that a file imports, relative ones resolved."""
     package = list(path.relative_to(SOURCE).with_suffix("").parts)[:-1]
@@ -187,6 +190,13 @@ def test_imports_go_downward_only(path):
     own = "" if own == "__init__" else own
     above = [name for name in imported(path) if layer(name) > layer(own)]
     assert not above, f"{own} imports {above}, which lie above it"
+
+
+@pytest.mark.parametrize("path", OF_TASKS, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_tasks_do_not_import_each_other(path):
+    own = path.relative_to(SOURCE).parts[0]
+    others = [name for name in imported(path) if layer(name) == TASKS and name.split(".")[0] != own]
+    assert not others, f"{own} imports {others}, which lie beside it"
 
 
 def test_the_test_of_layers_sees_the_imports():
