@@ -1,4 +1,4 @@
-"""The families over which laws are tested: kernels, sparse data, operators and solvers.
+"""The families over which laws are tested: kernels, sparse data, operators, solvers and estimators.
 
 To add a kernel, an operator or a solver: add it to its table here, with a reference that does not use the library,
 and it inherits every law.
@@ -17,6 +17,17 @@ from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from lopsided import (
+    AsymmetricLSSVC,
+    AsymmetricLSSVR,
+    DirectedGraphEmbedding,
+    ImageMixtures,
+    KernelBiclustering,
+    KernelSVD,
+    LearnedKernelSVDClassifier,
+    LearnedKernelSVDRegressor,
+    PriorNystroem,
+)
 from lopsided import kernels as k
 from lopsided.kernels.base import Kernel
 from lopsided.linalg import BlockLU, Minres, Reduced, Saddle, Spectral, Symmetric, arpack, krylov, lapack, propack
@@ -395,3 +406,32 @@ def solve_bordered(K, C, Y, damping=0.0):
     r = np.concatenate([np.zeros((2, Y.shape[1])), Y, Y])
     x = np.linalg.solve(M.T @ M + damping * np.eye(len(M)), M.T @ r) if damping else np.linalg.solve(M, r)
     return x[2 : n + 2], x[n + 2 :], x[0], x[1]
+
+
+# Estimators, each with settings that take its ways apart, and such as draw at random where it can.
+
+ESTIMATORS = [
+    KernelSVD(center=True),
+    KernelSVD(kernel="sne", solver="nystrom", n_landmarks=10, tol=0.9, compatibility="random"),
+    AsymmetricLSSVC(C=[0.1, 1.0]),
+    AsymmetricLSSVC(solver="nystrom", n_landmarks=20, landmarks="kmeans"),
+    AsymmetricLSSVR(C=[0.1, 1.0], merge="stack"),
+    AsymmetricLSSVR(solver="nystrom", n_landmarks=20),
+    LearnedKernelSVDClassifier(max_iter=3),
+    LearnedKernelSVDClassifier(max_iter=3, optimizer="adam", batch_size=20),
+    LearnedKernelSVDRegressor(max_iter=3),
+    PriorNystroem(n_components=20),
+    KernelBiclustering(n_init=1),
+    DirectedGraphEmbedding(n_components=4),
+    DirectedGraphEmbedding(n_components=4, kernel="rbf"),
+    ImageMixtures(n_components=2, patch=2, step=2),
+]
+
+
+def fitted(estimator):
+    """A copy of it, fitted on sixty points of width sixteen, or on a graph of sixty nodes."""
+    rng = np.random.default_rng(0)
+    X = rng.random((60, 16))
+    if not estimator.__sklearn_tags__().input_tags.two_d_array:
+        return clone(estimator).fit((rng.random((60, 60)) < 0.1).astype(float))
+    return clone(estimator).fit(X, (X[:, 0] > 0.5).astype(int))

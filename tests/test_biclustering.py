@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score, consensus_score
 
 from lopsided import KernelBiclustering, KernelSVD
 from lopsided.biclustering import coherence_index, matched_accuracy, partition_scores
-from lopsided.exceptions import LopsidedWarning
+from lopsided.exceptions import LopsidedWarning, RankWarning
 from lopsided.kernels import Association
 from lopsided.linalg import (
     Discriminant,
@@ -156,6 +156,18 @@ def test_more_clusters_than_rows_or_columns_are_refused_with_the_bound(rng):
     with pytest.warns(LopsidedWarning, match="every column is a cluster of its own"):
         model = KernelBiclustering(4, random_state=0).fit(X)
     assert len(set(model.column_labels_)) == 3
+
+
+def test_more_components_than_the_table_has_are_cut_with_the_bound(rng):
+    X = rng.random((7, 4))
+    with pytest.warns(RankWarning, match=r"n_components=9 exceeds min\(n_samples, n_features\)=4"):
+        assert KernelBiclustering(2, n_components=9).fit(X).svd_.n_components_ == 4
+    assert KernelBiclustering(2, n_components=4).fit(X).svd_.n_components_ == 4
+
+
+def test_a_budget_that_is_none_is_refused(rng):
+    with pytest.raises(ValueError, match="'memory_budget' parameter of KernelBiclustering"):
+        KernelBiclustering(2, memory_budget=[1]).fit(rng.random((7, 4)))
 
 
 @pytest.mark.parametrize("n_clusters", [(1, 2, 3), (0, 2), (2.5, 2)])

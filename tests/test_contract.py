@@ -6,10 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import cases
 import lopsided
 from lopsided import (
     AsymmetricLSSVC,
@@ -39,7 +41,7 @@ ESTIMATORS = [
     if inspect.isclass(getattr(lopsided, name)) and issubclass(getattr(lopsided, name), BaseEstimator)
 ]
 LAYERS = [
-    {"_budget", "_parallel", "_rows", "exceptions"},
+    {"_budget", "_parallel", "_rows", "_seeds", "exceptions"},
     {"kernels"},
     {"operators"},
     {"linalg"},
@@ -92,12 +94,76 @@ def test_every_parameter_of_an_estimator_is_documented_and_constrained(estimator
     assert parameters == set(estimator._parameter_constraints)
 
 
+def attributes_of(documented):
+    """The names in the Attributes section of a class's docstring."""
+    lines = inspect.getdoc(documented).splitlines()
+    if "Attributes" not in lines:
+        return set()
+    start = lines.index("Attributes") + 2
+    end = next((i - 1 for i in range(start, len(lines)) if set(lines[i]) == {"-"}), len(lines))
+    entries = [line for line in lines[start:end] if line and not line.startswith(" ")]
+    return {name.strip() for entry in entries for name in entry.split(" : ")[0].split(",")}
+
+
+def learned_by(thing):
+    return {name for name in vars(thing) if name.endswith("_") and not name.startswith("_")}
+
+
+@pytest.mark.parametrize("estimator", cases.ESTIMATORS, ids=repr)
+def test_every_attribute_that_an_estimator_learns_is_documented(estimator, request):
+    if isinstance(estimator, AsymmetricLSSVR):
+        request.applymarker(pytest.mark.xfail(strict=True, reason="its docstring does not list the fitted samples yet"))
+    missing = learned_by(cases.fitted(estimator)) - attributes_of(type(estimator))
+    assert not missing
+
+
+def test_every_estimator_is_among_those_that_are_fitted():
+    assert {type(estimator) for estimator in cases.ESTIMATORS} == set(ESTIMATORS)
+
+
+GRAPH = [[0, 1, 1], [0, 0, 1], [1, 0, 0]]
+TABLE = np.arange(9.0).reshape(3, 3)
+FITTED_KERNELS = [
+    *(clone(kernel).fit(TABLE, TABLE + 1) for kernel, _ in cases.KERNELS.values() if type(kernel) is not cases.Reading),
+    kernels.KullbackLeibler().fit(np.eye(3), np.full((3, 3), 1 / 3)),
+    kernels.Association().fit(TABLE, np.arange(3)[:, None]),
+    *(
+        kernel.fit(np.arange(3)[:, None], np.arange(3)[:, None])
+        for kernel in (
+            kernels.NodeKernel(GRAPH),
+            kernels.Katz(GRAPH),
+            *(kernels.Diffusion(GRAPH, direction=name) for name in ("both", "last")),
+        )
+    ),
+]
+
+
+def made_of_kernels(kernel):
+    return any(isinstance(part, kernels.Kernel) for part in kernel.get_params(deep=False).values())
+
+
+@pytest.mark.parametrize("kernel", FITTED_KERNELS, ids=lambda kernel: type(kernel).__name__)
+def test_every_attribute_that_a_kernel_learns_is_documented_by_it_or_what_it_is(kernel):
+    documented = set().union(
+        *(attributes_of(each) for each in type(kernel).__mro__ if issubclass(each, kernels.Kernel))
+    )
+    assert not learned_by(kernel) - documented
+
+
+@pytest.mark.parametrize("kernel", dict.fromkeys(type(k) for k in FITTED_KERNELS if not made_of_kernels(k)))
+def test_kernels_show_an_example_and_their_cost(kernel):
+    assert ">>> " in kernel.__doc__ and "Cost: " in kernel.__doc__
+
+
 def layer(module):
     """Height of a module, given by its dotted name below the package."""
     if not module:
         return WHOLE
     top = module.split(".")[0]
     return next((height for height, names in enumerate(LAYERS) if top in names), TASKS)
+
+
+OF_TASKS = [path for path in MODULES if path.parent != SOURCE and layer(path.relative_to(SOURCE).parts[0]) == TASKS]
 
 
 def imported(path):
@@ -124,6 +190,13 @@ def test_imports_go_downward_only(path):
     own = "" if own == "__init__" else own
     above = [name for name in imported(path) if layer(name) > layer(own)]
     assert not above, f"{own} imports {above}, which lie above it"
+
+
+@pytest.mark.parametrize("path", OF_TASKS, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_tasks_do_not_import_each_other(path):
+    own = path.relative_to(SOURCE).parts[0]
+    others = [name for name in imported(path) if layer(name) == TASKS and name.split(".")[0] != own]
+    assert not others, f"{own} imports {others}, which lie beside it"
 
 
 def test_the_test_of_layers_sees_the_imports():

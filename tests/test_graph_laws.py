@@ -173,7 +173,20 @@ def personalised_pagerank(A, restart):
     return np.linalg.solve(np.eye(len(A)) - (1 - restart) * P, restart * (1 - restart) * P)
 
 
-def test_the_default_scores_are_logarithms_of_personalised_pagerank():
+def steps(A):
+    """Chances of a step along the edges; every node has one."""
+    return A / A.sum(axis=1, keepdims=True)
+
+
+def test_the_default_scores_lead_along_an_edge_to_what_is_near_and_along_another():
+    """What is near: roots of chances that a walk either way, whose last step follows an edge or stays, gets there."""
+    P, walks = steps(A), np.linalg.inv(np.eye(N) - 0.8 * steps(A + A.T))
+    near = np.sqrt(0.2 * walks @ (np.eye(N) + P) / 2)
+    np.testing.assert_allclose(scores(fitted(A, k=N)), P @ near @ P, atol=EXACT)
+    np.testing.assert_allclose(scores(fitted(A, k=N, decoder="factors")), near, atol=EXACT)
+
+
+def test_diffusion_scores_are_logarithms_of_personalised_pagerank():
     threshold = 1e-12
     K = (personalised_pagerank(A, 0.15) + personalised_pagerank(A.T, 0.15).T) / 2
     found = scores(fitted(A, Diffusion(threshold=threshold), k=N))

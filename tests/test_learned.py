@@ -58,6 +58,8 @@ def test_pull_backs_are_derivatives(kernel, rng):
 def test_kernels_without_a_derivative_say_which_have_one(rng):
     with pytest.raises(TypeError, match="TL1.*RBF and SNE do"):
         LearnedKernelSVDRegressor(kernel=TL1()).fit(rng.standard_normal((20, 3)), rng.standard_normal(20))
+    with pytest.raises(ValueError, match="'kernel' parameter of LearnedKernelSVDRegressor"):
+        LearnedKernelSVDRegressor(kernel=np.dot).fit(rng.standard_normal((20, 3)), rng.standard_normal(20))
 
 
 @every_loss
@@ -203,7 +205,7 @@ def test_a_search_reaches_compatibility_and_bandwidth(rng):
 @pytest.mark.parametrize(
     ("X", "y", "message"),
     [
-        (np.ones((10, 3)), np.ones(10), "one class"),
+        (np.ones((10, 3)), np.ones(10), "in y there is one class only, 1.0; .*at least two, so give others"),
         (np.full((10, 3), np.nan), np.arange(10) % 2, "NaN"),
         (np.ones((10, 3)), np.linspace(0, 1, 10), "[Uu]nknown label type"),
     ],

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.sparse.linalg import ArpackError
-from sklearn.exceptions import ConvergenceWarning
+from sklearn import exceptions as sklearn_exceptions
 
 from cases import NOTHING, OPERATORS, PLENTY, SOLVERS, assert_close, blocked, with_spectrum
-from lopsided.exceptions import FallbackWarning
+from lopsided.exceptions import ConvergenceWarning, FallbackWarning
 from lopsided.linalg import (
     Factors,
     arpack,
@@ -188,8 +188,9 @@ def test_lanczos_solvers_fall_back_to_each_other(solve, stalled, error, monkeypa
 
 def test_krylov_says_when_it_has_not_converged(rng):
     K = with_spectrum(np.linspace(1, 0.99, 200), 200, 200, rng)
-    with pytest.warns(ConvergenceWarning, match="4 steps.*raise tol or take fewer"):
+    with pytest.warns(ConvergenceWarning, match="4 steps.*raise tol or take fewer") as caught:
         factors = krylov(Stored(K), 5, rng=rng, max_steps=4)
+    assert isinstance(caught[0].message, sklearn_exceptions.ConvergenceWarning), "scikit-learn's filters know it"
     np.testing.assert_allclose(factors.U.T @ factors.U, np.eye(5), atol=1e-12)
 
 
@@ -240,8 +241,10 @@ def test_the_choice_is_a_pure_function_of_numbers(shape, k, work, budget, name, 
 def test_the_reason_blames_the_budget_only_if_it_is_too_small():
     """A sparse part that fills the matrix takes more than n m multiplications and still fits."""
     evaluated = choose((20_000, 20_000), 20, work=10**10, budget=PLENTY, evaluated=True)
-    assert evaluated.name == "krylov" and "budget" in evaluated.reason
-    assert "budget" not in choose((400, 400), 2, work=170_000, budget=PLENTY).reason
+    assert evaluated.name == "krylov" and evaluated.over_budget and "budget" in evaluated.reason
+    assert choose((20_000, 20_000), 20, work=10**10, budget=PLENTY, evaluated=True, landmarks=True).over_budget
+    fits = choose((400, 400), 2, work=170_000, budget=PLENTY)
+    assert not fits.over_budget and "budget" not in fits.reason
 
 
 @pytest.mark.parametrize("shape", [(60, 50), (700, 600)])

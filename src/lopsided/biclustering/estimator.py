@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, BiclusterMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._seeds import seed_of
 from ..estimators import KernelSVD
 from ..estimators.decomposed import times_kernel
-from ..exceptions import LopsidedWarning
+from ..exceptions import LopsidedWarning, RankWarning, warn
 from ..kernels import Kernel, Precomputed
 from ..kernels.points import FLOATS, Array, by_rows, canonical, check_points
 from ..linalg import (
@@ -61,7 +61,9 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
     joint : bool, default=False
         Cluster rows and columns as one set of points. They must have as many clusters.
     n_components : int or None, default=None
-        Singular triplets. None is 8 for each cluster, but no more than 48 or two for each cluster.
+        Singular triplets. None is 8 for each cluster of the side with more clusters, at most 48 but at least two for
+        each; 48 for n_clusters="auto". No table has more than its shorter side: a larger number is cut to that, with a
+        :class:`~lopsided.exceptions.RankWarning`.
     spherical : bool or "auto", default="auto"
         Whether only the direction of a row of features counts, not its length. "auto" is True for tables that are
         zero for the most part: there the length says how much of a row was seen, in a full table how large it is.
@@ -71,7 +73,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
     n_init : int, default=10
         Starts of k-means.
     random_state : int, RandomState instance or None, default=None
-        Seeds k-means.
+        Seeds k-means; None is a fixed seed.
     n_jobs : int or None, default=None
         Threads; None is one for each core.
     memory_budget : float, str or None, default=None
@@ -132,7 +134,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
-        "memory_budget": [object],
+        "memory_budget": [Real, str, None],
     }
 
     def __init__(
@@ -234,18 +236,19 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         if columns > m and isinstance(self.n_clusters, tuple):
             raise ValueError(f"n_clusters={columns} of columns exceeds n_features={m}; lower it")
         if columns > m and not self.joint:
-            warnings.warn(
-                f"n_clusters={columns} exceeds n_features={m}: every column is a cluster of its own",
-                LopsidedWarning,
-                stacklevel=3,
-            )
+            warn(f"n_clusters={columns} exceeds n_features={m}: every column is a cluster of its own", LopsidedWarning)
             columns = m
         return rows, columns
 
     def _decompose(self, X: Array, asked: tuple[int, int] | None) -> KernelSVD:
-        wanted = self.n_components or (ENOUGH if asked is None else max(map(_widest, asked)))
+        wanted, most = self.n_components or (ENOUGH if asked is None else max(map(_widest, asked))), min(X.shape)
+        if self.n_components and self.n_components > most:
+            warn(
+                f"n_components={self.n_components} exceeds min(n_samples, n_features)={most}; {most} are kept",
+                RankWarning,
+            )
         return KernelSVD(
-            min(wanted, *X.shape),
+            min(wanted, most),
             kernel=self.kernel,
             tol=TOLERANCE,
             random_state=0,
@@ -259,18 +262,16 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         live = np.abs(start).sum(axis=1) > 0
         distinct = _distinct(start[live], count)
         if distinct < count:
-            warnings.warn(
+            warn(
                 f"n_clusters={count}, but the {name} have only {distinct} different features; the other clusters are "
                 "empty. Lower n_clusters",
                 LopsidedWarning,
-                stacklevel=3,
             )
         if distinct < 2:
             return nearest_mean(start, np.zeros(len(start), dtype=np.intp), 1)
-        seed = check_random_state(self.random_state).randint(2**31)
         from sklearn.cluster import KMeans  # late, as importing it takes long
 
-        labels = KMeans(distinct, n_init=self.n_init, random_state=seed).fit_predict(start[live])
+        labels = KMeans(distinct, n_init=self.n_init, random_state=seed_of(self.random_state)).fit_predict(start[live])
         rule = nearest_mean(start[live], labels, distinct)
         widest = F.shape[1] if self.n_components else min(F.shape[1], _widest(count))
         for width in _widths(count, widest) if self.refine else ():

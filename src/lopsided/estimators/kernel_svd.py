@@ -6,12 +6,12 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
 from .._parallel import jobs, n_threads
 from .._rows import gathered
+from .._seeds import seed_of
 from ..kernels import Kernel, Precomputed, as_kernel
 from ..kernels.points import FLOATS, Array, canonical
 from ..linalg import (
@@ -78,7 +78,7 @@ class KernelSVD(DecomposedKernel):
         Exact solvers: residual at which iterations stop, relative to the largest singular value; 0 is near rounding.
         Landmarks: bound on the estimated eta, for which their number is doubled until it holds; 0 asks for none.
     random_state : int, RandomState instance or None, default=None
-        Seeds compatibility="random" and landmarks. Start vectors have a fixed seed unless one is given.
+        Seeds compatibility="random", landmarks and start vectors; None is a fixed seed.
     n_jobs : int or None, default=None
         Threads for kernel blocks and sparse products; None is one for each core, as BLAS does.
     memory_budget : float, str or None, default=None
@@ -237,7 +237,13 @@ class KernelSVD(DecomposedKernel):
         check_rank(self.n_components, shape, self.n_features_in_, self.weights_)
         self.n_features_right_ = X.shape[0] if isinstance(kernel, Precomputed) else Z.shape[1]
         self.compatibility_ = choose_compatibility(
-            self.compatibility, kernel, X, Z, of_one_matrix=of_one_matrix, seed=self._seed(), budget=budget
+            self.compatibility,
+            kernel,
+            X,
+            Z,
+            of_one_matrix=of_one_matrix,
+            seed=seed_of(self.random_state),
+            budget=budget,
         )
         X, Z = self.compatibility_.left(X), self.compatibility_.right(Z)
         kernel.fit(X, Z)
@@ -270,7 +276,7 @@ class KernelSVD(DecomposedKernel):
             n_landmarks=self.n_landmarks,
             tol=self.tol,
             budget=budget,
-            seed=self._seed(),
+            seed=seed_of(self.random_state),
             plain=self.extension == "plain",
             center=self.center,
             over_landmarks=(
@@ -302,8 +308,5 @@ class KernelSVD(DecomposedKernel):
 
     def _factorise(self, A: KernelOperator, budget: int) -> tuple[Factors, Choice]:
         solve = factorise if isinstance(self.n_components, Integral) else factorise_energy
-        rng = np.random.default_rng(self._seed())
+        rng = np.random.default_rng(seed_of(self.random_state))
         return solve(A, self.n_components, solver=self.solver, tol=self.tol, budget=budget, rng=rng)
-
-    def _seed(self) -> int:
-        return 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))

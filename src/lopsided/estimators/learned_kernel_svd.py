@@ -26,6 +26,7 @@ from ..kernels.points import FLOATS
 from ..linalg.compatibility import LearnedProjection, thin_svd
 from ..linalg.learned import Learned, Problem, Round, batch_steps, learn, refitted, unit_of, whole_steps
 from ..linalg.losses import CrossEntropy, Loss, Squared
+from .supervision import encoded
 
 WHOLE = 1 << 22  # kernel values up to which every step looks at all rows
 COMPONENTS = 4
@@ -37,7 +38,7 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     _parameter_constraints: dict[str, Any] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "kernel": [str, Kernel, callable],
+        "kernel": [str, Kernel],
         "alpha": [Interval(Real, 0, None, closed="neither")],
         "optimizer": [StrOptions({"auto", "lbfgs", "adam"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -219,6 +220,8 @@ class LearnedKernelSVDClassifier(ClassifierMixin, LearnedKernelSVD):
         What was taken.
     classes_ : array
         Labels.
+    n_features_in_ : int
+        p.
 
     References
     ----------
@@ -240,9 +243,7 @@ class LearnedKernelSVDClassifier(ClassifierMixin, LearnedKernelSVD):
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS)
         check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(f"y holds one class, {self.classes_[0]}, only; there is nothing to tell apart")
+        self.classes_, codes = encoded(y)
         Y = np.eye(len(self.classes_), dtype=X.dtype)[codes]
         self._fit(X, Y, CrossEntropy(), codes)
         return self
@@ -296,7 +297,8 @@ class LearnedKernelSVDRegressor(RegressorMixin, LearnedKernelSVD):
 
     Attributes
     ----------
-    points_, compatibility_, right_vectors_, singular_values_, coef_, intercept_, curve_, n_iter_, kernel_, optimizer_
+    points_, compatibility_, right_vectors_, singular_values_, coef_, intercept_, curve_, n_iter_, kernel_, optimizer_,
+    n_features_in_
         As in :class:`LearnedKernelSVDClassifier`.
 
     Examples

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -14,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._parallel import jobs, n_threads
 from .._rows import gathered
-from ..exceptions import LopsidedWarning
+from ..exceptions import LopsidedWarning, warn
 from ..kernels import Kernel
 from ..kernels.points import FLOATS, Array, canonical, check_points
 from ..linalg import Labels, Landscape, Learned, Pairs, check_finite, learn_kernel
@@ -81,8 +80,14 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     ----------
     components_ : array or sparse matrix of shape (m, width)
         The landmarks; with Z the right ones, with which left points are compared.
+    component_indices_ : array of shape (m,) or None
+        Row numbers of ``components_``, where they are rows of X, or of Z.
     normalization_ : array of shape (n_features_out, m)
         ``transform`` is k(X, components_) normalization_.T.
+    components_left_ : array or sparse matrix of shape (left landmarks, width) or None
+        With Z: the left landmarks, with which right points are compared.
+    normalization_right_ : array of shape (n_features_out, left landmarks)
+        ``transform_right`` is k(components_left_, Z)^T normalization_right_.T.
     dictionary_ : array of shape (m, m)
         S; with Z of shape (right landmarks, left landmarks).
     kernel_ : Kernel
@@ -258,11 +263,10 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.classes_ = np.unique(np.concatenate([labels, others])) if len(labels) and len(others) else np.empty(0)
         if len(self.classes_) < 2:
             said = f"one class, {self.classes_[0]}" if len(self.classes_) else "no label"
-            warnings.warn(
+            warn(
                 f"of {X.shape[0]} samples the labels hold {said}, which says nothing about what differs: this is the "
                 "plain Nystrom method; label samples of two classes at least, and note that -1 stands for no label",
                 LopsidedWarning,
-                stacklevel=3,
             )
             return None
         balanced = self.class_weight == "balanced"

@@ -1,4 +1,4 @@
-"""What a user knows of samples, checked: labels with gaps, and pairs that belong together or do not."""
+"""What a user knows of samples, checked: labels, with gaps or without, and pairs that belong together or do not."""
 
 from __future__ import annotations
 
@@ -10,6 +10,15 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length
 
 from ..kernels.points import Array
+
+
+def encoded(y: Any, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
+    """The classes, sorted, and the number of its class for each sample; refuses labels that tell none apart."""
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        said = f"one class only, {classes[0]}" if len(classes) else "no class"
+        raise ValueError(f"in {name} there is {said}; a classifier takes samples of at least two, so give others, too")
+    return classes, codes
 
 
 def labelled(y: Any, X: Array, name: str) -> tuple[np.ndarray, np.ndarray]:

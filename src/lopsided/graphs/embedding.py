@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -17,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._parallel import jobs, slices_of
 from ..estimators import KernelSVD
-from ..exceptions import FallbackWarning, RankWarning
+from ..exceptions import FallbackWarning, RankWarning, warn
 from ..kernels import Diffusion, GraphKernel, Kernel, as_kernel
 from ..kernels.node import Balance
 from ..kernels.points import by_rows
@@ -50,11 +49,14 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         direction="last", transform="root", threshold=1e-4)``.
     self_loops : float, default=0.0
         Weight of an edge from every node to itself, added to the graph before the kernel sees it. Kernels of vectors
-        find nodes that link to the same as they are linked from; with self-loops also those that link to each other.
+        compare the nodes that i links to with those that link to j, and so see paths of two edges from i to j; with
+        self-loops a single edge from i to j counts as such a path.
     normalize : {"left", "right", "both"} or None, default=None
         Divide the adjacency by out-degrees, in-degrees or the square roots of both, before the kernel sees it.
     scaling : float, default=1.0
-        Power of the singular values in the vectors; with 0.5 their product is the score of an edge.
+        Power of the singular values in the vectors. With 0.5 and decoder="factors" the score of an edge is the inner
+        product of its source and its target vector; ``edge_vectors`` gives vectors of which this holds, whatever the
+        scaling and the decoder.
     decoder : {"auto", "factors", "edges"}, default="auto"
         How edges are scored. "factors": by F = U diag(s) V' itself. "edges": by P F P with P = D^-1 A, an edge from i,
         then what is near, then an edge to j; for kernels that say who is near rather than who links to whom, such as
@@ -163,13 +165,11 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
                 f"the graph has {n} nodes and no edge, so that nothing tells them apart; give one with edges"
             )
         if self.n_components > n:
-            warnings.warn(
-                f"n_components={self.n_components} exceeds the number of nodes; {n} are kept", RankWarning, stacklevel=2
-            )
+            warn(f"n_components={self.n_components} exceeds the number of nodes; {n} are kept", RankWarning)
         balance = Balance(A, self.normalize, self.self_loops)
         svd = self._decomposed(by_rows(balance.matrix(A)))
-        if "budget" in svd.solver_.reason:
-            warnings.warn(f"{svd.solver_}; raise memory_budget to be faster", FallbackWarning, stacklevel=2)
+        if svd.solver_.over_budget:
+            warn(f"{svd.solver_}; raise memory_budget to be faster", FallbackWarning)
         self.adjacency_, self.nodes_, self.n_features_in_ = A, nodes, n
         self.kernel_, self.solver_, self.singular_values_ = svd.kernel_, svd.solver_, svd.singular_values_
         self._balance, self._nodes = balance, Nodes(nodes)

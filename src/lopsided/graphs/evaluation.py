@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
 from .._parallel import slices_of
+from ..estimators.supervision import encoded
 from ..kernels.points import FLOATS, canonical
 from ..kernels.structure import row_numbers
 from ..linalg import factorise
@@ -265,10 +266,7 @@ def _indicators(labels: Any, several: bool) -> np.ndarray:
     missing = [node for node, label in enumerate(labels) if is_missing(label)]
     if missing:
         raise ValueError(f"{len(missing)} nodes have no label, the first of them node {missing[0]}; leave them out")
-    classes, numbers = np.unique(labels, return_inverse=True)
-    if len(classes) < 2:
-        said = f"one class only, {classes[0]}" if len(classes) else "no class"
-        raise ValueError(f"labels hold {said}; a classifier takes nodes of at least two")
+    classes, numbers = encoded(labels, "labels")
     return (numbers[:, None] == np.arange(len(classes))).astype(int)
 
 

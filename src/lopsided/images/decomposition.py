@@ -83,7 +83,7 @@ class ImageSVD:
         return channels[0] if self.image.ndim == 2 else np.stack(channels, axis=2)
 
 
-def image_svd(image: np.ndarray, kernel: Any = "linear", n_components: int = 100) -> ImageSVD:
+def image_svd(image: np.ndarray, kernel: Any = "linear", n_components: int | None = None) -> ImageSVD:
     """Decompose an image by a kernel between its rows and its columns.
 
     Rows x_i and columns z_j of each channel A meet through its pseudo-inverse, B_ij = k(C^T x_i, z_j) with A C A = A
@@ -96,12 +96,12 @@ def image_svd(image: np.ndarray, kernel: Any = "linear", n_components: int = 100
         and wider integers, whose white nobody knows, are refused.
     kernel : str, Kernel or callable, default="linear"
         The paper shows "linear", ``LinearPolynomial(weight, degree)`` and ``Exponential(eta)``.
-    n_components : int, default=100
-        At most the shorter side of the image.
+    n_components : int or None, default=None
+        At most the shorter side of the image, which None is.
 
-    Cost
-    ----
-    Two thin SVDs and one product for each channel.
+    Notes
+    -----
+    Cost: two thin SVDs and one product for each channel.
 
     Examples
     --------
@@ -109,15 +109,16 @@ def image_svd(image: np.ndarray, kernel: Any = "linear", n_components: int = 100
     >>> from lopsided.images import image_svd
     >>> from lopsided.kernels import Exponential
     >>> image = np.outer(np.arange(4), np.arange(5)).astype(np.uint8)
-    >>> found = image_svd(image, Exponential(1.0), n_components=4)
+    >>> found = image_svd(image, Exponential(1.0))
     >>> bool(np.allclose(found.restore(found.reconstruct()), image / 255))
     True
     """
     pixels = as_pixels(image)
     channels = [pixels] if pixels.ndim == 2 else [np.ascontiguousarray(pixels[:, :, c]) for c in range(pixels.shape[2])]
     shortest = min(pixels.shape[:2])
-    if not 1 <= n_components <= shortest:
-        raise ValueError(f"n_components={n_components}, but a picture of {pixels.shape[:2]} has from 1 to {shortest}")
-    models = tuple(KernelSVD(n_components, kernel=kernel, compatibility="pinv").fit(channel) for channel in channels)
+    k = shortest if n_components is None else n_components
+    if not 1 <= k <= shortest:
+        raise ValueError(f"n_components={k}, but a picture of {pixels.shape[:2]} has from 1 to {shortest}")
+    models = tuple(KernelSVD(k, kernel=kernel, compatibility="pinv").fit(channel) for channel in channels)
     values = [model.kernel_(model.X_fit_, model.Z_fit_) for model in models]
     return ImageSVD(pixels, models, values[0] if pixels.ndim == 2 else np.stack(values, axis=2))

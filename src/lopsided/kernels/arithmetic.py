@@ -15,7 +15,13 @@ from .points import Array
 
 
 class Swapped(Kernel):
-    """The kernel k'(z, x) = k(x, z)."""
+    """The kernel k'(z, x) = k(x, z).
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+        k, fitted.
+    """
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
@@ -69,7 +75,15 @@ class Swapped(Kernel):
 
 
 class Pair(Kernel):
-    """Two kernels evaluated on the same points; the subclass says how their values combine."""
+    """Two kernels evaluated on the same points; the subclass says how their values combine.
+
+    Attributes
+    ----------
+    first_, second_ : Kernel
+        Both, fitted.
+    splits_ : (int, int)
+        Columns of ``left`` and of ``right`` that belong to the first.
+    """
 
     def __init__(self, first: Kernel, second: Kernel) -> None:
         self.first = first
@@ -146,7 +160,13 @@ class Product(Pair):
 
 
 class Scaled(Kernel):
-    """k(x, z) = factor kernel(x, z)."""
+    """k(x, z) = factor kernel(x, z).
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+        The inner kernel, fitted.
+    """
 
     def __init__(self, kernel: Kernel, factor: float) -> None:
         self.kernel = kernel

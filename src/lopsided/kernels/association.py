@@ -37,8 +37,15 @@ class Association(Precomputed):
         and is made even, and 1/4 for other tables: weights such as tf-idf have been made small in frequent columns
         already. It is kept in ``column_exponent_``.
 
+    Attributes
+    ----------
+    column_exponent_ : float
+        The b that was taken.
+
     Notes
     -----
+    Cost: O(nnz), the entries of the table that are not zero.
+
     ``Association(power=1, regularization=0, column_exponent=0.5)`` is the normalisation of Dhillon's co-clustering, by
     which no singular value exceeds one; with ``regularization=1`` it is that of Qin and Rohe.
 

@@ -26,6 +26,11 @@ class Kernel(BaseEstimator, ABC):
 
     To write one, give ``pairs``. Work that belongs to one side only (norms, scaling) goes to ``left`` and
     ``right``, so that an operator does it once and not for every block.
+
+    Attributes
+    ----------
+    widths_ : (int, int)
+        Columns of the left and of the right points it was fitted on.
     """
 
     _parameter_constraints: dict[str, Any] = {}
@@ -133,7 +138,25 @@ class Kernel(BaseEstimator, ABC):
 
 
 class Function(Kernel):
-    """Any vectorised callable: function(X, Z) returns the (n, m) array of all pairs."""
+    """Any vectorised callable: function(X, Z) returns the (n, m) array of all pairs.
+
+    Parameters
+    ----------
+    function : callable
+        Takes the two arrays of points, of any widths, or blocks of their rows.
+
+    Notes
+    -----
+    Cost: that of the function. It is called for each block where the matrix is not stored.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided.kernels import Function
+    >>> Function(lambda X, Z: np.maximum(X - Z.T, 0))([[1.0], [3.0]], [[0.0], [2.0]])
+    array([[1., 0.],
+           [3., 1.]])
+    """
 
     def __init__(self, function: Callable[[Array, Array], Array]) -> None:
         self.function = function
@@ -165,6 +188,17 @@ class Precomputed(Kernel):
 
     A left point is its row of values against every right point; a right point is its column number, so
     ``Precomputed()(K, [[0], [2]])`` is ``K[:, [0, 2]]``.
+
+    Notes
+    -----
+    Cost: a copy of the columns that are asked for.
+
+    Examples
+    --------
+    >>> from lopsided.kernels import Precomputed
+    >>> Precomputed()([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], [[0], [2]])
+    array([[1., 3.],
+           [4., 6.]])
     """
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Real
 from typing import Any
 
@@ -11,7 +10,7 @@ from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._budget import budget_bytes
-from ..exceptions import FallbackWarning
+from ..exceptions import FallbackWarning, warn
 from .node import MatrixKernel
 from .points import Array, by_rows, canonical
 from .walks import Walk, dense_visits, expected_entries, last_step, visits
@@ -65,13 +64,21 @@ class Diffusion(MatrixKernel):
         to 4,096 nodes, or up to 16,384 if the threshold leaves one of eight, within the budget.
     threshold_ : float
         The threshold that was taken.
+    cutoff_ : float
+        The threshold for new nodes: a finer one where all values were solved for.
+    outward_, backward_ : Walk or None
+        Steps along the edges ("undirected": along either way) and against them, where the direction takes them.
+    near_, following_, last_ : Walk, Walk and sparse matrix
+        For "last": steps either way, steps along the edges, and (I + P) / 2.
 
     Notes
     -----
     Values of K are never found too large, and too small by no more than T threshold (restart + sum of K[:, j]) in T <=
     log(threshold) / log(1 - restart) steps. "last" saves itself steps from hubs that reach no node with a tenth of the
-    threshold, for which T / 10 threshold times the number of j's edges may be lost. A row costs O(1 / (restart
-    threshold)) steps at most and has no more than 1 / threshold entries, whatever the size of the graph.
+    threshold, for which T / 10 threshold times the number of j's edges may be lost.
+
+    Cost: O(1 / (restart threshold)) steps at most for a row, which has no more than 1 / threshold entries, whatever the
+    size of the graph.
 
     References
     ----------
@@ -228,11 +235,10 @@ class Diffusion(MatrixKernel):
                     f"{COARSEST:g} leaves some {entries:.3g} entries of {size} bytes; raise it"
                 )
         if threshold > self.threshold:
-            warnings.warn(
+            warn(
                 f"threshold={self.threshold:g} would exceed the budget of {budget} bytes; {threshold:g} is taken, for "
                 f"about {entries:.3g} entries: raise memory_budget, threshold or restart",
                 FallbackWarning,
-                stacklevel=5,
             )
         return threshold
 

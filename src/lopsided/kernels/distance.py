@@ -24,6 +24,21 @@ class Laplacian(Kernel):
     bandwidth : float or None, default=None
         scikit-learn's gamma is 1 / bandwidth. None is width x standard deviation of the data, learned at fit and
         kept in ``bandwidth_``.
+
+    Attributes
+    ----------
+    bandwidth_ : float
+        The bandwidth that was taken.
+
+    Notes
+    -----
+    Cost: O(n m width), pair by pair and not as a matrix product; O(n m) times the entries of two rows if sparse.
+
+    Examples
+    --------
+    >>> from lopsided.kernels import Laplacian
+    >>> Laplacian(bandwidth=2.0)([[0.0, 0.0]], [[0.0, 0.0], [1.0, 1.0]]).round(3)
+    array([[1.   , 0.368]])
     """
 
     _parameter_constraints: dict[str, Any] = {"bandwidth": [Interval(Real, 0, None, closed="neither"), None]}
@@ -56,6 +71,21 @@ class TL1(Kernel):
     ----------
     radius : float or None, default=None
         The papers' rho. None is 0.7 x width, their choice for data scaled to [0, 1], kept in ``radius_``.
+
+    Attributes
+    ----------
+    radius_ : float
+        The radius that was taken.
+
+    Notes
+    -----
+    Cost: O(n m width), pair by pair and not as a matrix product; O(n m) times the entries of two rows if sparse.
+
+    Examples
+    --------
+    >>> from lopsided.kernels import TL1
+    >>> TL1(radius=2.0)([[0.0, 0.0]], [[0.5, 0.5], [1.0, -1.0]])
+    array([[1., 0.]])
     """
 
     _parameter_constraints: dict[str, Any] = {"radius": [Interval(Real, 0, None, closed="neither"), None]}

@@ -8,9 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._seeds import seed_of
 from .base import Kernel
 from .distributions import Discrete, Family, Gaussian, Mixture
 from .points import Array, check_sides
@@ -19,7 +19,7 @@ SAMPLE = 256
 
 
 def _mixture(kernel: KullbackLeibler, Z: Array) -> Mixture:
-    rng = np.random.default_rng(check_random_state(kernel.random_state).randint(2**31))
+    rng = np.random.default_rng(seed_of(kernel.random_state))
     return Mixture(Z, kernel.n_components, kernel.n_draws, rng)
 
 
@@ -55,13 +55,20 @@ class KullbackLeibler(Kernel):
         Draws from each component, at least two. Divergences of mixtures have no closed form; theirs is the mean over
         n_components x n_draws points of P.
     random_state : int, RandomState instance or None, default=0
-        Seeds the draws, which are fixed at fit and common to all mixtures.
+        Seeds the draws, which are fixed at fit and common to all mixtures; None is a fixed seed.
+
+    Attributes
+    ----------
+    a_ : float
+        The rate that was taken.
+    family_ : Family
+        How the distributions are compared, with the draws for mixtures.
 
     Notes
     -----
-    O(n m width) for discrete distributions and Gaussians, as one matrix product; O(n m n_components^2 n_draws d) for
-    mixtures, as matrix products in batches. An estimate below zero, as chance makes it where two mixtures nearly agree,
-    is set to zero. Sparse rows are made dense.
+    Cost: O(n m width) for discrete distributions and Gaussians, as one matrix product; O(n m n_components^2 n_draws d)
+    for mixtures, as matrix products in batches. An estimate below zero, as chance makes it where two mixtures nearly
+    agree, is set to zero. Sparse rows are made dense.
 
     References
     ----------

@@ -108,6 +108,16 @@ class Exponential(ExponentialKernel):
     ----------
     eta : float, default=1.0
         Of either sign.
+
+    Notes
+    -----
+    Cost: one product X Z^T, O(n m width), less if sparse, and an exponential for each pair.
+
+    Examples
+    --------
+    >>> from lopsided.kernels import Exponential
+    >>> Exponential(eta=0.5)([[1.0, 2.0]], [[0.0, 0.0], [0.0, 1.0]]).round(3)
+    array([[1.   , 2.718]])
     """
 
     _parameter_constraints: dict[str, Any] = {"eta": [Interval(Real, None, None, closed="neither")]}
@@ -137,13 +147,26 @@ class Exponential(ExponentialKernel):
 class RBF(ExponentialKernel):
     """The Gaussian kernel, k(x, z) = exp(-|x - z|^2 / bandwidth^2).
 
-    Symmetric as a function, and yet its matrix between the rows and the columns of a table is not.
+    k(x, z) = k(z, x), but the matrix of k(row i, column j) of a table is not symmetric: row i and column i differ.
 
     Parameters
     ----------
     bandwidth : float or None, default=None
-        The papers' gamma or sigma; scikit-learn's gamma is 1 / bandwidth^2. None is sqrt(width x variance of
-        the data, to which either side counts one half), learned at fit and kept in ``bandwidth_``.
+        The papers' gamma or sigma; scikit-learn's gamma is 1 / bandwidth^2. None is sqrt(width x variance), learned at
+        fit and kept in ``bandwidth_``. The variance is that of all entries; left and right points weigh one half each,
+        however many they are.
+
+    Attributes
+    ----------
+    bandwidth_ : float
+        The bandwidth that was taken.
+    origin_ : array of shape (width,) or None
+        Where distances are measured from: the mean of the right points, near which least is lost to rounding. None for
+        sparse points, which would not stay sparse.
+
+    Notes
+    -----
+    Cost: one product X Z^T, O(n m width), less if sparse, and an exponential for each pair.
 
     Examples
     --------
@@ -205,6 +228,23 @@ class SNE(RBF):
     ----------
     bandwidth : float or None, default=None
         As in :class:`RBF`.
+
+    Attributes
+    ----------
+    bandwidth_, origin_
+        As in :class:`RBF`.
+    right_set_ : array or sparse matrix of shape (m, width)
+        The z' over which rows are normalised.
+    log_weights_ : array of shape (m,)
+        Logarithms of how many points each z' stands for; zeros unless they are landmarks.
+    bounded_ : bool
+        Whether z' are landmarks. Their sums may miss the point that is nearest, and values are then cut at one.
+    shift_ : float
+        The largest -|z'|^2 / bandwidth^2, taken off all exponents, which changes no value and keeps them in range.
+
+    Notes
+    -----
+    Cost: that of :class:`RBF`, and as much again for the sums, which new left points take over the whole right set.
 
     Examples
     --------

@@ -66,6 +66,10 @@ class _InnerStructure:
 class Linear(InnerProductKernel):
     """The inner product, k(x, z) = x.z.
 
+    Notes
+    -----
+    Cost: one product X Z^T, O(n m width), less if sparse.
+
     Examples
     --------
     >>> from lopsided.kernels import Linear
@@ -91,6 +95,16 @@ class Polynomial(InnerProductKernel):
         Power, at least one.
     offset : float, default=1.0
         The papers' c0.
+
+    Notes
+    -----
+    Cost: one product X Z^T, O(n m width), less if sparse.
+
+    Examples
+    --------
+    >>> from lopsided.kernels import Polynomial
+    >>> Polynomial(degree=2, offset=1.0)([[1.0, 2.0]], [[3.0, 4.0], [0.0, 1.0]])
+    array([[144.,   9.]])
     """
 
     _parameter_constraints: dict[str, Any] = {
@@ -121,6 +135,16 @@ class LinearPolynomial(InnerProductKernel):
         The paper's c, positive.
     degree : int, default=2
         The paper's d.
+
+    Notes
+    -----
+    Cost: one product X Z^T, O(n m width), less if sparse.
+
+    Examples
+    --------
+    >>> from lopsided.kernels import LinearPolynomial
+    >>> LinearPolynomial(weight=0.5, degree=2)([[1.0]], [[1.0], [2.0], [3.0]])
+    array([[ 0.5,  0. , -1.5]])
     """
 
     _parameter_constraints: dict[str, Any] = {
@@ -150,6 +174,21 @@ class Tanh(InnerProductKernel):
         The papers' c, of any sign; None is 1 / width, learned at fit and kept in ``slope_``.
     offset : float, default=0.0
         The papers' t.
+
+    Attributes
+    ----------
+    slope_ : float
+        The slope that was taken.
+
+    Notes
+    -----
+    Cost: one product X Z^T, O(n m width), less if sparse.
+
+    Examples
+    --------
+    >>> from lopsided.kernels import Tanh
+    >>> Tanh(slope=1.0)([[1.0]], [[-2.0], [0.0], [2.0]]).round(3)
+    array([[-0.964,  0.   ,  0.964]])
     """
 
     _parameter_constraints: dict[str, Any] = {

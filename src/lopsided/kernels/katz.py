@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from numbers import Real
 from typing import Any, NamedTuple
@@ -12,7 +11,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from sklearn.utils._param_validation import Interval
 
-from ..exceptions import ConvergenceWarning
+from ..exceptions import ConvergenceWarning, warn
 from .node import GraphKernel
 from .points import Array, by_rows, canonical
 from .structure import row_numbers, row_sums
@@ -44,10 +43,12 @@ class Katz(GraphKernel):
         The beta that was taken.
     radius_ : (float, float)
         Bounds of the spectral radius of |A|, below and above.
+    step_ : scipy.sparse.csr_array of shape (n_nodes, n_nodes)
+        beta A.
 
     Notes
     -----
-    A product with one vector takes log(eps) / log(beta radius) products with A, 52 of them at the default.
+    Cost: a product with one vector takes log(eps) / log(beta radius) products with A, 52 of them at the default.
 
     References
     ----------
@@ -130,10 +131,9 @@ def geometric_sum(multiply: Callable[[np.ndarray], np.ndarray], V: np.ndarray) -
         if np.abs(term).max(initial=0) <= eps * np.abs(total).max(initial=0):
             break
     else:
-        warnings.warn(
+        warn(
             f"walks of {MAX_TERMS} steps still count; lower beta, for it is very near to 1 / (spectral radius)",
             ConvergenceWarning,
-            stacklevel=2,
         )
     return total
 

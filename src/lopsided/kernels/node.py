@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from numbers import Real
 from typing import Any, Self
@@ -12,7 +11,7 @@ from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_array
 
-from ..exceptions import LopsidedWarning
+from ..exceptions import LopsidedWarning, warn
 from .base import Kernel
 from .points import FLOATS, Array, canonical
 
@@ -28,6 +27,11 @@ class GraphKernel(Kernel):
     in the graph are known by their edges with those that are, see ``left_values`` and ``right_values``.
 
     To write one, give ``learn``, ``values`` and the two methods for new nodes.
+
+    Attributes
+    ----------
+    n_nodes_ : int
+        Nodes of the graph.
     """
 
     adjacency: Any
@@ -129,6 +133,17 @@ class NodeKernel(MatrixKernel):
     self_loops : float, default=0.0
         Weight of an edge from every node to itself, added to those that are there.
 
+    Attributes
+    ----------
+    matrix_ : scipy.sparse.csr_array or array of shape (n_nodes, n_nodes)
+        G.
+    balance_ : Balance
+        By what edges are divided, for those of new nodes, too.
+
+    Notes
+    -----
+    Cost: O(edges) once; values are looked up.
+
     Examples
     --------
     >>> from lopsided.kernels import NodeKernel
@@ -197,11 +212,10 @@ class Balance:
             )
         empty = sums == 0
         if empty.any() and not new:
-            warnings.warn(
+            warn(
                 f"{np.count_nonzero(empty)} nodes have a {name} that sums to zero and is left as it is; self_loops=1.0 "
                 "gives every node an edge",
                 LopsidedWarning,
-                stacklevel=5,
             )
         weights = 1 / (sums + empty)
         return np.sqrt(weights) if self.normalize == "both" else weights

@@ -41,6 +41,19 @@ class StudentT(SparseKernel):
     bandwidth : float, default=1.0
         Length at which the similarity has halved. The papers use one.
 
+    Attributes
+    ----------
+    right_set_ : array or sparse matrix of shape (m, width)
+        The z' over which rows are normalised.
+    weights_ : array of shape (m,)
+        How many points each z' stands for; ones unless they are landmarks.
+    bounded_, origin_
+        As in :class:`SNE`.
+
+    Notes
+    -----
+    Cost: two products X Z^T, O(n m width), less if sparse: one for the values and one for the sums.
+
     Examples
     --------
     >>> from lopsided.kernels import StudentT

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from .._parallel import n_threads
-from ..exceptions import AccuracyWarning, RankWarning
+from ..exceptions import AccuracyWarning, RankWarning, warn
 from ..kernels.base import Kernel, Precomputed
 from ..kernels.points import Array
 from ..operators.blocked import TILE_BYTES
@@ -125,7 +125,7 @@ def estimate_eta(result: Nystrom, X: Array, Z: Array, rng: np.random.Generator) 
     exact left vectors stand those of a power step, K V, on rows H that were held out, turned as the singular vectors of
     B, the least-squares solution of U[H] B = (K V)[H]; and so for the right vectors. Spare triplets show what the
     last ones are mixed with. What lives on a few rows that are neither landmarks nor held out is not seen.
-    Cost: 128 (n + m) kernel values.
+    Cost: h (n + m) kernel values for h held-out rows and as many columns: 128, or four for each triplet if more.
     """
     factors, (rows, columns) = result.factors, result.landmarks
     total = 0.0
@@ -227,9 +227,8 @@ def _check_budget(counts: Counts, budget: int) -> None:
 
 
 def _warn(last: Attempt, tol: float, why: str) -> None:
-    warnings.warn(
+    warn(
         f"eta is estimated at {last.eta:.1e} with {last.left} left and {last.right} right landmarks, above "
         f"tol={tol:g}, and {why}; raise tol, place landmarks in another way, or take an exact solver",
         AccuracyWarning,
-        stacklevel=6,
     )

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.linalg import norm
-from sklearn.exceptions import ConvergenceWarning
 
 from .._parallel import run, slices_of
+from ..exceptions import ConvergenceWarning, warn
 from ..operators.base import KernelOperator
 from ..operators.stored import times
 from .factors import Factors, canonical_signs
@@ -82,11 +80,10 @@ def krylov(
             space.shrink(min(k + SPARE, capacity - block))
     else:
         space.solve()
-        warnings.warn(
+        warn(
             f"the {k} leading singular triplets reached a residual of {space.residuals[:k].max() / space.s[0]:.1e} of "
             f"the largest singular value in {max_steps} steps, not {tol:.1e}; raise tol or take fewer components",
             ConvergenceWarning,
-            stacklevel=2,
         )
     U, s, V = space.triplets(k)
     U, V = (V, U) if wide else (U, V)

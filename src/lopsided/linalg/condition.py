@@ -5,7 +5,6 @@ Rows x_i and columns z_j of A are compared as x_i^T C z_j, that is as the entrie
 
 from __future__ import annotations
 
-import warnings
 from functools import reduce
 from itertools import pairwise
 from operator import matmul
@@ -13,7 +12,7 @@ from operator import matmul
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from ..exceptions import RankWarning
+from ..exceptions import RankWarning, warn
 from .compatibility import thin_svd
 
 METHODS = ("pinv", "kronecker")
@@ -56,11 +55,10 @@ def solve_condition(A: np.ndarray, method: str = "pinv", max_entries: int = 1 <<
     if method == "pinv":
         U, s, (V,) = thin_svd(A)
         if n == m and len(s) < n:
-            warnings.warn(
+            warn(
                 f"the square matrix has rank {len(s)} of {n} and no inverse; C is its pseudo-inverse, for which "
                 "A C A = A still holds",
                 RankWarning,
-                stacklevel=2,
             )
         return (V / s) @ U.T
     if method == "kronecker":

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.linalg
 
-from ..exceptions import FallbackWarning
+from ..exceptions import FallbackWarning, warn
 from ..operators.base import KernelOperator
 from .factors import Factors
 
@@ -37,6 +36,6 @@ def _svd(K: np.ndarray) -> Any:
             failures.append(f"{name} ({error})")
             continue
         if failures:
-            warnings.warn(f"{' and '.join(failures)} failed; {name} gave the answer", FallbackWarning, stacklevel=4)
+            warn(f"{' and '.join(failures)} failed; {name} gave the answer", FallbackWarning)
         return found
     raise np.linalg.LinAlgError(f"no driver could decompose a {K.shape} matrix: {', '.join(failures)}")

@@ -61,13 +61,14 @@ class Side(NamedTuple):
 
 
 def exact_sides(factors: Factors, means: tuple[Any, Any, Any] | None) -> tuple[Side, Side]:
-    """Left points by k(x, Z) V / s and right ones by k(X, z)^T U / s, less what row and column means make of them."""
+    """Left points by k(x, Z) V / s and right ones by k(X, z)^T U / s; with the means of K, by centred kernel values."""
     inverse = powers(factors.s, -1, max(len(factors.U), len(factors.V)))
     left, right = factors.V * inverse, factors.U * inverse
     if means is None:
         return Side(left, np.zeros_like(factors.s)), Side(right, np.zeros_like(factors.s))
     rows, columns, _ = means
-    left, right = left - left.mean(axis=0), right - right.mean(axis=0)  # which large means would make much of
+    # Columns of U and V sum to zero up to rounding, which kernel values of a large mean would magnify.
+    left, right = left - left.mean(axis=0), right - right.mean(axis=0)
     return Side(left, columns @ left), Side(right, rows @ right)
 
 

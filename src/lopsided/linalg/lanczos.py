@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from scipy.sparse.linalg import ArpackError, LinearOperator, svds
 
-from ..exceptions import FallbackWarning
+from ..exceptions import FallbackWarning, warn
 from ..operators.base import KernelOperator
 from .factors import Factors
 
@@ -17,7 +15,7 @@ def propack(A: KernelOperator, k: int, *, rng: np.random.Generator, tol: float =
     try:
         return _svds(A, k, "propack", rng, tol)
     except (np.linalg.LinAlgError, RuntimeError) as error:
-        warnings.warn(f"PROPACK failed ({error}); ARPACK gave the answer", FallbackWarning, stacklevel=2)
+        warn(f"PROPACK failed ({error}); ARPACK gave the answer", FallbackWarning)
         return _svds(A, k, "arpack", rng, tol)
 
 
@@ -26,7 +24,7 @@ def arpack(A: KernelOperator, k: int, *, rng: np.random.Generator, tol: float = 
     try:
         return _svds(A, k, "arpack", rng, tol)
     except ArpackError as error:
-        warnings.warn(f"ARPACK failed ({error}); PROPACK gave the answer", FallbackWarning, stacklevel=2)
+        warn(f"ARPACK failed ({error}); PROPACK gave the answer", FallbackWarning)
         return _svds(A, k, "propack", rng, tol)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..exceptions import RankWarning
+from ..exceptions import RankWarning, warn
 from ..kernels import Kernel, Precomputed
 from ..kernels.points import Array
 from ..operators.build import as_operator
@@ -173,8 +172,6 @@ def _place(points: Array, landmarks: Any, count: int, rng: np.random.Generator, 
     n = points.shape[0]
     if count >= n:
         if count > n:
-            warnings.warn(
-                f"n_components={count} exceeds the {n} samples; every sample is a landmark", RankWarning, stacklevel=4
-            )
+            warn(f"n_components={count} exceeds the {n} samples; every sample is a landmark", RankWarning)
         return rows_as_landmarks(points, np.arange(n))
     return (kmeans if landmarks == "kmeans" else uniform)(points, count, rng)

@@ -12,7 +12,6 @@ Features are G V sqrt(n) / s, of mean square one, so that one penalty suits all 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -21,7 +20,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from .._parallel import slices_of
-from ..exceptions import ConvergenceWarning
+from ..exceptions import ConvergenceWarning, warn
 from ..kernels.base import Kernel
 from .block_krylov import check_finite
 from .factors import powers
@@ -217,11 +216,10 @@ def learn(
             if since >= patience:
                 break
     if halvings:
-        warnings.warn(
+        warn(
             f"{halvings} rounds diverged and were taken back, the last with steps of {step.rate:.2g}; lower "
             "learning_rate or scale the data",
             ConvergenceWarning,
-            stacklevel=4,
         )
     return best._replace(curve=tuple(curve))
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from ..exceptions import ConvergenceWarning
+from ..exceptions import ConvergenceWarning, warn
 from ..kernels.points import Array
 from .side_information import SideInformation, ratio
 
@@ -244,11 +243,10 @@ def learn_dictionary(
         before, C, bound = C, found, bound / GROWTH
         if history[-2] - value <= tol * value:
             return stopped(C, True)
-    warnings.warn(
+    warn(
         f"the dictionary still improves by {(history[-2] - history[-1]) / history[-1]:.1e} of the objective after "
         f"{max_iter} steps, above tol={tol:g}; raise max_iter or tol",
         ConvergenceWarning,
-        stacklevel=3,
     )
     return stopped(C, False)
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
 
-from ..exceptions import ConvergenceWarning
+from ..exceptions import ConvergenceWarning, warn
 from ..operators.base import KernelOperator
 from ..operators.stored import Stored
 from .saddle import Closeness, Duals, HeldOut, Saddle, System
@@ -59,11 +58,10 @@ class MinresSystem(System):
         """Iterate until every column is solved."""
         x, left = minres(self._multiply, np.stack([R1, R2]), self.saddle.tol)
         if not left <= self.saddle.tol:
-            warnings.warn(
+            warn(
                 f"MINRES stopped after {STEPS} steps with a relative residual of {left:.1e}, above tol="
                 f"{self.saddle.tol:g}, at C={self.C:g}; it is quick for C below {1 / self.largest():.3g}",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return x[0], x[1]
 

@@ -13,7 +13,6 @@ gives its singular values the size of those of K.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import NamedTuple
@@ -21,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..exceptions import RankWarning
+from ..exceptions import RankWarning, warn
 from ..kernels.base import Kernel
 from ..kernels.points import Array
 from ..operators.build import as_operator
@@ -120,11 +119,10 @@ def nystrom(
             kernel, X, Z, landmarks, W, roots, rounding, k + spare, plain, center, rng
         )
     if len(s) < k:
-        warnings.warn(
+        warn(
             f"the {len(rows)} x {len(columns)} matrix of the landmarks holds {len(s)} components and not {k}; take "
             "more landmarks, other ones, or fewer components",
             RankWarning,
-            stacklevel=7,
         )
     signs = canonical_signs(U)
     for array in (U, V, *left, *right):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Callable
 
 import numpy as np
 from scipy import sparse
 
-from ..exceptions import NearSingularWarning
+from ..exceptions import NearSingularWarning, warn
 from ..operators.base import KernelOperator
 from ..operators.compound import Centered
 from ..operators.stored import Stored
@@ -114,10 +113,9 @@ def warn_if_near_singular(system: System) -> None:
         return
     leading, _ = factorise(Centered(system.A), 1, budget=sys.maxsize, rng=np.random.default_rng(0))
     largest = max(leading.s[0], found.largest)
-    warnings.warn(
+    warn(
         f"C={system.C:g} makes the system nearly singular (reciprocal condition {found.rcond:.1e}): the centred kernel "
         f"matrix has the singular value {found.sigma:.6g} and 1/C is {1 / system.C:.6g}. Any C below {1 / largest:.6g} "
         "is safe; damping=1.0 gives the damped solution at this C",
         NearSingularWarning,
-        stacklevel=2,
     )

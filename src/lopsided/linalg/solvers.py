@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
 
-from ..exceptions import FallbackWarning
+from ..exceptions import FallbackWarning, warn
 from ..operators.base import KernelOperator
 from .block_krylov import EXTRA, check_finite, krylov
 from .dense import lapack
@@ -24,10 +23,11 @@ CHEAP_PRODUCT = 1 << 21  # multiplications up to which the fewest columns in all
 
 
 class Choice(NamedTuple):
-    """A solver and why it was taken."""
+    """A solver and why it was taken; ``over_budget`` if the matrix was too large to store."""
 
     name: str
     reason: str
+    over_budget: bool = False
 
     def __str__(self) -> str:
         return f"{self.name}: {self.reason}"
@@ -76,9 +76,11 @@ def choose(
     if SHARE * k > small and fits:
         return Choice("lapack", f"k = {k} is a large part of min(n, m) = {small}")
     if landmarks and evaluated and n * m > LARGE:
-        return Choice("nystrom", f"the {n} x {m} matrix is dense, large and exceeds the budget of {budget} bytes")
+        why = f"the {n} x {m} matrix is dense, large and exceeds the budget of {budget} bytes"
+        return Choice("nystrom", why, over_budget=True)
     if evaluated:
-        return Choice("krylov", f"the {n} x {m} matrix exceeds the budget of {budget} bytes and is evaluated in blocks")
+        why = f"the {n} x {m} matrix exceeds the budget of {budget} bytes and is evaluated in blocks"
+        return Choice("krylov", why, over_budget=True)
     if work < n * m:
         return Choice("krylov", f"products take {work} multiplications where a dense matrix takes {n * m}")
     return Choice("krylov", f"k = {k} is a small part of min(n, m) = {small}")
@@ -115,7 +117,7 @@ def factorise(
         return _solve(A, k, solver, tol, budget, rng)
     factors, choice = _solve(condensed.operator, k, solver, tol, budget, rng)
     n, m = condensed.operator.shape
-    choice = Choice(choice.name, f"{choice.reason}, condensed to {n} x {m}")
+    choice = choice._replace(reason=f"{choice.reason}, condensed to {n} x {m}")
     return Factors(condensed.left(factors.U), factors.s, condensed.right(factors.V)).canonical(), choice
 
 
@@ -147,7 +149,7 @@ def _solve(
     room = (min(A.shape) - k) // 2
     if choice.name != "lapack" and room < (1 if solver == "auto" else EXTRA):
         why = f"{k} of {min(A.shape)} triplets are too many for {choice.name}"
-        warnings.warn(f"{why}; lapack gives the answer", FallbackWarning, stacklevel=4)
+        warn(f"{why}; lapack gives the answer", FallbackWarning)
         choice = Choice("lapack", why)
     block = min(room, block_size(A.shape, k, work=A.work, evaluated=A.evaluated))
     if choice.name == "krylov":

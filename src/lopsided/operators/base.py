@@ -20,7 +20,7 @@ BATCH_ENTRIES = 1 << 22
 class KernelOperator(LinearOperator):
     """A real (n, m) matrix known by its products and its entries.
 
-    A subclass gives ``take``, ``_matmat`` and ``_adjoint``; it never changes after ``__init__``. The law they
+    A subclass gives ``take``, ``work``, ``_matmat`` and ``_adjoint``; it never changes after ``__init__``. The law they
     share: ``A @ V`` is ``A.take() @ V``, ``A.T @ U`` is ``A.take().T @ U``, ``A.take(r, c)`` is ``A.take()[r][:, c]``.
     """
 
