@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._parallel import jobs, n_threads
 from ..exceptions import RankWarning
-from ..kernels import Kernel, Precomputed, as_kernel
+from ..kernels import Kernel, Precomputed, as_kernel, takes_values
 from ..kernels.points import FLOATS, Array, canonical
 from ..linalg import (
     SADDLE_SOLVERS,
@@ -33,7 +33,7 @@ from ..linalg import (
     of_landmarks,
     warn_if_near_singular,
 )
-from ..operators import as_operator, budget_bytes
+from ..operators import as_operator, budget_bytes, operator_of_new
 
 FOLDS = 10
 N_LANDMARKS = 1000
@@ -93,14 +93,14 @@ class AsymmetricLeastSquares(BaseEstimator):
 
         For kernel="precomputed" a row of X holds k(x, x_i) for every training sample x_i.
         """
-        return self._squeeze(self._values(X, transposed=False))
+        return self._squeeze(self._values(X, of_right=False))
 
     def target_decision_function(self, X: Array) -> np.ndarray:
         """f_t(x) = k(X, x)'a + b2, shape (n,) or (n, k).
 
         For kernel="precomputed" a row of X holds k(x_i, x) for every training sample x_i.
         """
-        return self._squeeze(self._values(X, transposed=True))
+        return self._squeeze(self._values(X, of_right=True))
 
     def _learn(self, X: Array, Y: np.ndarray, y: np.ndarray) -> None:
         """Solve for the targets Y (n, k), at the best C if there are several."""
@@ -134,7 +134,7 @@ class AsymmetricLeastSquares(BaseEstimator):
         self.C_ = float(grid[best])
         self.kernel_, self.X_fit_, self.Z_fit_ = kernel, X, self._right(kernel, X)
         if isinstance(kernel, Precomputed):
-            self.X_fit_ = None
+            self.X_fit_ = self.Z_fit_
         if found is not None:
             left, right = found.landmarks
             self.kernel_, self.X_fit_, self.Z_fit_ = found.kernel, left.points, right.points
@@ -237,24 +237,22 @@ class AsymmetricLeastSquares(BaseEstimator):
                 f"{self.n_features_in_}), beside X = k(new, training); or take merge='source'"
             )
         right = X if Z is None else Z
-        source = self._values(X, transposed=False) if self.merge != "target" else None
-        target = self._values(right, transposed=True) if self.merge != "source" else None
+        source = self._values(X, of_right=False) if self.merge != "target" else None
+        target = self._values(right, of_right=True) if self.merge != "source" else None
         if source is not None and target is not None and len(source) != len(target):
             raise ValueError(f"X holds {len(source)} new samples and Z {len(target)}; they must be the same ones")
         return self._merge(source, target, getattr(self, "merger_", None))
 
-    def _values(self, X: Array, transposed: bool) -> np.ndarray:
-        """The source function, or the target function if transposed, in blocks; nothing is kept."""
+    def _values(self, X: Array, *, of_right: bool) -> np.ndarray:
+        """The source function, or the target function of right points, in blocks; nothing is kept."""
         check_is_fitted(self)
         X = canonical(validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False))
         weights, offset = (
-            (self.left_duals_, self.target_intercept_) if transposed else (self.right_duals_, self.source_intercept_)
+            (self.left_duals_, self.target_intercept_) if of_right else (self.right_duals_, self.source_intercept_)
         )
         with jobs(self.n_jobs):
-            if isinstance(self.kernel_, Precomputed) or not transposed:
-                values = as_operator(self.kernel_, X, self.Z_fit_, budget=0) @ weights
-            else:
-                values = as_operator(self.kernel_, self.X_fit_, X, budget=0).T @ weights
+            left, right = (self.X_fit_, X) if of_right else (X, self.Z_fit_)
+            values = operator_of_new(self.kernel_, left, right, of_right=of_right) @ weights
         check_finite(values)
         return values + offset
 
@@ -319,5 +317,5 @@ class AsymmetricLeastSquares(BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.kernel == "precomputed" or isinstance(self.kernel, Precomputed)
+        tags.input_tags.pairwise = takes_values(self.kernel)
         return tags

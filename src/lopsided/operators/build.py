@@ -63,6 +63,18 @@ def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int, n_jobs: int 
     return blocked if is_evaluated(kernel, X, Z, budget) else Stored(blocked.stored(), n_jobs)
 
 
+def operator_of_new(kernel: Kernel, X: Array, Z: Array, *, of_right: bool = False) -> KernelOperator:
+    """The matrix k(X, Z) of new left points, or k(X, Z)^T of new right points, in blocks that are used at once.
+
+    For precomputed values new points are rows of values against all points of the other side, given by their numbers.
+    """
+    if not of_right:
+        return as_operator(kernel, X, Z, budget=0)
+    if isinstance(kernel, Precomputed):
+        return as_operator(kernel.of_columns, Z, X, budget=0)
+    return as_operator(kernel, X, Z, budget=0).T
+
+
 def is_evaluated(kernel: Kernel, X: Array, Z: Array, budget: int) -> bool:
     """Whether the matrix is dense and exceeds the budget, so that every product evaluates it anew."""
     if isinstance(kernel, (Precomputed, GraphKernel)):
