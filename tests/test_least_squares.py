@@ -320,6 +320,14 @@ def test_threads_do_not_change_the_answer():
     np.testing.assert_allclose(one, two, rtol=1e-12)
 
 
+@pytest.mark.parametrize("solver", ["auto", "dense", "spectral"])
+def test_a_system_that_is_singular_many_times_over_is_blamed_on_C(solver):
+    K = np.eye(40)[np.arange(40) ^ 1]
+    with pytest.warns(NearSingularWarning, match="C=1 makes.*Any C below 1 "):
+        model = AsymmetricLSSVC(kernel="precomputed", solver=solver).fit(K, np.arange(40) % 4 < 3)
+    assert np.isfinite(model.left_duals_).all()
+
+
 def test_a_C_that_makes_the_system_singular_is_named_and_a_safe_one_is_quiet():
     K = SNE(1.0)(X, X)
     H = np.eye(30) - 1 / 30

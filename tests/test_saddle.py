@@ -13,7 +13,9 @@ from lopsided.linalg import (
     Minres,
     Reduced,
     Spectral,
+    Symmetric,
     build_saddle,
+    check_solution,
     choose_saddle,
     lapack,
     minres,
@@ -215,13 +217,32 @@ def test_a_singular_value_at_the_ridge_is_named_with_a_safe_C(name, offset, rng)
         warn_if_near_singular(at(name, K, 0.5 * 1.01))
 
 
-def test_a_pivot_that_vanishes_exactly_still_gives_a_finite_answer():
-    K, Y = 2.0 * np.eye(4), np.array([[1.0], [-1.0], [1.0], [-1.0]])
-    for saddle in (BlockLU(Stored(sparse.csr_array(K))), BlockLU(Stored(K)), Reduced(Stored(K))):
+@pytest.mark.parametrize("K", [-2.0 * np.eye(N), 2.0 * np.eye(N)[np.arange(N) ^ 1]], ids=["diagonal", "matching"])
+def test_pivots_that_vanish_exactly_still_give_a_finite_answer(K):
+    Y = targets()
+    saddles = (
+        BlockLU(Stored(sparse.csr_array(K))),
+        BlockLU(Stored(K)),
+        Reduced(Stored(K)),
+        Symmetric(Stored(K), many=False),
+        Symmetric(Stored(K), many=True),
+    )
+    for saddle in saddles:
         system = saddle.at(0.5)
-        assert np.isfinite(system.solve(Y).a).all()
+        duals = system.solve(Y)
+        check_solution(system, duals)
+        assert np.abs(duals.a).max() < 1e17
         with pytest.warns(NearSingularWarning):
             warn_if_near_singular(system)
+
+
+def test_a_system_without_a_finite_solution_names_a_safe_C():
+    K = matrix("any")
+    system = at("dense", K, 0.7)
+    duals = system.solve(targets())
+    safe = 1 / np.linalg.norm(centred(K), 2)
+    with pytest.raises(ValueError, match=f"C=0.7 has no finite solution.*any C below {safe:.4g}"):
+        check_solution(system, duals._replace(c=np.inf * duals.c))
 
 
 def test_minres_says_when_it_does_not_get_there(monkeypatch):

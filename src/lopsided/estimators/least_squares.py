@@ -28,6 +28,7 @@ from ..linalg import (
     approximate,
     build_saddle,
     check_finite,
+    check_solution,
     landmark_choice,
     many_sums,
     of_landmarks,
@@ -128,9 +129,9 @@ class AsymmetricLeastSquares(BaseEstimator):
             best = self._hold_out(saddle, grid, X, Y, y) if self._holds_out else 0
             system = saddle.at(grid[best])
             duals = system.solve(Y)
+            check_solution(system, duals)
             if not self.damping:
                 warn_if_near_singular(system)
-        check_finite(duals.a)
         self.C_ = float(grid[best])
         self.kernel_, self.X_fit_, self.Z_fit_ = kernel, X, self._right(kernel, X)
         if isinstance(kernel, Precomputed):

@@ -25,7 +25,7 @@ from .nystrom import Nystrom, nystrom
 from .prior_nystrom import Labels, Landscape, Learned, Pairs, learn_kernel
 from .reduced import Reduced
 from .saddle import Closeness, Duals, Fold, Saddle, System
-from .saddle_solvers import SADDLE_SOLVERS, build_saddle, choose_saddle, warn_if_near_singular
+from .saddle_solvers import SADDLE_SOLVERS, build_saddle, check_solution, choose_saddle, warn_if_near_singular
 from .side_information import ClassTargets, PairTargets, SideInformation
 from .solvers import SOLVERS, Choice, block_size, choose, factorise, factorise_energy
 from .spectral import Spectral, of_landmarks
@@ -77,6 +77,7 @@ __all__ = [
     "block_sweeps",
     "build_saddle",
     "check_finite",
+    "check_solution",
     "check_weights",
     "choose",
     "choose_saddle",

@@ -9,8 +9,8 @@ import scipy.linalg
 
 from ..operators.base import KernelOperator
 from ..operators.stored import Stored
-from .block_lu import NUDGE, BlockLU, BlockLUSystem
-from .saddle import BlockwiseSystem, Saddle, centred
+from .block_lu import BlockLU, BlockLUSystem
+from .saddle import LU, BlockwiseSystem, Saddle, centred, dense_lu, factorised
 
 REFINEMENTS = 8
 EPS = np.finfo(float).eps
@@ -45,13 +45,7 @@ class ReducedSystem(BlockwiseSystem):
     def __init__(self, saddle: Reduced, C: float) -> None:
         super().__init__(saddle.A, C)
         self.B = saddle.B
-        T = self.B @ self.B.T
-        T *= -1.0
-        T[np.diag_indices(len(T))] += self._ridge**2
-        getrf = scipy.linalg.get_lapack_funcs("getrf", (T,))
-        *self._factors, info = getrf(T, overwrite_a=True)
-        if info > 0:
-            self._factors[0][info - 1, info - 1] = NUDGE * self._ridge**2
+        self._factors = factorised(self._factorise, C)
 
     def inverse(self, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Solve with T, then refine."""
@@ -77,6 +71,12 @@ class ReducedSystem(BlockwiseSystem):
         offsets = self.C / n
         cc = self.C + self.C**2 * np.einsum("ji,ji->i", self.B, NB) - offsets
         return Naa.diagonal() - offsets, cc, -self.C * NB.diagonal()
+
+    def _factorise(self, ridge: float) -> LU | None:
+        T = self.B @ self.B.T
+        T *= -1.0
+        T[np.diag_indices(len(T))] += ridge**2
+        return dense_lu(T, ridge**2)
 
     @property
     def _ridge(self) -> float:

@@ -16,7 +16,7 @@ from ..operators.stored import Stored
 from .block_lu import BlockLU
 from .minres import Minres
 from .reduced import Reduced
-from .saddle import NEAR, Saddle, System
+from .saddle import NEAR, Duals, Saddle, System
 from .solvers import SMALL, Choice, factorise
 from .spectral import Spectral
 from .symmetric import Symmetric
@@ -112,8 +112,7 @@ def warn_if_near_singular(system: System) -> None:
     found = system.closeness()
     if found is None or found.rcond > NEAR:
         return
-    leading, _ = factorise(Centered(system.A), 1, budget=sys.maxsize, rng=np.random.default_rng(0))
-    largest = max(leading.s[0], found.largest)
+    largest = max(_largest(system), found.largest)
     warnings.warn(
         f"C={system.C:g} makes the system nearly singular (reciprocal condition {found.rcond:.1e}): the centred kernel "
         f"matrix has the singular value {found.sigma:.6g} and 1/C is {1 / system.C:.6g}. Any C below {1 / largest:.6g} "
@@ -121,3 +120,18 @@ def warn_if_near_singular(system: System) -> None:
         NearSingularWarning,
         stacklevel=2,
     )
+
+
+def check_solution(system: System, duals: Duals) -> None:
+    """Refuse duals that have overflowed, and say which C are safe."""
+    if not all(np.isfinite(part).all() for part in duals):
+        raise ValueError(
+            f"the system at C={system.C:g} has no finite solution, to rounding; any C below {1 / _largest(system):.6g} "
+            "is safe"
+        )
+
+
+def _largest(system: System) -> float:
+    """The largest singular value of the centred matrix, to rounding; a C below its reciprocal makes all definite."""
+    leading, _ = factorise(Centered(system.A), 1, budget=sys.maxsize, rng=np.random.default_rng(0))
+    return float(leading.s[0])

@@ -10,7 +10,7 @@ import scipy.linalg
 
 from ..operators.base import KernelOperator
 from ..operators.stored import Stored
-from .saddle import Duals, Fold, HeldOut, Saddle, System, solve_or_nan, unless_drowned
+from .saddle import LU, Duals, Fold, HeldOut, Saddle, System, dense_lu, factorised, solve_or_nan, unless_drowned
 
 EPS = np.finfo(float).eps
 
@@ -103,10 +103,10 @@ class SymmetricSystem(System):
         return np.where(shifted == 0, EPS / self.C, shifted)
 
     @cached_property
-    def _factors(self) -> tuple[np.ndarray, np.ndarray]:
+    def _factors(self) -> LU:
+        return factorised(self._factorise, self.C)
+
+    def _factorise(self, ridge: float) -> LU | None:
         T = self.saddle.B.copy()
-        T[np.diag_indices(len(T))] += 1 / self.C
-        LU, pivots, info = scipy.linalg.get_lapack_funcs("getrf", (T,))(T, overwrite_a=True)
-        if info > 0:
-            LU[info - 1, info - 1] = EPS / self.C
-        return LU, pivots
+        T[np.diag_indices(len(T))] += ridge
+        return dense_lu(T, ridge)
