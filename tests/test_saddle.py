@@ -9,6 +9,7 @@ from scipy import sparse
 from cases import ASYMMETRIC, INVERTING, PLENTY, SADDLES, assert_close, bordered, centred, solve_bordered, with_spectrum
 from lopsided.exceptions import ConvergenceWarning, NearSingularWarning
 from lopsided.linalg import (
+    SADDLE_SOLVERS,
     BlockLU,
     Minres,
     Reduced,
@@ -301,9 +302,13 @@ def test_solvers_refuse_what_they_cannot_do():
         system.leave_one_out(targets(), system.solve(targets()))
 
 
-def test_a_solver_that_is_asked_for_is_taken():
-    for solver in ("dense", "spectral", "minres"):
-        assert build(matrix("any"), solver)[1] == (solver, "asked for")
+@pytest.mark.parametrize("solver", SADDLE_SOLVERS)
+def test_a_solver_that_is_asked_for_is_taken(solver):
+    K = sparse.csr_array(matrix("any")) if solver == "sparse_lu" else matrix(solver)
+    assert build(K, solver)[1] == (solver, "asked for")
+
+
+def test_a_solver_that_suits_is_taken():
     assert build(sparse.csr_array(matrix("any")), "auto", damping=1.0)[1].name == "sparse_lu"
     assert build(matrix("any"), "auto", damping=1.0)[1].name == "dense"
     assert build(matrix("symmetric"), "auto")[1].name == "symmetric"

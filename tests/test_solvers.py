@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cases import NOTHING, OPERATORS, PLENTY, SOLVERS, assert_close, blocked, with_spectrum
 from lopsided.exceptions import FallbackWarning
+from lopsided.linalg import SOLVERS as TABLE
 from lopsided.linalg import (
     Factors,
     arpack,
@@ -131,6 +132,12 @@ def test_thin_matrices_are_decomposed_whoever_is_asked(solver, shape, rng):
         factors, choice = factorise(Stored(K), 1, solver=solver, budget=PLENTY, rng=rng)
     assert choice.name == "lapack" and choice.reason
     assert_triplets(factors, K, 1)
+
+
+def test_a_solver_that_is_in_the_table_can_be_asked_for(monkeypatch, rng):
+    monkeypatch.setitem(TABLE, "told", lambda A, k, **given: (k, *sorted(given)))
+    found, choice = factorise(Stored(rng.standard_normal((60, 50))), 2, solver="told", budget=PLENTY, rng=rng)
+    assert found == (2, "budget", "rng", "tol") and choice == ("told", "asked for")
 
 
 @pytest.mark.parametrize("solver", ["krylov", "propack", "arpack"])

@@ -16,7 +16,7 @@ from ..kernels.base import Kernel, Precomputed
 from ..kernels.points import Array
 from ..operators.blocked import TILE_BYTES
 from ..operators.build import as_operator, is_evaluated
-from .landmarks import Landmarks, by_leverage, given_landmarks, kmeans, pivoted, uniform
+from .landmarks import PLACES, Landmarks, by_leverage, given_landmarks, pivoted, uniform
 from .nystrom import Nystrom, nystrom
 from .solvers import Choice, choose
 
@@ -199,7 +199,7 @@ def _place(
     rngs = [np.random.default_rng([seed, side]) for side in (0, 0 if X is Z else 1)]  # a symmetric matrix stays so
     if landmarks == "pivoted":
         return pivoted(kernel, X, Z, counts, rngs[0])
-    place = kmeans if landmarks == "kmeans" else uniform
+    place = PLACES.get(landmarks, uniform)  # with which leverage begins
     left = place(X, counts[0], rngs[0])
     if X is Z and counts[0] == counts[1]:
         right, rngs[1] = left, deepcopy(rngs[0])

@@ -15,7 +15,6 @@ from ..kernels.points import Array, check_points
 from ..operators.build import as_operator
 from .block_krylov import check_finite
 
-STRATEGIES = ("uniform", "kmeans", "leverage", "pivoted")
 CLUSTERED = 50  # points for each cluster are enough to place it
 CANDIDATES = 20  # points for each pivot
 WATCHED = 64  # columns in which a pivot is looked for
@@ -97,6 +96,10 @@ def kmeans(points: Array, p: int, rng: np.random.Generator) -> Landmarks:
     if sparse.issparse(points):
         centres = sparse.csr_array(centres)
     return Landmarks(centres, sizes * (points.shape[0] / sizes.sum()))
+
+
+PLACES: dict[str, Callable[[Array, int, np.random.Generator], Landmarks]] = {"uniform": uniform, "kmeans": kmeans}
+STRATEGIES = (*PLACES, "leverage", "pivoted")
 
 
 def by_leverage(points: Array, vectors: np.ndarray, p: int, rng: np.random.Generator) -> Landmarks:

@@ -21,7 +21,6 @@ from .solvers import SMALL, Choice, factorise
 from .spectral import Spectral
 from .symmetric import Symmetric
 
-SADDLE_SOLVERS = ("dense", "spectral", "symmetric", "sparse_lu", "minres")
 DENSE_COPIES = 6
 FEW = 4  # entries a row up to which factors of a graph's matrix stay about as sparse as the matrix
 MODERATE = 3000  # samples up to which a dense factorisation takes seconds
@@ -105,6 +104,7 @@ BUILDERS: dict[str, Callable[..., Saddle]] = {
     "sparse_lu": lambda A, *, damping, **_: BlockLU(A, damping),
     "minres": lambda A, *, tol, **_: Minres(A, tol),
 }
+SADDLE_SOLVERS = tuple(BUILDERS)
 
 
 def warn_if_near_singular(system: System) -> None:

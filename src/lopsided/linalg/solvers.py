@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,6 @@ from .dense import lapack
 from .factors import Factors
 from .lanczos import arpack, propack
 
-SOLVERS = ("lapack", "krylov", "propack", "arpack")
 LARGE = 1 << 28  # entries that take seconds to evaluate once
 SMALL = 300  # a full decomposition of this size takes milliseconds
 SHARE = 6  # above min(n, m) / 6 components a Krylov space costs as much as all of them
@@ -144,15 +144,34 @@ def _solve(
     if solver == "auto":
         size = A.dtype.itemsize
         choice = choose(A.shape, k, work=A.work, evaluated=A.evaluated, budget=budget, itemsize=size)
-    room = (min(A.shape) - k) // 2
-    if choice.name != "lapack" and room < (1 if solver == "auto" else EXTRA):
+    if choice.name != "lapack" and _room(A, k) < (1 if solver == "auto" else EXTRA):
         why = f"{k} of {min(A.shape)} triplets are too many for {choice.name}"
         warnings.warn(f"{why}; lapack gives the answer", FallbackWarning, stacklevel=4)
         choice = Choice("lapack", why)
-    block = min(room, block_size(A.shape, k, work=A.work, evaluated=A.evaluated))
-    if choice.name == "krylov":
-        return krylov(A, k, rng=rng, tol=tol, block=block, budget=budget // 2), choice  # half is for the matrix
+    return SOLVERS[choice.name](A, k, rng=rng, tol=tol, budget=budget), choice
+
+
+def _room(A: KernelOperator, k: int) -> int:
+    """Columns of the widest block that leaves a Krylov space room for k triplets."""
+    return (min(A.shape) - k) // 2
+
+
+def _krylov(A: KernelOperator, k: int, *, rng: np.random.Generator, tol: float, budget: int) -> Factors:
+    """In blocks that suit the operator; half of the budget is for the matrix."""
+    block = min(_room(A, k), block_size(A.shape, k, work=A.work, evaluated=A.evaluated))
+    return krylov(A, k, rng=rng, tol=tol, block=block, budget=budget // 2)
+
+
+def _checked(A: KernelOperator) -> KernelOperator:
+    """The operator, after a product that shows its entries to be finite: these solvers do not look."""
     check_finite(A @ np.ones((A.shape[1], 1), dtype=A.dtype))
-    if choice.name == "lapack":
-        return lapack(A, k), choice
-    return (propack if choice.name == "propack" else arpack)(A, k, rng=rng, tol=tol), choice
+    return A
+
+
+# Operator and k, and by name rng, tol and budget, of which each takes what it needs.
+SOLVERS: dict[str, Callable[..., Factors]] = {
+    "lapack": lambda A, k, **_: lapack(_checked(A), k),
+    "krylov": _krylov,
+    "propack": lambda A, k, *, rng, tol, **_: propack(_checked(A), k, rng=rng, tol=tol),
+    "arpack": lambda A, k, *, rng, tol, **_: arpack(_checked(A), k, rng=rng, tol=tol),
+}
