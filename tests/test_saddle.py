@@ -112,6 +112,11 @@ def test_a_path_of_C_is_the_answers_at_each_C(name):
             assert_close(one, other, ulps=1e4)
 
 
+def test_a_solver_says_whether_it_leaves_one_out():
+    assert {name for name, build in SADDLES.items() if build(matrix(name)).leaves_one_out} == set(INVERTING)
+    assert not BlockLU(Stored(matrix("any")), damping=1.0).leaves_one_out
+
+
 def test_a_long_path_is_worked_through_in_batches(monkeypatch):
     monkeypatch.setattr("lopsided.linalg.spectral.BATCH_ENTRIES", 3 * N * TARGETS)
     test_a_path_of_C_is_the_answers_at_each_C("spectral_svd")

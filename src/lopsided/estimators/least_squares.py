@@ -39,7 +39,6 @@ from ..operators import as_operator, budget_bytes, operator_of_new
 FOLDS = 10
 N_LANDMARKS = 1000
 KEPT = 0.7  # components for each landmark; the last ones are mostly rounding
-WITHOUT_INVERSE = ("minres",)
 
 
 class AsymmetricLeastSquares(BaseEstimator):
@@ -145,7 +144,7 @@ class AsymmetricLeastSquares(BaseEstimator):
 
     def _hold_out(self, saddle: Saddle, grid: np.ndarray, X: Array, Y: np.ndarray, y: np.ndarray) -> int:
         """Score every C on samples that were left out, keep what the best one says, and return its number."""
-        folds = self._folds(X, y)
+        folds = self._folds(saddle, X, y)
         held_out = saddle.leave_folds_out(grid, Y, folds) if folds else saddle.leave_one_out(grid, Y)
         errors, scores = np.full(len(grid), np.inf), np.full(len(grid), np.nan)
         for number, (source, target) in enumerate(held_out):
@@ -181,14 +180,13 @@ class AsymmetricLeastSquares(BaseEstimator):
             apart = self._fit_merger(source[kept], target[kept], y[kept])
             merged[left_out] = self._merge(source[left_out], target[left_out], apart)
 
-    def _folds(self, X: Array, y: np.ndarray) -> list[Fold] | None:
+    def _folds(self, saddle: Saddle, X: Array, y: np.ndarray) -> list[Fold] | None:
         """The folds to leave out in turn, or None to leave out one sample at a time.
 
         Never one at a time for a stack: the mean of the other labels gives that of a sample away, and what learns from
         such predictions learns nothing else.
         """
-        exact = self.merge != "stack" and not self.damping and self.solver_.name not in WITHOUT_INVERSE
-        if self.cv is None and exact:
+        if self.cv is None and self.merge != "stack" and saddle.leaves_one_out:
             return None
         smallest = np.unique(y, return_counts=True)[1].min() if is_classifier(self) else len(y)
         cv = max(2, min(FOLDS, int(smallest))) if self.cv is None else self.cv

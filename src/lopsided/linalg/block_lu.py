@@ -31,6 +31,11 @@ class BlockLU(Saddle):
         self.A = A
         self.damping = float(damping)
 
+    @property
+    def leaves_one_out(self) -> bool:
+        """Not with damping: the damped inverse is not that of a system."""
+        return not self.damping
+
     def at(self, C: float) -> BlockLUSystem:
         """Factorise at one C."""
         shift = 1j * np.sqrt(self.damping) if self.damping else 0.0

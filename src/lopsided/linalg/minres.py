@@ -37,6 +37,11 @@ class Minres(Saddle):
         self.tol = tol or TOLERANCE
         self.kept = np.arange(A.shape[0]) if kept is None else kept
 
+    @property
+    def leaves_one_out(self) -> bool:
+        """An iteration has no inverse."""
+        return False
+
     def at(self, C: float) -> MinresSystem:
         """Nothing to factorise."""
         return MinresSystem(self, C)

@@ -146,6 +146,11 @@ class Saddle(ABC):
 
     A: KernelOperator
 
+    @property
+    def leaves_one_out(self) -> bool:
+        """Whether ``leave_one_out`` is exact: there is an inverse to look into."""
+        return True
+
     @abstractmethod
     def at(self, C: float) -> System:
         """The system at one C."""
