@@ -14,7 +14,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._parallel import jobs, n_threads
+from .._parallel import jobs
 from ..exceptions import RankWarning
 from ..kernels import Kernel, Precomputed, as_kernel, takes_values
 from ..kernels.points import FLOATS, Array, canonical
@@ -104,7 +104,6 @@ class AsymmetricLeastSquares(BaseEstimator):
 
     def _learn(self, X: Array, Y: np.ndarray, y: np.ndarray) -> None:
         """Solve for the targets Y (n, k), at the best C if there are several."""
-        n_threads(self.n_jobs)
         for stale in {"merger_", "loo_predictions_", "loo_score_", "path_"} & vars(self).keys():
             delattr(self, stale)
         grid, budget = self._grid(), budget_bytes(self.memory_budget)

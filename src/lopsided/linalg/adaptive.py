@@ -215,7 +215,7 @@ def _place(
 
 def _bytes(counts: Counts) -> int:
     """Memory for the matrix of the landmarks and for a block on every thread."""
-    return SMALL_COPIES * 8 * counts[0] * counts[1] + 2 * TILE_BYTES * n_threads(None)
+    return SMALL_COPIES * 8 * counts[0] * counts[1] + 2 * TILE_BYTES * n_threads()
 
 
 def _check_budget(counts: Counts, budget: int) -> None:

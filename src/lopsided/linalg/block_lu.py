@@ -44,7 +44,7 @@ class BlockLU(Saddle):
 
     def restricted(self, kept: np.ndarray) -> BlockLU:
         """Slice the matrix."""
-        return BlockLU(Stored(self.A.K[kept][:, kept], self.A.n_jobs), self.damping)
+        return BlockLU(Stored(self.A.K[kept][:, kept]), self.damping)
 
 
 class BlockLUSystem(BlockwiseSystem):

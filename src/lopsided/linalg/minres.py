@@ -49,7 +49,7 @@ class Minres(Saddle):
     def restricted(self, kept: np.ndarray) -> Minres:
         """Slice a matrix; keep any other operator and project onto fewer samples."""
         if isinstance(self.A, Stored):
-            return Minres(Stored(self.A.K[kept][:, kept], self.A.n_jobs), self.tol)
+            return Minres(Stored(self.A.K[kept][:, kept]), self.tol)
         return Minres(self.A, self.tol, self.kept[kept])
 
 

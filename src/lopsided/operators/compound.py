@@ -18,11 +18,10 @@ from .stored import dense, matmul
 class LowRank(KernelOperator):
     """L R^T for L (n, q) and R (m, q), each dense or sparse. Cost of a product: O(nnz(L) + nnz(R)) a column."""
 
-    def __init__(self, L: Any, R: Any, n_jobs: int | None = None) -> None:
+    def __init__(self, L: Any, R: Any) -> None:
         super().__init__((L.shape[0], R.shape[0]), np.result_type(L.dtype, R.dtype))
         self.L = by_rows(L)
         self.R = R
-        self.n_jobs = n_jobs
 
     @cached_property
     def Rt(self) -> Any:
@@ -39,10 +38,10 @@ class LowRank(KernelOperator):
         return int(sum(side.nnz if sparse.issparse(side) else side.size for side in (self.L, self.R)))
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:
-        return matmul(self.L, matmul(self.Rt, V, self.n_jobs), self.n_jobs)
+        return matmul(self.L, matmul(self.Rt, V))
 
     def _adjoint(self) -> LowRank:
-        return LowRank(self.R, self.L, self.n_jobs)
+        return LowRank(self.R, self.L)
 
 
 class Sum(KernelOperator):
