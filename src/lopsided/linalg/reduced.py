@@ -10,7 +10,8 @@ import scipy.linalg
 from ..operators.base import KernelOperator
 from ..operators.stored import Stored
 from .block_lu import BlockLU, BlockLUSystem
-from .saddle import LU, BlockwiseSystem, Saddle, centred, dense_lu, factorised
+from .centring import centred, centred_twice
+from .saddle import LU, BlockwiseSystem, Saddle, dense_lu, factorised
 
 REFINEMENTS = 8
 EPS = np.finfo(float).eps
@@ -28,7 +29,7 @@ class Reduced(Saddle):
     def __init__(self, A: KernelOperator) -> None:
         self.A = A
         self.K = np.asarray(A.take(), dtype=float)
-        self.B = self.K - self.K.mean(axis=0) - self.K.mean(axis=1)[:, None] + self.K.mean()
+        self.B = centred_twice(self.K)
 
     def at(self, C: float) -> ReducedSystem:
         """Factorise at one C."""

@@ -25,6 +25,7 @@ import numpy as np
 import scipy.linalg
 
 from ..operators.base import KernelOperator
+from .centring import centred
 
 INVERSE_STEPS = 2
 POWER_STEPS = 4
@@ -192,11 +193,6 @@ class BlockwiseSystem(System):
     def leave_one_out(self, Y: np.ndarray, duals: Duals) -> HeldOut:
         """(y_i, y_i) - N_i^-1 (a_i, c_i)."""
         return from_blocks(Y, duals.a, duals.c, *self.blocks())
-
-
-def centred(Y: np.ndarray) -> np.ndarray:
-    """Columns less their means."""
-    return Y - Y.mean(axis=0)
 
 
 def from_blocks(Y: np.ndarray, a: np.ndarray, c: np.ndarray, aa: np.ndarray, cc: np.ndarray, ac: np.ndarray) -> HeldOut:
