@@ -169,7 +169,7 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
             return logistic.fit(np.hstack([source, target]), y)
         return _fit_slope(_both_sides(self._merge(source, target, None)), y)
 
-    def _say(self, merger: Any, features: np.ndarray) -> np.ndarray:
+    def _merged_by(self, merger: Any, features: np.ndarray) -> np.ndarray:
         return merger.decision_function(features).reshape(len(features), -1)
 
     def _held_out_error(self, merged: np.ndarray, Y: np.ndarray, y: np.ndarray) -> float:

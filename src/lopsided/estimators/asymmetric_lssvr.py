@@ -107,7 +107,7 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
             return None
         return make_pipeline(StandardScaler(), Ridge()).fit(np.hstack([source, target]), y)
 
-    def _say(self, merger: Any, features: np.ndarray) -> np.ndarray:
+    def _merged_by(self, merger: Any, features: np.ndarray) -> np.ndarray:
         return merger.predict(features).reshape(len(features), -1)
 
     def _held_out_score(self, merged: np.ndarray, y: np.ndarray) -> float:

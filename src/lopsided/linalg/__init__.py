@@ -17,6 +17,7 @@ from .condition import condition_residual, solve_condition, split_condition
 from .dense import lapack
 from .discriminant import BlockRules, Discriminant, block_sweeps, directions, nearest_mean, refine
 from .factors import Factors, Side, exact_sides, powers
+from .kernel_saddle import KernelSaddle, saddle_of_landmarks, saddle_of_samples
 from .lanczos import arpack, propack
 from .landmarks import STRATEGIES, Landmarks
 from .low_rank_prior import learn_dictionary
@@ -24,7 +25,7 @@ from .minres import Minres
 from .nystrom import Nystrom, nystrom
 from .prior_nystrom import Labels, Landscape, Learned, Pairs, learn_kernel
 from .reduced import Reduced
-from .saddle import Closeness, Duals, Fold, Saddle, System
+from .saddle import Closeness, Duals, Fold, HeldOut, Saddle, System
 from .saddle_solvers import SADDLE_SOLVERS, build_saddle, check_solution, choose_saddle, warn_if_near_singular
 from .side_information import ClassTargets, PairTargets, SideInformation
 from .solvers import SOLVERS, Choice, block_size, choose, factorise, factorise_energy
@@ -49,7 +50,9 @@ __all__ = [
     "Duals",
     "Factors",
     "Fold",
+    "HeldOut",
     "Identity",
+    "KernelSaddle",
     "Labels",
     "Landmarks",
     "Landscape",
@@ -105,6 +108,8 @@ __all__ = [
     "powers",
     "propack",
     "refine",
+    "saddle_of_landmarks",
+    "saddle_of_samples",
     "solve_condition",
     "split_condition",
     "warn_if_near_singular",
