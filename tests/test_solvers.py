@@ -246,8 +246,8 @@ def test_the_choice_is_a_pure_function_of_numbers(shape, k, work, budget, name, 
 
 def test_the_reason_blames_the_budget_only_if_it_is_too_small():
     """A sparse part that fills the matrix takes more than n m multiplications and still fits."""
-    evaluated = choose((20_000, 20_000), 20, work=10**10, budget=PLENTY, evaluated=True)
-    assert evaluated.name == "krylov" and "budget" in evaluated.reason
+    recomputed = choose((20_000, 20_000), 20, work=10**10, budget=PLENTY, recomputed=True)
+    assert recomputed.name == "krylov" and "budget" in recomputed.reason
     assert "budget" not in choose((400, 400), 2, work=170_000, budget=PLENTY).reason
 
 

@@ -1,7 +1,7 @@
 """Operator in, frozen factors out: exact or from landmarks, and what chooses; saddle systems; learned kernels."""
 
 from .adaptive import Attempt, approximate, estimate_eta, landmark_choice, many_sums
-from .block_krylov import check_finite, krylov
+from .block_krylov import krylov
 from .block_lu import BlockLU
 from .blocks import block_means, count_classes, partners
 from .compatibility import (
@@ -17,6 +17,7 @@ from .condition import condition_residual, solve_condition, split_condition
 from .dense import lapack
 from .discriminant import BlockRules, Discriminant, block_sweeps, directions, nearest_mean, refine
 from .factors import Factors, Side, exact_sides, powers
+from .finite import NotFiniteError, check_finite
 from .kernel_saddle import KernelSaddle, saddle_of_landmarks, saddle_of_samples
 from .lanczos import arpack, propack
 from .landmarks import STRATEGIES, Landmarks
@@ -59,6 +60,7 @@ __all__ = [
     "Learned",
     "LearnedProjection",
     "Minres",
+    "NotFiniteError",
     "Nystrom",
     "PCAProjection",
     "PairTargets",

@@ -15,7 +15,7 @@ from ..exceptions import AccuracyWarning, RankWarning
 from ..kernels.base import Kernel, Precomputed
 from ..kernels.points import Array
 from ..operators.blocked import TILE_BYTES
-from ..operators.build import as_operator, is_evaluated
+from ..operators.build import as_operator, is_recomputed
 from .landmarks import PLACES, Landmarks, by_leverage, given_landmarks, pivoted, uniform
 from .nystrom import Nystrom, nystrom
 from .solvers import Choice, choose
@@ -51,13 +51,15 @@ def approximate(
     tol: float = 0.0,
     budget: int,
     seed: int = 0,
-    **options: Any,
+    plain: bool = False,
+    center: bool = False,
+    over_landmarks: bool = False,
 ) -> tuple[Nystrom, tuple[Attempt, ...]]:
     """Place landmarks and apply :func:`nystrom`, with twice as many each time until eta is below ``tol``.
 
     Parameters
     ----------
-    kernel, X, Z, k, **options
+    kernel, X, Z, k, plain, center, over_landmarks
         As for :func:`nystrom`.
     landmarks : str or pair
         A strategy, or row numbers or points for the left and for the right.
@@ -76,14 +78,25 @@ def approximate(
     history: list[Attempt] = []
 
     def solve(landmarks: tuple[Landmarks, Landmarks], spare: int = 0) -> Nystrom:
-        return nystrom(kernel, X, Z, landmarks, k, spare=spare, rng=np.random.default_rng(seed), **options)
+        return nystrom(
+            kernel,
+            X,
+            Z,
+            landmarks,
+            k,
+            plain=plain,
+            center=center,
+            over_landmarks=over_landmarks,
+            spare=spare,
+            rng=np.random.default_rng(seed),
+        )
 
     while True:
         _check_budget(counts, budget)
         placed = _place(landmarks, kernel, X, Z, counts, solve, seed)
         if not tol:
             return solve(placed), ()
-        result = solve(placed, spare=0 if options.get("plain") else max(SPARE, int(k)))
+        result = solve(placed, spare=0 if plain else max(SPARE, int(k)))
         eta = estimate_eta(result, X, Z, np.random.default_rng(seed))
         result = result.without_spare()
         left, right = result.landmarks
@@ -104,10 +117,10 @@ def landmark_choice(kernel: Kernel, X: Array, Z: Array, k: float, *, solver: str
     if solver != "auto" or (sparse.issparse(X) and sparse.issparse(Z)):
         return None
     n, m = X.shape[0], Z.shape[0]
-    evaluated = is_evaluated(kernel, X, Z, budget)
+    recomputed = is_recomputed(kernel, X, Z, budget)
     size = X.dtype.itemsize
     choice = choose(
-        (n, m), max(1, int(k)), work=n * m, budget=budget, evaluated=evaluated, itemsize=size, landmarks=True
+        (n, m), max(1, int(k)), work=n * m, budget=budget, recomputed=recomputed, itemsize=size, landmarks=True
     )
     return choice if choice.name == "nystrom" else None
 

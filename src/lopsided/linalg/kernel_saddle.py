@@ -14,7 +14,7 @@ from ..kernels.base import Kernel, Precomputed
 from ..kernels.points import Array
 from ..operators.build import as_operator
 from .adaptive import approximate, many_sums
-from .block_krylov import check_finite
+from .finite import check_finite
 from .saddle import Duals, Saddle
 from .saddle_solvers import build_saddle
 from .solvers import Choice

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from ..kernels.base import Kernel
 from ..kernels.points import Array, check_points
 from ..operators.build import as_operator
-from .block_krylov import check_finite
+from .finite import check_finite
 
 CLUSTERED = 50  # points for each cluster are enough to place it
 CANDIDATES = 20  # points for each pivot

@@ -23,8 +23,8 @@ from scipy.optimize import minimize
 from .._parallel import slices_of
 from ..exceptions import ConvergenceWarning
 from ..kernels.base import Kernel
-from .block_krylov import check_finite
 from .factors import powers
+from .finite import NotFiniteError, check_finite
 from .losses import Loss
 
 ROWS = 1 << 12
@@ -243,7 +243,7 @@ def _moved(problem: Problem, step: Step, state: Learned, data: tuple[np.ndarray,
         moved = step.move(Moving(state.coordinates, state.weights, state.bias), state.projection, *data)
         try:
             return _solved(problem, moved.Q, *data)
-        except ValueError:  # of check_finite
+        except (NotFiniteError, np.linalg.LinAlgError):
             return None
 
 

@@ -15,7 +15,7 @@ from ..kernels import RBF, Kernel, Precomputed, as_kernel
 from ..kernels.bandwidth import mean_squared_distance
 from ..kernels.points import Array
 from ..operators.build import as_operator
-from .block_krylov import check_finite
+from .finite import check_finite
 from .landmarks import Landmarks, given_landmarks, kmeans, rows_as_landmarks, uniform
 from .low_rank_prior import Dictionary, Frame, TwoFrames, frame_of, frames_of, learn_dictionary
 from .prior_choice import Path, dealt, held_out_alignments, held_out_errors, least_error, paper_criterion

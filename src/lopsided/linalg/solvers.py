@@ -10,9 +10,10 @@ import numpy as np
 
 from ..exceptions import FallbackWarning
 from ..operators.base import KernelOperator
-from .block_krylov import EXTRA, check_finite, krylov
+from .block_krylov import EXTRA, krylov
 from .dense import lapack
 from .factors import Factors
+from .finite import check_finite
 from .lanczos import arpack, propack
 
 LARGE = 1 << 28  # entries that take seconds to evaluate once
@@ -39,7 +40,7 @@ def choose(
     *,
     work: int,
     budget: int,
-    evaluated: bool = False,
+    recomputed: bool = False,
     itemsize: int = 8,
     landmarks: bool = False,
 ) -> Choice:
@@ -55,7 +56,7 @@ def choose(
         Multiplications in a product with one column.
     budget : int
         Bytes.
-    evaluated : bool, default=False
+    recomputed : bool, default=False
         Whether entries are evaluated anew for each product.
     itemsize : int, default=8
         Bytes of a number.
@@ -75,22 +76,22 @@ def choose(
         return Choice("lapack", f"min(n, m) = {small} is small")
     if SHARE * k > small and fits:
         return Choice("lapack", f"k = {k} is a large part of min(n, m) = {small}")
-    if landmarks and evaluated and n * m > LARGE:
+    if landmarks and recomputed and n * m > LARGE:
         return Choice("nystrom", f"the {n} x {m} matrix is dense, large and exceeds the budget of {budget} bytes")
-    if evaluated:
+    if recomputed:
         return Choice("krylov", f"the {n} x {m} matrix exceeds the budget of {budget} bytes and is evaluated in blocks")
     if work < n * m:
         return Choice("krylov", f"products take {work} multiplications where a dense matrix takes {n * m}")
     return Choice("krylov", f"k = {k} is a small part of min(n, m) = {small}")
 
 
-def block_size(shape: tuple[int, int], k: int, *, work: int, evaluated: bool = False) -> int:
+def block_size(shape: tuple[int, int], k: int, *, work: int, recomputed: bool = False) -> int:
     """Columns multiplied at once: many where a product is dear whatever its width, one where it is cheap or sparse.
 
     Where many triplets are wanted the bases cost more than the products, and less a column in blocks.
     """
     n, m = shape
-    if evaluated:
+    if recomputed:
         return k + EXTRA
     if work < CHEAP_PRODUCT:
         return 1 if k < 2 * MANY_TRIPLETS else 8
@@ -143,7 +144,7 @@ def _solve(
     choice = Choice(solver, "asked for")
     if solver == "auto":
         size = A.dtype.itemsize
-        choice = choose(A.shape, k, work=A.work, evaluated=A.evaluated, budget=budget, itemsize=size)
+        choice = choose(A.shape, k, work=A.work, recomputed=A.recomputed, budget=budget, itemsize=size)
     if choice.name != "lapack" and _room(A, k) < (1 if solver == "auto" else EXTRA):
         why = f"{k} of {min(A.shape)} triplets are too many for {choice.name}"
         warnings.warn(f"{why}; lapack gives the answer", FallbackWarning, stacklevel=4)
@@ -158,7 +159,7 @@ def _room(A: KernelOperator, k: int) -> int:
 
 def _krylov(A: KernelOperator, k: int, *, rng: np.random.Generator, tol: float, budget: int) -> Factors:
     """In blocks that suit the operator; half of the budget is for the matrix."""
-    block = min(_room(A, k), block_size(A.shape, k, work=A.work, evaluated=A.evaluated))
+    block = min(_room(A, k), block_size(A.shape, k, work=A.work, recomputed=A.recomputed))
     return krylov(A, k, rng=rng, tol=tol, block=block, budget=budget // 2)
 
 

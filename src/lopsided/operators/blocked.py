@@ -63,7 +63,7 @@ class Blocked(KernelOperator):
         return self.shape[0] * self.shape[1] * (self.L.shape[1] + EXPONENTIAL)
 
     @property
-    def evaluated(self) -> bool:
+    def recomputed(self) -> bool:
         """Always."""
         return True
 

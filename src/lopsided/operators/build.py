@@ -58,7 +58,7 @@ def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int) -> KernelOpe
     later = Z.shape[0] > X.shape[0] and not sparse.issparse(Z)
     R = Prepared(kernel.right, Z) if later else kernel.right(Z)
     blocked = Blocked(kernel, L, R)
-    return blocked if is_evaluated(kernel, X, Z, budget) else Stored(blocked.stored())
+    return blocked if is_recomputed(kernel, X, Z, budget) else Stored(blocked.stored())
 
 
 def operator_of_new(kernel: Kernel, X: Array, Z: Array, *, of_right: bool = False) -> KernelOperator:
@@ -73,7 +73,7 @@ def operator_of_new(kernel: Kernel, X: Array, Z: Array, *, of_right: bool = Fals
     return as_operator(kernel, X, Z, budget=0).T
 
 
-def is_evaluated(kernel: Kernel, X: Array, Z: Array, budget: int) -> bool:
+def is_recomputed(kernel: Kernel, X: Array, Z: Array, budget: int) -> bool:
     """Whether the matrix is dense and exceeds the budget, so that every product evaluates it anew."""
     if isinstance(kernel, (Precomputed, GraphKernel)):
         return False

@@ -156,7 +156,7 @@ class Streamed(KernelOperator):
         return EXPONENTIAL * int(product_counts(self.slices.X, self.slices.Z).sum())
 
     @property
-    def evaluated(self) -> bool:
+    def recomputed(self) -> bool:
         """Always."""
         return True
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,12 +28,6 @@ class SparseLowRank(Sum):
     def _adjoint(self) -> SparseLowRank:
         return SparseLowRank(by_rows(self.S.T), self.product[::-1], self.background[::-1])
 
-    def updated(self, left: np.ndarray, right: np.ndarray) -> SparseLowRank:
-        """Add left right^T to the background."""
-        U0, V0 = self.background
-        wider = np.concatenate([U0, left], axis=1), np.concatenate([V0, right], axis=1)
-        return SparseLowRank(self.S, self.product, wider)
-
     def condensed(self) -> Condensed | None:
         """Only the rows and columns that have sparse entries, and q for the rest."""
         L, R = self.product
@@ -46,6 +41,11 @@ class SparseLowRank(Sum):
         L = _cut(L, live[0], used, (len(U0), q))
         R = _cut(R, live[1], used, (len(V0), q))
         return Condensed(SparseLowRank(S, (L, R), (U0, V0)), left, right)
+
+    def condensed_with(self, update: Callable[[], tuple[np.ndarray, np.ndarray]]) -> Condensed | None:
+        """The background takes the update in."""
+        U0, V0 = (np.concatenate(pair, axis=1) for pair in zip(self.background, update(), strict=True))
+        return SparseLowRank(self.S, self.product, (U0, V0)).condensed()
 
 
 def _meets(L: sparse.csr_array, R: sparse.csr_array) -> np.ndarray:
