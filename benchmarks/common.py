@@ -119,7 +119,7 @@ def environment(seed: int) -> dict[str, Any]:
     return {
         "commit": commit,
         "seed": seed,
-        "threads": n_threads(None),
+        "threads": n_threads(),
         "python": platform.python_version(),
         "versions": found,
     }

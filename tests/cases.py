@@ -277,18 +277,18 @@ def sparse_pair(name, n=40, m=30, width=25, seed=1, dtype=float):
 # Operators, as builders of (operator, dense matrix).
 
 
-def structured(kernel, data, budget, n_jobs=1):
+def structured(kernel, data, budget):
     """The sparse-plus-low-rank operator of a kernel of the table on sparse data, and its dense reference."""
     X, Z = sparse_pair(data)
-    return sparse_plus_low_rank(clone(KERNELS[kernel][0]).fit(X, Z), X, Z, budget, n_jobs), reference(kernel, X, Z)
+    return sparse_plus_low_rank(clone(KERNELS[kernel][0]).fit(X, Z), X, Z, budget), reference(kernel, X, Z)
 
 
-def blocked(name, n=40, m=30, width=4, n_jobs=1):
+def blocked(name, n=40, m=30, width=4):
     """The blocked operator of a kernel of the table on dense data, and its dense reference."""
     rng = np.random.default_rng(2)
     X, Z = rng.standard_normal((n, width)), rng.standard_normal((m, width))
     kernel = clone(KERNELS[name][0]).fit(X, Z)
-    return Blocked(kernel, kernel.left(X), kernel.right(Z), n_jobs), reference(name, X, Z)
+    return Blocked(kernel, kernel.left(X), kernel.right(Z)), reference(name, X, Z)
 
 
 def _stored(make):

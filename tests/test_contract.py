@@ -110,9 +110,7 @@ def learned_by(thing):
 
 
 @pytest.mark.parametrize("estimator", cases.ESTIMATORS, ids=repr)
-def test_every_attribute_that_an_estimator_learns_is_documented(estimator, request):
-    if isinstance(estimator, AsymmetricLSSVR):
-        request.applymarker(pytest.mark.xfail(strict=True, reason="its docstring does not list the fitted samples yet"))
+def test_every_attribute_that_an_estimator_learns_is_documented(estimator):
     missing = learned_by(cases.fitted(estimator)) - attributes_of(type(estimator))
     assert not missing
 

@@ -168,6 +168,17 @@ def test_steps_that_diverge_are_taken_back_and_said(rng):
     assert np.isfinite(model.predict(X)).all()
 
 
+def test_a_mistake_in_a_round_is_not_taken_for_divergence(rng, monkeypatch):
+    heads = iter([Squared().head])
+    monkeypatch.setattr(Squared, "head", lambda self, *given: next(heads, mistaken)(*given))
+    with pytest.raises(ValueError, match="a mistake"):
+        LearnedKernelSVDRegressor(max_iter=3).fit(rng.standard_normal((50, 3)), rng.standard_normal(50))
+
+
+def mistaken(*_):
+    raise ValueError("a mistake")
+
+
 def test_progress_is_written_when_asked(rng, capfd):
     X, y = rng.standard_normal((50, 3)), rng.standard_normal(50)
     LearnedKernelSVDRegressor(verbose=True, max_iter=3).fit(X, y)

@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from cases import KERNELS, assert_close, centred, reference, solve_bordered
 from lopsided import AsymmetricLSSVC, AsymmetricLSSVR
 from lopsided.exceptions import NearSingularWarning
-from lopsided.kernels import RBF, SNE, StudentT
+from lopsided.kernels import RBF, SNE, Association, StudentT
 from lopsided.kernels.base import Kernel
 from lopsided.linalg import Spectral
 
@@ -231,18 +231,40 @@ def test_probabilities_without_held_out_predictions_say_what_to_do():
     assert "C as a list" in str(caught.value.__cause__)
 
 
+def associated(K, left, right):
+    """What Association() makes of a table of weights, of new rows and of new columns."""
+    K, left, right = (block**0.75 for block in (K, left, right))
+    rows, columns = K.sum(axis=1), K.sum(axis=0)
+    of_rows, of_columns = ((rows + rows.mean()) ** -0.5, (columns + columns.mean()) ** -0.25)
+    of_left = (left.sum(axis=1) + rows.mean()) ** -0.5
+    of_right = (right.sum(axis=1) + columns.mean()) ** -0.25
+    return of_rows[:, None] * K * of_columns, of_left[:, None] * left * of_columns, of_right[:, None] * right * of_rows
+
+
+def of_numbers(K, left, right):
+    """The kernel function of samples that are known by number, new ones after those of fit."""
+    whole = np.block([[K, right.T], [left, np.zeros((len(left), len(right)))]])
+    return lambda i, j: whole[np.ix_(i[:, 0].astype(int), j[:, 0].astype(int))]
+
+
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("merge", ["mean", "source", "target", "stack"])
-def test_a_precomputed_kernel_takes_both_blocks(merge, make):
-    kernel = SNE().fit(X, X)
-    K, left, right = (make(block) for block in (kernel(X, X), kernel(NEW, X), kernel(X, NEW).T))
-    expected = AsymmetricLSSVC(0.7, kernel=SNE(), merge=merge).fit(X, THREE).decision_function(NEW)
-    model = AsymmetricLSSVC(0.7, kernel="precomputed", merge=merge).fit(K, THREE)
+@pytest.mark.parametrize("kernel", ["precomputed", "association", Association()], ids=str)
+def test_a_precomputed_kernel_takes_both_blocks(kernel, merge, make):
+    sne = SNE().fit(X, X)
+    values = tables = sne(X, X), sne(NEW, X), sne(X, NEW).T
+    if kernel != "precomputed":
+        values = associated(*tables)
+    exact = AsymmetricLSSVC(0.7, kernel=of_numbers(*values), merge=merge).fit(np.arange(30.0)[:, None], THREE)
+    expected = exact.decision_function(np.arange(30.0, 37.0)[:, None])
+    K, left, right = map(make, tables)
+    model = AsymmetricLSSVC(0.7, kernel=kernel, merge=merge).fit(K, THREE)
+    assert model.__sklearn_tags__().input_tags.pairwise
     np.testing.assert_allclose(model.decision_function(left, Z=right), expected, rtol=1e-8)
     np.testing.assert_array_equal(model.predict(left, Z=right), THREE[:0].dtype.type(expected.argmax(axis=1)))
     if merge == "source":
         np.testing.assert_allclose(model.decision_function(left), expected, rtol=1e-8)
-        assert cross_val_score(AsymmetricLSSVC(kernel="precomputed", merge=merge), K, THREE, cv=3).mean() > 0.4
+        assert cross_val_score(AsymmetricLSSVC(kernel=kernel, merge=merge), K, THREE, cv=3).mean() > 0.4
     else:
         with pytest.raises(ValueError, match=r"needs k\(training, new\).*transpose as Z, shape \(n_new, 30\)"):
             model.predict(left)
@@ -296,6 +318,14 @@ def test_a_fitted_machine_survives_pickling_and_leaves_its_input_alone(estimator
 def test_threads_do_not_change_the_answer():
     one, two = (AsymmetricLSSVC(0.7, n_jobs=n_jobs).fit(X, THREE).decision_function(NEW) for n_jobs in (1, 2))
     np.testing.assert_allclose(one, two, rtol=1e-12)
+
+
+@pytest.mark.parametrize("solver", ["auto", "dense", "spectral"])
+def test_a_system_that_is_singular_many_times_over_is_blamed_on_C(solver):
+    K = np.eye(40)[np.arange(40) ^ 1]
+    with pytest.warns(NearSingularWarning, match="C=1 makes.*Any C below 1 "):
+        model = AsymmetricLSSVC(kernel="precomputed", solver=solver).fit(K, np.arange(40) % 4 < 3)
+    assert np.isfinite(model.left_duals_).all()
 
 
 def test_a_C_that_makes_the_system_singular_is_named_and_a_safe_one_is_quiet():

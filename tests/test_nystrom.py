@@ -695,7 +695,7 @@ def test_rows_that_overflow_beyond_the_landmarks_say_so():
     [
         ({}, "nystrom"),
         ({"landmarks": False}, "krylov"),
-        ({"evaluated": False}, "krylov"),
+        ({"recomputed": False}, "krylov"),
         ({"shape": (10_000, 10_000)}, "krylov"),
         ({"shape": (200, 10**7), "budget": 10**12}, "lapack"),
         ({"shape": (200, 10**7)}, "nystrom"),
@@ -703,7 +703,14 @@ def test_rows_that_overflow_beyond_the_landmarks_say_so():
     ],
 )
 def test_landmarks_are_chosen_for_large_dense_matrices_alone(changed, name):
-    numbers = {"shape": (40_000, 40_000), "k": 5, "work": 10**10, "budget": 10**9, "evaluated": True, "landmarks": True}
+    numbers = {
+        "shape": (40_000, 40_000),
+        "k": 5,
+        "work": 10**10,
+        "budget": 10**9,
+        "recomputed": True,
+        "landmarks": True,
+    }
     numbers |= changed
     shape, k = numbers.pop("shape"), numbers.pop("k")
     first, second = choose(shape, k, **numbers), choose(shape, k, **numbers)

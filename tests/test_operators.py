@@ -22,6 +22,7 @@ from cases import (
     structured,
 )
 from lopsided import kernels
+from lopsided._parallel import jobs, n_threads, run
 from lopsided.operators import (
     Blocked,
     Centered,
@@ -103,7 +104,7 @@ def test_structured_matrix_is_the_dense_one_whatever_the_data(name, data, budget
 def test_small_bandwidths_lose_no_more_than_their_exponents_carry(name, data, bandwidth):
     X, Z = sparse_pair(data)
     largest = max(abs(S).power(2).sum(axis=1).max() for S in (X, Z)) / bandwidth**2
-    A = sparse_plus_low_rank(clone(KERNELS[name][0]).set_params(bandwidth=bandwidth).fit(X, Z), X, Z, PLENTY, 1)
+    A = sparse_plus_low_rank(clone(KERNELS[name][0]).set_params(bandwidth=bandwidth).fit(X, Z), X, Z, PLENTY)
     expected = reference(name, X, Z, bandwidth=bandwidth)
     error = np.abs(A @ np.eye(len(expected.T)) - expected).max()
     assert error <= 1e3 * np.finfo(float).eps * max(1.0, largest)
@@ -139,12 +140,28 @@ def test_forecast_is_near_the_true_size(data, density, rng):
 @pytest.mark.parametrize("name", ["sne", "student_t", "polynomial"])
 def test_threads_and_slices_change_nothing_beyond_rounding(name, budget, rng, monkeypatch):
     monkeypatch.setattr("lopsided.operators.sparse.SLICE_ENTRIES", 50)
-    one, K = structured(name, "binary", budget, n_jobs=1)
-    two, _ = structured(name, "binary", budget, n_jobs=2)
-    V, U = rng.standard_normal((K.shape[1], 4)), rng.standard_normal((K.shape[0], 4))
-    for A in (one, two):
-        assert_close(A @ V, K @ V)
-        assert_close(A.T @ U, K.T @ U)
+    for n_jobs in (1, 2):
+        with jobs(n_jobs):
+            A, K = structured(name, "binary", budget)
+            V, U = rng.standard_normal((K.shape[1], 4)), rng.standard_normal((K.shape[0], 4))
+            assert_close(A @ V, K @ V)
+            assert_close(A.T @ U, K.T @ U)
+
+
+def test_threads_are_counted_where_they_are_asked_for():
+    every = n_threads()
+    assert every == n_threads(-1) >= 1
+    with jobs(3):
+        assert n_threads() == 3
+        assert run(lambda _: n_threads(), range(3)) == [1, 1, 1]  # a task has its own thread and no other
+        with jobs(None):
+            assert n_threads() == 3
+        with jobs(1):
+            assert n_threads() == 1
+        assert n_threads() == 3
+    assert n_threads() == every
+    with pytest.raises(ValueError, match="n_jobs=0"), jobs(0):
+        pass
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, -1, None])
@@ -152,9 +169,10 @@ def test_large_sparse_products_are_shared_among_threads_without_a_trace(n_jobs, 
     S = sparse.random_array((2000, 1500), density=0.05, rng=rng, format="csr")
     S = sparse.csr_array(sparse.vstack([sparse.csr_array((1000, 1500)), S]))  # an uneven load
     V, U = rng.standard_normal((1500, 8)), rng.standard_normal((3000, 8))
-    A = Stored(S, n_jobs)
-    assert_close(A @ V, S @ V)
-    assert_close(A.T @ U, S.T @ U)
+    A = Stored(S)
+    with jobs(n_jobs):
+        assert_close(A @ V, S @ V)
+        assert_close(A.T @ U, S.T @ U)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, -1, None])
@@ -163,11 +181,12 @@ def test_blocked_products_do_not_depend_on_tiles_or_threads(n_jobs, rng, monkeyp
     monkeypatch.setattr("lopsided.operators.blocked.TILE_BYTES", 400)
     monkeypatch.setattr("lopsided.operators.blocked.FILL_BYTES", 400)
     monkeypatch.setattr("lopsided.operators.base.BATCH_ENTRIES", 100)
-    A, K = blocked("sne", n_jobs=n_jobs)
+    A, K = blocked("sne")
     V, U = rng.standard_normal((K.shape[1], 3)), rng.standard_normal((K.shape[0], 3))
-    assert_close(A @ V, K @ V)
-    assert_close(A.T @ U, K.T @ U)
-    assert_close(A.stored(), K)
+    with jobs(n_jobs):
+        assert_close(A @ V, K @ V)
+        assert_close(A.T @ U, K.T @ U)
+        assert_close(A.stored(), K)
     assert_close(np.concatenate(list(A.batches())), K)
 
 
@@ -182,7 +201,7 @@ def test_products_on_a_sparse_graph_never_form_the_matrix(name, budget, rng, mon
     monkeypatch.setattr(sparse.csr_array, "toarray", lambda *_: pytest.fail("made dense"))
     tracemalloc.start()
     try:
-        A = Centered(sparse_plus_low_rank(kernel, graph, columns, budget, 1))
+        A = Centered(sparse_plus_low_rank(kernel, graph, columns, budget))
         A @ np.ones((n, 2)), A.T @ np.ones((n, 2))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
@@ -198,7 +217,7 @@ def test_every_kernel_has_an_operator_within_any_budget(name, kind, rng):
     K, kernel = reference(name, X, Z), clone(KERNELS[name][0]).fit(X, Z)
     V = rng.standard_normal((K.shape[1], 2))
     for budget in (PLENTY, NOTHING):
-        A = as_operator(kernel, X, Z, budget=budget, n_jobs=1)
+        A = as_operator(kernel, X, Z, budget=budget)
         assert_close(A @ V, K @ V)
         assert_close(A.T @ K[:, :2], K.T @ K[:, :2])
 

@@ -9,11 +9,14 @@ from scipy import sparse
 from cases import ASYMMETRIC, INVERTING, PLENTY, SADDLES, assert_close, bordered, centred, solve_bordered, with_spectrum
 from lopsided.exceptions import ConvergenceWarning, NearSingularWarning
 from lopsided.linalg import (
+    SADDLE_SOLVERS,
     BlockLU,
     Minres,
     Reduced,
     Spectral,
+    Symmetric,
     build_saddle,
+    check_solution,
     choose_saddle,
     lapack,
     minres,
@@ -107,6 +110,11 @@ def test_a_path_of_C_is_the_answers_at_each_C(name):
         system = at(name, K, C)
         for one, other in zip(found, system.leave_one_out(Y, system.solve(Y)), strict=True):
             assert_close(one, other, ulps=1e4)
+
+
+def test_a_solver_says_whether_it_leaves_one_out():
+    assert {name for name, build in SADDLES.items() if build(matrix(name)).leaves_one_out} == set(INVERTING)
+    assert not BlockLU(Stored(matrix("any")), damping=1.0).leaves_one_out
 
 
 def test_a_long_path_is_worked_through_in_batches(monkeypatch):
@@ -215,13 +223,32 @@ def test_a_singular_value_at_the_ridge_is_named_with_a_safe_C(name, offset, rng)
         warn_if_near_singular(at(name, K, 0.5 * 1.01))
 
 
-def test_a_pivot_that_vanishes_exactly_still_gives_a_finite_answer():
-    K, Y = 2.0 * np.eye(4), np.array([[1.0], [-1.0], [1.0], [-1.0]])
-    for saddle in (BlockLU(Stored(sparse.csr_array(K))), BlockLU(Stored(K)), Reduced(Stored(K))):
+@pytest.mark.parametrize("K", [-2.0 * np.eye(N), 2.0 * np.eye(N)[np.arange(N) ^ 1]], ids=["diagonal", "matching"])
+def test_pivots_that_vanish_exactly_still_give_a_finite_answer(K):
+    Y = targets()
+    saddles = (
+        BlockLU(Stored(sparse.csr_array(K))),
+        BlockLU(Stored(K)),
+        Reduced(Stored(K)),
+        Symmetric(Stored(K), many=False),
+        Symmetric(Stored(K), many=True),
+    )
+    for saddle in saddles:
         system = saddle.at(0.5)
-        assert np.isfinite(system.solve(Y).a).all()
+        duals = system.solve(Y)
+        check_solution(system, duals)
+        assert np.abs(duals.a).max() < 1e17
         with pytest.warns(NearSingularWarning):
             warn_if_near_singular(system)
+
+
+def test_a_system_without_a_finite_solution_names_a_safe_C():
+    K = matrix("any")
+    system = at("dense", K, 0.7)
+    duals = system.solve(targets())
+    safe = 1 / np.linalg.norm(centred(K), 2)
+    with pytest.raises(ValueError, match=f"C=0.7 has no finite solution.*any C below {safe:.4g}"):
+        check_solution(system, duals._replace(c=np.inf * duals.c))
 
 
 def test_minres_says_when_it_does_not_get_there(monkeypatch):
@@ -280,9 +307,13 @@ def test_solvers_refuse_what_they_cannot_do():
         system.leave_one_out(targets(), system.solve(targets()))
 
 
-def test_a_solver_that_is_asked_for_is_taken():
-    for solver in ("dense", "spectral", "minres"):
-        assert build(matrix("any"), solver)[1] == (solver, "asked for")
+@pytest.mark.parametrize("solver", SADDLE_SOLVERS)
+def test_a_solver_that_is_asked_for_is_taken(solver):
+    K = sparse.csr_array(matrix("any")) if solver == "sparse_lu" else matrix(solver)
+    assert build(K, solver)[1][:2] == (solver, "asked for")
+
+
+def test_a_solver_that_suits_is_taken():
     assert build(sparse.csr_array(matrix("any")), "auto", damping=1.0)[1].name == "sparse_lu"
     assert build(matrix("any"), "auto", damping=1.0)[1].name == "dense"
     assert build(matrix("symmetric"), "auto")[1].name == "symmetric"

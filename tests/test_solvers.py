@@ -10,6 +10,7 @@ from sklearn import exceptions as sklearn_exceptions
 
 from cases import NOTHING, OPERATORS, PLENTY, SOLVERS, assert_close, blocked, with_spectrum
 from lopsided.exceptions import ConvergenceWarning, FallbackWarning
+from lopsided.linalg import SOLVERS as TABLE
 from lopsided.linalg import (
     Factors,
     arpack,
@@ -133,6 +134,12 @@ def test_thin_matrices_are_decomposed_whoever_is_asked(solver, shape, rng):
     assert_triplets(factors, K, 1)
 
 
+def test_a_solver_that_is_in_the_table_can_be_asked_for(monkeypatch, rng):
+    monkeypatch.setitem(TABLE, "told", lambda A, k, **given: (k, *sorted(given)))
+    found, choice = factorise(Stored(rng.standard_normal((60, 50))), 2, solver="told", budget=PLENTY, rng=rng)
+    assert found == (2, "budget", "rng", "tol") and choice[:2] == ("told", "asked for")
+
+
 @pytest.mark.parametrize("solver", ["krylov", "propack", "arpack"])
 def test_too_many_components_for_an_iterative_solver_fall_back(solver, rng):
     K = rng.standard_normal((40, 30))
@@ -240,9 +247,9 @@ def test_the_choice_is_a_pure_function_of_numbers(shape, k, work, budget, name, 
 
 def test_the_reason_blames_the_budget_only_if_it_is_too_small():
     """A sparse part that fills the matrix takes more than n m multiplications and still fits."""
-    evaluated = choose((20_000, 20_000), 20, work=10**10, budget=PLENTY, evaluated=True)
-    assert evaluated.name == "krylov" and evaluated.over_budget and "budget" in evaluated.reason
-    assert choose((20_000, 20_000), 20, work=10**10, budget=PLENTY, evaluated=True, landmarks=True).over_budget
+    recomputed = choose((20_000, 20_000), 20, work=10**10, budget=PLENTY, recomputed=True)
+    assert recomputed.name == "krylov" and recomputed.over_budget and "budget" in recomputed.reason
+    assert choose((20_000, 20_000), 20, work=10**10, budget=PLENTY, recomputed=True, landmarks=True).over_budget
     fits = choose((400, 400), 2, work=170_000, budget=PLENTY)
     assert not fits.over_budget and "budget" not in fits.reason
 

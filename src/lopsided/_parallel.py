@@ -16,11 +16,14 @@ from threadpoolctl import ThreadpoolController
 T = TypeVar("T")
 
 
-def n_threads(n_jobs: int | None) -> int:
-    """Number of threads: None is one for each core this process may use; -1 too, -2 one less, and so on."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def n_threads(n_jobs: int | None = None) -> int:
+    """Number of threads: -1 is one for each core this process may use, -2 one less, and so on.
+
+    None is as many as the enclosing ``jobs`` allows, one for each core if there is none, and one within a task.
+    """
     if n_jobs is None:
-        return cores
+        n_jobs = 1 if _local.busy else _local.n_jobs
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if n_jobs == 0:
         raise ValueError("n_jobs=0 has no meaning; use None for every core or a positive number of threads")
     return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
@@ -38,15 +41,13 @@ def slices_of(n: int, length: int) -> list[slice]:
     return even_slices(n, -(-n // max(1, length)))
 
 
-def run(task: Callable[[Any], T], items: Iterable[Any], n_jobs: int | None = None) -> list[T]:
+def run(task: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
     """Apply a task to every item, in order, on threads; BLAS keeps to one thread within each.
 
-    Without ``n_jobs`` the number of threads is that of the enclosing ``jobs``. A task that runs tasks of its own does
-    so on its thread.
+    Their number is that of the enclosing ``jobs``. A task that runs tasks of its own does so on its thread.
     """
     items = list(items)
-    wanted = _local.n_jobs if n_jobs is None else n_jobs
-    threads = 1 if _local.busy else min(n_threads(wanted), len(items))
+    threads = min(n_threads(), len(items))
     if threads < 2:
         return [task(item) for item in items]
     with _blas().limit(limits=1, user_api="blas"):
@@ -55,8 +56,8 @@ def run(task: Callable[[Any], T], items: Iterable[Any], n_jobs: int | None = Non
 
 @contextmanager
 def jobs(n_jobs: int | None) -> Iterator[None]:
-    """Let everything below that does not say otherwise run on so many threads."""
-    before, _local.n_jobs = _local.n_jobs, n_jobs
+    """Let everything below run on so many threads; None leaves their number as it is."""
+    before, _local.n_jobs = _local.n_jobs, n_threads(n_jobs)
     try:
         yield
     finally:
@@ -65,7 +66,7 @@ def jobs(n_jobs: int | None) -> Iterator[None]:
 
 class _Local(threading.local):
     busy = False
-    n_jobs: int | None = None
+    n_jobs: int = -1
 
 
 _local = _Local()

@@ -17,6 +17,7 @@ from sklearn.utils.validation import validate_data
 
 from ..kernels.points import FLOATS, Array, canonical
 from .least_squares import AsymmetricLeastSquares
+from .supervision import encoded
 
 STEEPEST = 1e4
 
@@ -129,10 +130,8 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         self._validate_params()
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS)
         check_classification_targets(y)
-        self.classes_, y = np.unique(y, return_inverse=True)
+        self.classes_, y = encoded(y)
         n_classes = len(self.classes_)
-        if n_classes < 2:
-            raise ValueError(f"y holds one class only, {self.classes_[0]}; a classifier takes samples of at least two")
         Y = np.where(y[:, None] == (np.arange(n_classes) if n_classes > 2 else [1]), 1.0, -1.0)
         self._learn(canonical(X), Y, y)
         return self
@@ -169,7 +168,7 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
             return logistic.fit(np.hstack([source, target]), y)
         return _fit_slope(_both_sides(self._merge(source, target, None)), y)
 
-    def _say(self, merger: Any, features: np.ndarray) -> np.ndarray:
+    def _merged_by(self, merger: Any, features: np.ndarray) -> np.ndarray:
         return merger.decision_function(features).reshape(len(features), -1)
 
     def _held_out_error(self, merged: np.ndarray, Y: np.ndarray, y: np.ndarray) -> float:

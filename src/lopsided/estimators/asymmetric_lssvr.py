@@ -55,6 +55,8 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
     ----------
     C_, left_duals_, right_duals_, source_intercept_, target_intercept_, solver_, loo_predictions_, loo_score_, path_
         As in :class:`AsymmetricLSSVC`; the score is R^2, and k is the number of targets.
+    kernel_, X_fit_, Z_fit_, merger_, n_features_in_, feature_names_in_
+        As there.
 
     Examples
     --------
@@ -107,7 +109,7 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
             return None
         return make_pipeline(StandardScaler(), Ridge()).fit(np.hstack([source, target]), y)
 
-    def _say(self, merger: Any, features: np.ndarray) -> np.ndarray:
+    def _merged_by(self, merger: Any, features: np.ndarray) -> np.ndarray:
         return merger.predict(features).reshape(len(features), -1)
 
     def _held_out_score(self, merged: np.ndarray, y: np.ndarray) -> float:

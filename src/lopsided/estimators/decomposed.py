@@ -16,7 +16,7 @@ from ..kernels import Kernel, Precomputed
 from ..kernels.points import FLOATS, Array, canonical, check_points
 from ..linalg import Compatibility, Diagnostics, Factors, Landmarks, Weights, check_finite, diagnose, powers
 from ..linalg.factors import Side
-from ..operators import Centered, KernelOperator, as_operator, budget_bytes
+from ..operators import Centered, KernelOperator, as_operator, budget_bytes, operator_of_new
 from .placing import place
 
 SLAB_ROWS = 1 << 18
@@ -181,10 +181,7 @@ def times_kernel(model: DecomposedKernel, points: Array, weights: np.ndarray, *,
     X and Z are the points, or the landmarks, that the model compares new ones with.
     """
     with jobs(model.n_jobs):
-        if not of_right:
-            A = as_operator(model.kernel_, model.compatibility_.left(points), model.Z_fit_, budget=0)
-        elif isinstance(model.kernel_, Precomputed):
-            A = as_operator(model.kernel_.of_columns, points, model.X_fit_, budget=0)
-        else:
-            A = as_operator(model.kernel_, model.X_fit_, model.compatibility_.right(points), budget=0).T
+        maps = model.compatibility_
+        X, Z = (model.X_fit_, maps.right(points)) if of_right else (maps.left(points), model.Z_fit_)
+        A = operator_of_new(model.kernel_, X, Z, of_right=of_right)
         return np.asarray(A @ weights.astype(A.dtype, copy=False))

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
-from .._parallel import jobs, n_threads
+from .._parallel import jobs
 from .._rows import gathered
 from .._seeds import seed_of
 from ..kernels import Kernel, Precomputed, as_kernel
@@ -229,7 +229,6 @@ class KernelSVD(DecomposedKernel):
         return self.left_vectors_ * self._powers(self.scaling)
 
     def _fit(self, X: Array, Z: Array, left_weights: Any, right_weights: Any) -> None:
-        n_threads(self.n_jobs)
         kernel, budget, of_one_matrix = as_kernel(self.kernel), budget_bytes(self.memory_budget), Z is None
         X, Z = place(kernel, X, Z)
         shape = X.shape[0], Z.shape[0]

@@ -7,20 +7,19 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._parallel import jobs, n_threads
+from .._parallel import jobs
 from .._rows import gathered
+from .._seeds import seed_of
 from ..exceptions import LopsidedWarning, warn
 from ..kernels import Kernel
 from ..kernels.points import FLOATS, Array, canonical, check_points
-from ..linalg import Labels, Landscape, Learned, Pairs, check_finite, learn_kernel
-from ..operators import as_operator
+from ..linalg import PLACES, Labels, Landscape, Learned, Pairs, check_finite, learn_kernel
+from ..operators import operator_of_new
 from .supervision import checked_pairs, labelled
-
-WAYS = ("kmeans", "uniform")
 
 
 class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -147,7 +146,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         "kernel": [str, Kernel, callable, list],
         "prior_weight": [StrOptions({"auto", "alignment"}), Interval(Real, 0, np.inf, closed="right")],
         "smoothness": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
-        "landmarks": [StrOptions(set(WAYS)), "array-like", "sparse matrix"],
+        "landmarks": [StrOptions(set(PLACES)), "array-like", "sparse matrix"],
         "metric": [StrOptions({"samples", "landmarks"})],
         "class_weight": [StrOptions({"balanced"}), None],
         "solver": [StrOptions({"accelerated", "gradient", "closed"})],
@@ -205,13 +204,11 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             or are not.
         """
         self._validate_params()
-        n_threads(self.n_jobs)
         X = canonical(validate_data(self, gathered(X, "X"), accept_sparse="csr", dtype=FLOATS))
         Z = None if Z is None else check_points(gathered(Z, "Z"), "Z").astype(X.dtype, copy=False)
         known = self._known(X, y, Z, y_right, pairs)
-        seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
         with jobs(self.n_jobs):
-            place = Landscape(X, Z, self.landmarks, self.n_components, seed)
+            place = Landscape(X, Z, self.landmarks, self.n_components, seed_of(self.random_state))
             learned = learn_kernel(
                 place,
                 self.kernel,
@@ -297,11 +294,8 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def _mapped(self, points: Array, landmarks: Array, normalization: np.ndarray, *, of_right: bool) -> np.ndarray:
         """Kernel values against landmarks, times the map, in blocks of which none is kept."""
         with jobs(self.n_jobs):
-            if of_right:
-                A = as_operator(self.kernel_, landmarks, points, budget=0).T
-            else:
-                A = as_operator(self.kernel_, points, landmarks, budget=0)
-            features = A @ normalization.T
+            X, Z = (landmarks, points) if of_right else (points, landmarks)
+            features = operator_of_new(self.kernel_, X, Z, of_right=of_right) @ normalization.T
         check_finite(features)
         return features
 

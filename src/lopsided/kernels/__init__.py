@@ -9,7 +9,7 @@ from .divergence import KullbackLeibler
 from .exponential import RBF, SNE, Exponential
 from .inner import Linear, LinearPolynomial, Polynomial, Tanh
 from .katz import Katz
-from .names import as_kernel
+from .names import as_kernel, takes_values
 from .node import GraphKernel, NodeKernel
 from .student import StudentT
 
@@ -38,4 +38,5 @@ __all__ = [
     "Swapped",
     "Tanh",
     "as_kernel",
+    "takes_values",
 ]

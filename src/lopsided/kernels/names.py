@@ -52,3 +52,10 @@ def as_kernel(kernel: str | Kernel | Callable[..., object]) -> Kernel:
     raise TypeError(
         f"kernel must be a name, a lopsided.kernels.Kernel or a callable f(X, Z); got {type(kernel).__name__}"
     )
+
+
+def takes_values(kernel: object) -> bool:
+    """Whether a kernel, or the one of that name, reads values that were computed elsewhere and not points."""
+    if isinstance(kernel, str):
+        return issubclass(BY_NAME.get(kernel, Kernel), Precomputed)
+    return isinstance(kernel, Precomputed)

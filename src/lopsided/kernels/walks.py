@@ -71,7 +71,6 @@ def visits(
     threshold: float,
     faint: float = 0.0,
     last: sparse.csr_array | None = None,
-    n_jobs: int | None = None,
 ) -> sparse.csr_array:
     """The rows of restart sum over t >= 1 of (1 - restart)^t S P^(t - 1), S = starts; none below the threshold.
 
@@ -107,7 +106,7 @@ def visits(
         ended = sparse.csr_array(ended)
         return some_entries(ended, ended.data >= threshold)
 
-    found = run(follow, slices_of(starts.shape[0], BLOCK_ROWS), n_jobs)
+    found = run(follow, slices_of(starts.shape[0], BLOCK_ROWS))
     return by_rows(sparse.vstack(found, format="csr"))
 
 

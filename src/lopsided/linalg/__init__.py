@@ -1,7 +1,7 @@
 """Operator in, frozen factors out: exact or from landmarks, and what chooses; saddle systems; learned kernels."""
 
 from .adaptive import Attempt, approximate, estimate_eta, landmark_choice, many_sums
-from .block_krylov import check_finite, krylov
+from .block_krylov import krylov
 from .block_lu import BlockLU
 from .blocks import block_means, count_classes, partners
 from .compatibility import (
@@ -17,16 +17,18 @@ from .condition import condition_residual, solve_condition, split_condition
 from .dense import lapack
 from .discriminant import BlockRules, Discriminant, block_sweeps, directions, nearest_mean, refine
 from .factors import Factors, Side, exact_sides, powers
+from .finite import NotFiniteError, check_finite
+from .kernel_saddle import KernelSaddle, saddle_of_landmarks, saddle_of_samples
 from .lanczos import arpack, propack
-from .landmarks import STRATEGIES, Landmarks
+from .landmarks import PLACES, STRATEGIES, Landmarks
 from .landscape import Labels, Landscape, Pairs
 from .low_rank_prior import learn_dictionary
 from .minres import Minres
 from .nystrom import Nystrom, nystrom
 from .prior_nystrom import Learned, learn_kernel
 from .reduced import Reduced
-from .saddle import Closeness, Duals, Fold, Saddle, System
-from .saddle_solvers import SADDLE_SOLVERS, build_saddle, choose_saddle, warn_if_near_singular
+from .saddle import Closeness, Duals, Fold, HeldOut, Saddle, System
+from .saddle_solvers import SADDLE_SOLVERS, build_saddle, check_solution, choose_saddle, warn_if_near_singular
 from .side_information import ClassTargets, PairTargets, SideInformation
 from .solvers import SOLVERS, Choice, block_size, choose, factorise, factorise_energy
 from .spectral import Spectral, of_landmarks
@@ -35,6 +37,7 @@ from .variational import Diagnostics, coupled_covariance_residuals, diagnose
 from .weighting import Weights, check_weights, decompose
 
 __all__ = [
+    "PLACES",
     "SADDLE_SOLVERS",
     "SOLVERS",
     "STRATEGIES",
@@ -50,13 +53,16 @@ __all__ = [
     "Duals",
     "Factors",
     "Fold",
+    "HeldOut",
     "Identity",
+    "KernelSaddle",
     "Labels",
     "Landmarks",
     "Landscape",
     "Learned",
     "LearnedProjection",
     "Minres",
+    "NotFiniteError",
     "Nystrom",
     "PCAProjection",
     "PairTargets",
@@ -78,6 +84,7 @@ __all__ = [
     "block_sweeps",
     "build_saddle",
     "check_finite",
+    "check_solution",
     "check_weights",
     "choose",
     "choose_saddle",
@@ -105,6 +112,8 @@ __all__ = [
     "powers",
     "propack",
     "refine",
+    "saddle_of_landmarks",
+    "saddle_of_samples",
     "solve_condition",
     "split_condition",
     "warn_if_near_singular",

@@ -15,8 +15,8 @@ from ..exceptions import AccuracyWarning, RankWarning, warn
 from ..kernels.base import Kernel, Precomputed
 from ..kernels.points import Array
 from ..operators.blocked import TILE_BYTES
-from ..operators.build import as_operator, is_evaluated
-from .landmarks import Landmarks, by_leverage, given_landmarks, kmeans, pivoted, uniform
+from ..operators.build import as_operator, is_recomputed
+from .landmarks import PLACES, Landmarks, by_leverage, given_landmarks, pivoted, uniform
 from .nystrom import Nystrom, nystrom
 from .solvers import Choice, choose
 
@@ -51,13 +51,15 @@ def approximate(
     tol: float = 0.0,
     budget: int,
     seed: int = 0,
-    **options: Any,
+    plain: bool = False,
+    center: bool = False,
+    over_landmarks: bool = False,
 ) -> tuple[Nystrom, tuple[Attempt, ...]]:
     """Place landmarks and apply :func:`nystrom`, with twice as many each time until eta is below ``tol``.
 
     Parameters
     ----------
-    kernel, X, Z, k, **options
+    kernel, X, Z, k, plain, center, over_landmarks
         As for :func:`nystrom`.
     landmarks : str or pair
         A strategy, or row numbers or points for the left and for the right.
@@ -76,14 +78,25 @@ def approximate(
     history: list[Attempt] = []
 
     def solve(landmarks: tuple[Landmarks, Landmarks], spare: int = 0) -> Nystrom:
-        return nystrom(kernel, X, Z, landmarks, k, spare=spare, rng=np.random.default_rng(seed), **options)
+        return nystrom(
+            kernel,
+            X,
+            Z,
+            landmarks,
+            k,
+            plain=plain,
+            center=center,
+            over_landmarks=over_landmarks,
+            spare=spare,
+            rng=np.random.default_rng(seed),
+        )
 
     while True:
         _check_budget(counts, budget)
         placed = _place(landmarks, kernel, X, Z, counts, solve, seed)
         if not tol:
             return solve(placed), ()
-        result = solve(placed, spare=0 if options.get("plain") else max(SPARE, int(k)))
+        result = solve(placed, spare=0 if plain else max(SPARE, int(k)))
         eta = estimate_eta(result, X, Z, np.random.default_rng(seed))
         result = result.without_spare()
         left, right = result.landmarks
@@ -104,10 +117,10 @@ def landmark_choice(kernel: Kernel, X: Array, Z: Array, k: float, *, solver: str
     if solver != "auto" or (sparse.issparse(X) and sparse.issparse(Z)):
         return None
     n, m = X.shape[0], Z.shape[0]
-    evaluated = is_evaluated(kernel, X, Z, budget)
+    recomputed = is_recomputed(kernel, X, Z, budget)
     size = X.dtype.itemsize
     choice = choose(
-        (n, m), max(1, int(k)), work=n * m, budget=budget, evaluated=evaluated, itemsize=size, landmarks=True
+        (n, m), max(1, int(k)), work=n * m, budget=budget, recomputed=recomputed, itemsize=size, landmarks=True
     )
     return choice if choice.name == "nystrom" else None
 
@@ -199,7 +212,7 @@ def _place(
     rngs = [np.random.default_rng([seed, side]) for side in (0, 0 if X is Z else 1)]  # a symmetric matrix stays so
     if landmarks == "pivoted":
         return pivoted(kernel, X, Z, counts, rngs[0])
-    place = kmeans if landmarks == "kmeans" else uniform
+    place = PLACES.get(landmarks, uniform)  # with which leverage begins
     left = place(X, counts[0], rngs[0])
     if X is Z and counts[0] == counts[1]:
         right, rngs[1] = left, deepcopy(rngs[0])
@@ -215,7 +228,7 @@ def _place(
 
 def _bytes(counts: Counts) -> int:
     """Memory for the matrix of the landmarks and for a block on every thread."""
-    return SMALL_COPIES * 8 * counts[0] * counts[1] + 2 * TILE_BYTES * n_threads(None)
+    return SMALL_COPIES * 8 * counts[0] * counts[1] + 2 * TILE_BYTES * n_threads()
 
 
 def _check_budget(counts: Counts, budget: int) -> None:

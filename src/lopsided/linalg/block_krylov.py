@@ -10,6 +10,7 @@ from ..exceptions import ConvergenceWarning, warn
 from ..operators.base import KernelOperator
 from ..operators.stored import times
 from .factors import Factors, canonical_signs
+from .finite import check_finite
 
 CHUNK_ROWS = 1 << 13
 LOOK = 40  # multiplications for each cube of a size in the singular values of B
@@ -256,12 +257,3 @@ def _agree(s: np.ndarray, other: np.ndarray, tol: float) -> bool:
     """Whether singular values are the same to the tolerance, which is relative to the largest."""
     least = np.finfo(s.dtype).tiny ** 0.5
     return bool(np.allclose(s, other, rtol=np.sqrt(tol), atol=tol * s[0] + least))
-
-
-def check_finite(block: np.ndarray) -> None:
-    """Refuse the product of a kernel matrix that has overflowed."""
-    if not np.isfinite(block).all():
-        raise ValueError(
-            "the kernel matrix has entries that are not finite; lower eta or degree, scale the data down, or look at "
-            "what the kernel function returns"
-        )

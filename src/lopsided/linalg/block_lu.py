@@ -12,10 +12,9 @@ from scipy.sparse.linalg import splu
 
 from .._parallel import slices_of
 from ..operators.stored import Stored
-from .saddle import BlockwiseSystem, Duals, Saddle
+from .saddle import BlockwiseSystem, Duals, Saddle, dense_lu, factorised
 
 BATCH_ENTRIES = 1 << 22
-NUDGE = np.finfo(float).eps ** (2 / 3)  # relative change of 1/C that parts a zero pivot from zero
 
 
 class BlockLU(Saddle):
@@ -32,18 +31,20 @@ class BlockLU(Saddle):
         self.A = A
         self.damping = float(damping)
 
+    @property
+    def leaves_one_out(self) -> bool:
+        """Not with damping: the damped inverse is not that of a system."""
+        return not self.damping
+
     def at(self, C: float) -> BlockLUSystem:
-        """Factorise at one C; a pivot that vanishes exactly is avoided by a C that differs in the eleventh digit."""
+        """Factorise at one C."""
         shift = 1j * np.sqrt(self.damping) if self.damping else 0.0
-        for factor in (1.0, 1.0 + NUDGE):
-            solve = _lu(_blocks(self.A.K, factor / C + shift))
-            if solve is not None:
-                return BlockLUSystem(self.A, C, solve, shift)
-        raise np.linalg.LinAlgError(f"no factorisation at C={C}, nor near it; scale the kernel matrix")
+        solve = factorised(lambda ridge: _solver(_blocks(self.A.K, ridge + shift), ridge), C)
+        return BlockLUSystem(self.A, C, solve, shift)
 
     def restricted(self, kept: np.ndarray) -> BlockLU:
         """Slice the matrix."""
-        return BlockLU(Stored(self.A.K[kept][:, kept], self.A.n_jobs), self.damping)
+        return BlockLU(Stored(self.A.K[kept][:, kept]), self.damping)
 
 
 class BlockLUSystem(BlockwiseSystem):
@@ -108,12 +109,12 @@ def _blocks(K: Any, ridge: complex) -> Any:
     return sparse.csc_array((data, indices, indptr.astype(np.int32)), shape=(2 * n, 2 * n))
 
 
-def _lu(S: Any) -> Callable[[np.ndarray], np.ndarray] | None:
+def _solver(S: Any, ridge: float) -> Callable[[np.ndarray], np.ndarray] | None:
     """What solves with S, or None if a pivot vanishes."""
     if sparse.issparse(S):
         try:  # kernels of graphs fill so little that supernodes cost more than they save
             return splu(S, permc_spec="MMD_AT_PLUS_A", relax=1, panel_size=1, options={"Equil": False}).solve
         except RuntimeError:
             return None
-    LU, pivots, info = scipy.linalg.get_lapack_funcs("getrf", (S,))(S)
-    return None if info > 0 else lambda r: scipy.linalg.lu_solve((LU, pivots), r, check_finite=False)
+    factors = dense_lu(S, ridge)
+    return None if factors is None else lambda r: scipy.linalg.lu_solve(factors, r, check_finite=False)

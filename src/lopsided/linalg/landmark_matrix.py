@@ -8,8 +8,8 @@ from ..kernels.base import Kernel
 from ..kernels.points import Array
 from ..operators.build import as_operator
 from ..operators.stored import Stored
-from .block_krylov import check_finite
 from .factors import Factors
+from .finite import check_finite
 from .landmarks import Landmarks
 from .solvers import factorise
 

@@ -13,9 +13,8 @@ from threadpoolctl import threadpool_limits
 from ..kernels.base import Kernel
 from ..kernels.points import Array, check_points
 from ..operators.build import as_operator
-from .block_krylov import check_finite
+from .finite import check_finite
 
-STRATEGIES = ("uniform", "kmeans", "leverage", "pivoted")
 CLUSTERED = 50  # points for each cluster are enough to place it
 CANDIDATES = 20  # points for each pivot
 WATCHED = 64  # columns in which a pivot is looked for
@@ -99,6 +98,10 @@ def kmeans(points: Array, p: int, rng: np.random.Generator) -> Landmarks:
     return Landmarks(centres, sizes * (points.shape[0] / sizes.sum()))
 
 
+PLACES: dict[str, Callable[[Array, int, np.random.Generator], Landmarks]] = {"uniform": uniform, "kmeans": kmeans}
+STRATEGIES = (*PLACES, "leverage", "pivoted")
+
+
 def by_leverage(points: Array, vectors: np.ndarray, p: int, rng: np.random.Generator) -> Landmarks:
     """Rows drawn by their leverage, the squared length of their row of singular vectors, half of them uniformly."""
     scores = np.einsum("ij,ij->i", vectors, vectors, dtype=float)
@@ -117,7 +120,7 @@ def pivoted(
     O(c p^2) for c candidates and p pivots.
     """
     sides = [rng.permutation(side.shape[0])[: CANDIDATES * max(counts)] for side in (X, Z)]
-    A = as_operator(kernel, X[sides[0]], Z[sides[1]], budget=0, n_jobs=1)
+    A = as_operator(kernel, X[sides[0]], Z[sides[1]], budget=0)
     found = []
     for side, chosen, count in zip(sides, cross_pivots(A.take, A.shape, max(counts), A.dtype), counts, strict=True):
         rest = np.setdiff1d(np.arange(len(side)), chosen)

@@ -14,8 +14,8 @@ from ..exceptions import RankWarning, warn
 from ..kernels import Kernel, Precomputed
 from ..kernels.points import Array
 from ..operators.build import as_operator
-from .block_krylov import check_finite
-from .landmarks import Landmarks, given_landmarks, kmeans, rows_as_landmarks, uniform
+from .finite import check_finite
+from .landmarks import PLACES, Landmarks, given_landmarks, rows_as_landmarks
 from .low_rank_prior import Axes, Frame, TwoFrames, axes_of, frames_of
 from .prior_choice import dealt
 from .side_information import ClassTargets, PairTargets, SideInformation
@@ -174,4 +174,4 @@ def _place(points: Array, landmarks: Any, count: int, rng: np.random.Generator, 
         if count > n:
             warn(f"n_components={count} exceeds the {n} samples; every sample is a landmark", RankWarning)
         return rows_as_landmarks(points, np.arange(n))
-    return (kmeans if landmarks == "kmeans" else uniform)(points, count, rng)
+    return PLACES[landmarks](points, count, rng)

@@ -22,8 +22,8 @@ from scipy.optimize import minimize
 from .._parallel import slices_of
 from ..exceptions import ConvergenceWarning, warn
 from ..kernels.base import Kernel
-from .block_krylov import check_finite
 from .factors import powers
+from .finite import NotFiniteError, check_finite
 from .losses import Loss
 
 ROWS = 1 << 12
@@ -241,7 +241,7 @@ def _moved(problem: Problem, step: Step, state: Learned, data: tuple[np.ndarray,
         moved = step.move(Moving(state.coordinates, state.weights, state.bias), state.projection, *data)
         try:
             return _solved(problem, moved.Q, *data)
-        except ValueError:  # of check_finite
+        except (NotFiniteError, np.linalg.LinAlgError):
             return None
 
 

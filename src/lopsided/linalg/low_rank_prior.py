@@ -9,6 +9,7 @@ import numpy as np
 
 from ..exceptions import ConvergenceWarning, warn
 from ..kernels.points import Array
+from .centring import centred_twice
 from .side_information import SideInformation, ratio
 
 GROWTH = 2.0  # of the step's bound until it holds, and its relief before the next step
@@ -281,5 +282,5 @@ def nearest_semidefinite(N: np.ndarray) -> np.ndarray:
 
 def centred_alignment(A: np.ndarray, B: np.ndarray) -> float:
     """Normalised alignment (11) of two matrices of one shape: the correlation of what is left of them by centring."""
-    A, B = (K - K.mean(axis=0) - K.mean(axis=1, keepdims=True) + K.mean() for K in (A, B))
+    A, B = centred_twice(A), centred_twice(B)
     return ratio(np.vdot(A, B), np.vdot(A, A) * np.vdot(B, B))

@@ -36,6 +36,11 @@ class Minres(Saddle):
         self.tol = tol or TOLERANCE
         self.kept = np.arange(A.shape[0]) if kept is None else kept
 
+    @property
+    def leaves_one_out(self) -> bool:
+        """An iteration has no inverse."""
+        return False
+
     def at(self, C: float) -> MinresSystem:
         """Nothing to factorise."""
         return MinresSystem(self, C)
@@ -43,7 +48,7 @@ class Minres(Saddle):
     def restricted(self, kept: np.ndarray) -> Minres:
         """Slice a matrix; keep any other operator and project onto fewer samples."""
         if isinstance(self.A, Stored):
-            return Minres(Stored(self.A.K[kept][:, kept], self.A.n_jobs), self.tol)
+            return Minres(Stored(self.A.K[kept][:, kept]), self.tol)
         return Minres(self.A, self.tol, self.kept[kept])
 
 

@@ -9,8 +9,9 @@ import scipy.linalg
 
 from ..operators.base import KernelOperator
 from ..operators.stored import Stored
-from .block_lu import NUDGE, BlockLU, BlockLUSystem
-from .saddle import BlockwiseSystem, Saddle, centred
+from .block_lu import BlockLU, BlockLUSystem
+from .centring import centred, centred_twice
+from .saddle import LU, BlockwiseSystem, Saddle, dense_lu, factorised
 
 REFINEMENTS = 8
 EPS = np.finfo(float).eps
@@ -28,7 +29,7 @@ class Reduced(Saddle):
     def __init__(self, A: KernelOperator) -> None:
         self.A = A
         self.K = np.asarray(A.take(), dtype=float)
-        self.B = self.K - self.K.mean(axis=0) - self.K.mean(axis=1)[:, None] + self.K.mean()
+        self.B = centred_twice(self.K)
 
     def at(self, C: float) -> ReducedSystem:
         """Factorise at one C."""
@@ -45,13 +46,7 @@ class ReducedSystem(BlockwiseSystem):
     def __init__(self, saddle: Reduced, C: float) -> None:
         super().__init__(saddle.A, C)
         self.B = saddle.B
-        T = self.B @ self.B.T
-        T *= -1.0
-        T[np.diag_indices(len(T))] += self._ridge**2
-        getrf = scipy.linalg.get_lapack_funcs("getrf", (T,))
-        *self._factors, info = getrf(T, overwrite_a=True)
-        if info > 0:
-            self._factors[0][info - 1, info - 1] = NUDGE * self._ridge**2
+        self._factors = factorised(self._factorise, C)
 
     def inverse(self, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Solve with T, then refine."""
@@ -77,6 +72,12 @@ class ReducedSystem(BlockwiseSystem):
         offsets = self.C / n
         cc = self.C + self.C**2 * np.einsum("ji,ji->i", self.B, NB) - offsets
         return Naa.diagonal() - offsets, cc, -self.C * NB.diagonal()
+
+    def _factorise(self, ridge: float) -> LU | None:
+        T = self.B @ self.B.T
+        T *= -1.0
+        T[np.diag_indices(len(T))] += ridge**2
+        return dense_lu(T, ridge**2)
 
     @property
     def _ridge(self) -> float:

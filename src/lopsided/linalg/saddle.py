@@ -17,22 +17,27 @@ class and every target is one more right-hand side. Two facts carry all solvers:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+import scipy.linalg
 
 from ..operators.base import KernelOperator
+from .centring import centred
 
 INVERSE_STEPS = 2
 POWER_STEPS = 4
 EPS = np.finfo(float).eps
 DROWNED = 0.01  # share of 1/C that rounding may take
+NUDGE = EPS ** (2 / 3)  # relative change of 1/C that parts a zero pivot from zero
 NEAR = 1e-8  # the reciprocal condition below which the authors of the 2023 paper take the damped solution
 
 
 HeldOut = tuple[np.ndarray, np.ndarray]  # values of the source and of the target function, each (n, k)
+LU = tuple[np.ndarray, np.ndarray]  # factors and pivots as LAPACK stores them
+Factorised = TypeVar("Factorised")
 Fold = tuple[np.ndarray, np.ndarray]  # numbers of the samples that are kept and of those that are left out
 
 
@@ -142,6 +147,11 @@ class Saddle(ABC):
 
     A: KernelOperator
 
+    @property
+    def leaves_one_out(self) -> bool:
+        """Whether ``leave_one_out`` is exact: there is an inverse to look into."""
+        return True
+
     @abstractmethod
     def at(self, C: float) -> System:
         """The system at one C."""
@@ -185,11 +195,6 @@ class BlockwiseSystem(System):
         return from_blocks(Y, duals.a, duals.c, *self.blocks())
 
 
-def centred(Y: np.ndarray) -> np.ndarray:
-    """Columns less their means."""
-    return Y - Y.mean(axis=0)
-
-
 def from_blocks(Y: np.ndarray, a: np.ndarray, c: np.ndarray, aa: np.ndarray, cc: np.ndarray, ac: np.ndarray) -> HeldOut:
     """(y_i, y_i) - N_i^-1 (a_i, c_i) for every i, from the three diagonals that make the blocks N_i.
 
@@ -206,6 +211,24 @@ def unless_drowned(held_out: HeldOut, C: float, largest: float) -> HeldOut:
     if EPS * C * largest < DROWNED:
         return held_out
     return np.full_like(held_out[0], np.nan), np.full_like(held_out[1], np.nan)
+
+
+def factorised(factorise: Callable[[float], Factorised | None], C: float) -> Factorised:
+    """What factorise(1/C) finds; where it finds nothing, what it does for a C that differs in the eleventh digit.
+
+    The answer at a C that makes the system singular is then that of a system near it, finite, and ``closeness`` tells.
+    """
+    for factor in (1.0, 1.0 + NUDGE):
+        found = factorise(factor / C)
+        if found is not None:
+            return found
+    raise np.linalg.LinAlgError(f"no factorisation at C={C:g}, nor near it; scale the kernel matrix")
+
+
+def dense_lu(T: np.ndarray, least: float) -> LU | None:
+    """LU factors of T, which they may overwrite, or None if a pivot vanishes beside ``least``."""
+    factors, order, info = scipy.linalg.get_lapack_funcs("getrf", (T,))(T, overwrite_a=True)
+    return None if info > 0 or np.abs(factors.diagonal()).min() <= EPS * least else (factors, order)
 
 
 def solve_or_nan(block: np.ndarray, r: np.ndarray) -> np.ndarray:

@@ -15,12 +15,11 @@ from ..operators.stored import Stored
 from .block_lu import BlockLU
 from .minres import Minres
 from .reduced import Reduced
-from .saddle import NEAR, Saddle, System
+from .saddle import NEAR, Duals, Saddle, System
 from .solvers import SMALL, Choice, factorise
 from .spectral import Spectral
 from .symmetric import Symmetric
 
-SADDLE_SOLVERS = ("dense", "spectral", "symmetric", "sparse_lu", "minres")
 DENSE_COPIES = 6
 FEW = 4  # entries a row up to which factors of a graph's matrix stay about as sparse as the matrix
 MODERATE = 3000  # samples up to which a dense factorisation takes seconds
@@ -104,6 +103,7 @@ BUILDERS: dict[str, Callable[..., Saddle]] = {
     "sparse_lu": lambda A, *, damping, **_: BlockLU(A, damping),
     "minres": lambda A, *, tol, **_: Minres(A, tol),
 }
+SADDLE_SOLVERS = tuple(BUILDERS)
 
 
 def warn_if_near_singular(system: System) -> None:
@@ -111,11 +111,25 @@ def warn_if_near_singular(system: System) -> None:
     found = system.closeness()
     if found is None or found.rcond > NEAR:
         return
-    leading, _ = factorise(Centered(system.A), 1, budget=sys.maxsize, rng=np.random.default_rng(0))
-    largest = max(leading.s[0], found.largest)
+    largest = max(_largest(system), found.largest)
     warn(
         f"C={system.C:g} makes the system nearly singular (reciprocal condition {found.rcond:.1e}): the centred kernel "
         f"matrix has the singular value {found.sigma:.6g} and 1/C is {1 / system.C:.6g}. Any C below {1 / largest:.6g} "
         "is safe; damping=1.0 gives the damped solution at this C",
         NearSingularWarning,
     )
+
+
+def check_solution(system: System, duals: Duals) -> None:
+    """Refuse duals that have overflowed, and say which C are safe."""
+    if not all(np.isfinite(part).all() for part in duals):
+        raise ValueError(
+            f"the system at C={system.C:g} has no finite solution, to rounding; any C below {1 / _largest(system):.6g} "
+            "is safe"
+        )
+
+
+def _largest(system: System) -> float:
+    """The largest singular value of the centred matrix, to rounding; a C below its reciprocal makes all definite."""
+    leading, _ = factorise(Centered(system.A), 1, budget=sys.maxsize, rng=np.random.default_rng(0))
+    return float(leading.s[0])

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from ..exceptions import FallbackWarning, warn
 from ..operators.base import KernelOperator
-from .block_krylov import EXTRA, check_finite, krylov
+from .block_krylov import EXTRA, krylov
 from .dense import lapack
 from .factors import Factors
+from .finite import check_finite
 from .lanczos import arpack, propack
 
-SOLVERS = ("lapack", "krylov", "propack", "arpack")
 LARGE = 1 << 28  # entries that take seconds to evaluate once
 SMALL = 300  # a full decomposition of this size takes milliseconds
 SHARE = 6  # above min(n, m) / 6 components a Krylov space costs as much as all of them
@@ -39,7 +40,7 @@ def choose(
     *,
     work: int,
     budget: int,
-    evaluated: bool = False,
+    recomputed: bool = False,
     itemsize: int = 8,
     landmarks: bool = False,
 ) -> Choice:
@@ -55,7 +56,7 @@ def choose(
         Multiplications in a product with one column.
     budget : int
         Bytes.
-    evaluated : bool, default=False
+    recomputed : bool, default=False
         Whether entries are evaluated anew for each product.
     itemsize : int, default=8
         Bytes of a number.
@@ -75,10 +76,10 @@ def choose(
         return Choice("lapack", f"min(n, m) = {small} is small")
     if SHARE * k > small and fits:
         return Choice("lapack", f"k = {k} is a large part of min(n, m) = {small}")
-    if landmarks and evaluated and n * m > LARGE:
+    if landmarks and recomputed and n * m > LARGE:
         why = f"the {n} x {m} matrix is dense, large and exceeds the budget of {budget} bytes"
         return Choice("nystrom", why, over_budget=True)
-    if evaluated:
+    if recomputed:
         why = f"the {n} x {m} matrix exceeds the budget of {budget} bytes and is evaluated in blocks"
         return Choice("krylov", why, over_budget=True)
     if work < n * m:
@@ -86,13 +87,13 @@ def choose(
     return Choice("krylov", f"k = {k} is a small part of min(n, m) = {small}")
 
 
-def block_size(shape: tuple[int, int], k: int, *, work: int, evaluated: bool = False) -> int:
+def block_size(shape: tuple[int, int], k: int, *, work: int, recomputed: bool = False) -> int:
     """Columns multiplied at once: many where a product is dear whatever its width, one where it is cheap or sparse.
 
     Where many triplets are wanted the bases cost more than the products, and less a column in blocks.
     """
     n, m = shape
-    if evaluated:
+    if recomputed:
         return k + EXTRA
     if work < CHEAP_PRODUCT:
         return 1 if k < 2 * MANY_TRIPLETS else 8
@@ -145,16 +146,35 @@ def _solve(
     choice = Choice(solver, "asked for")
     if solver == "auto":
         size = A.dtype.itemsize
-        choice = choose(A.shape, k, work=A.work, evaluated=A.evaluated, budget=budget, itemsize=size)
-    room = (min(A.shape) - k) // 2
-    if choice.name != "lapack" and room < (1 if solver == "auto" else EXTRA):
+        choice = choose(A.shape, k, work=A.work, recomputed=A.recomputed, budget=budget, itemsize=size)
+    if choice.name != "lapack" and _room(A, k) < (1 if solver == "auto" else EXTRA):
         why = f"{k} of {min(A.shape)} triplets are too many for {choice.name}"
         warn(f"{why}; lapack gives the answer", FallbackWarning)
         choice = Choice("lapack", why)
-    block = min(room, block_size(A.shape, k, work=A.work, evaluated=A.evaluated))
-    if choice.name == "krylov":
-        return krylov(A, k, rng=rng, tol=tol, block=block, budget=budget // 2), choice  # half is for the matrix
+    return SOLVERS[choice.name](A, k, rng=rng, tol=tol, budget=budget), choice
+
+
+def _room(A: KernelOperator, k: int) -> int:
+    """Columns of the widest block that leaves a Krylov space room for k triplets."""
+    return (min(A.shape) - k) // 2
+
+
+def _krylov(A: KernelOperator, k: int, *, rng: np.random.Generator, tol: float, budget: int) -> Factors:
+    """In blocks that suit the operator; half of the budget is for the matrix."""
+    block = min(_room(A, k), block_size(A.shape, k, work=A.work, recomputed=A.recomputed))
+    return krylov(A, k, rng=rng, tol=tol, block=block, budget=budget // 2)
+
+
+def _checked(A: KernelOperator) -> KernelOperator:
+    """The operator, after a product that shows its entries to be finite: these solvers do not look."""
     check_finite(A @ np.ones((A.shape[1], 1), dtype=A.dtype))
-    if choice.name == "lapack":
-        return lapack(A, k), choice
-    return (propack if choice.name == "propack" else arpack)(A, k, rng=rng, tol=tol), choice
+    return A
+
+
+# Operator and k, and by name rng, tol and budget, of which each takes what it needs.
+SOLVERS: dict[str, Callable[..., Factors]] = {
+    "lapack": lambda A, k, **_: lapack(_checked(A), k),
+    "krylov": _krylov,
+    "propack": lambda A, k, *, rng, tol, **_: propack(_checked(A), k, rng=rng, tol=tol),
+    "arpack": lambda A, k, *, rng, tol, **_: arpack(_checked(A), k, rng=rng, tol=tol),
+}

@@ -11,21 +11,11 @@ from .._parallel import slices_of
 from ..operators.base import KernelOperator
 from ..operators.compound import LowRank
 from ..operators.stored import Stored
+from .centring import centred, centred_twice, led_by_ones
 from .dense import lapack
 from .factors import Factors
 from .nystrom import Nystrom
-from .saddle import (
-    BlockwiseSystem,
-    Closeness,
-    Duals,
-    Fold,
-    HeldOut,
-    Saddle,
-    centred,
-    from_blocks,
-    solve_or_nan,
-    unless_drowned,
-)
+from .saddle import BlockwiseSystem, Closeness, Duals, Fold, HeldOut, Saddle, from_blocks, solve_or_nan, unless_drowned
 
 EPS = np.finfo(float).eps
 DIGITS = 1e-10  # accuracy below which vectors are not taken from B B'
@@ -51,13 +41,9 @@ class Spectral(Saddle):
     @classmethod
     def of_matrix(cls, A: KernelOperator, largest_C: float) -> Spectral:
         """Decompose a dense matrix: O(n^3), twice as fast by the eigenvectors of B B' where C leaves them accurate."""
-        K = np.asarray(A.take(), dtype=float)
-        B = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
-        size = np.linalg.norm(B)
-        if EPS * (largest_C * size) ** 2 > DIGITS:
-            n = len(B)
-            above = 2 * size or 1.0  # sets the vector of ones, which B annihilates, before all others
-            with_ones = lapack(Stored(B + above / n), n)
+        B = centred_twice(np.asarray(A.take(), dtype=float))
+        if EPS * (largest_C * np.linalg.norm(B)) ** 2 > DIGITS:
+            with_ones = lapack(Stored(led_by_ones(B)), len(B))
             return cls(A, Factors(with_ones.U[:, 1:], with_ones.s[1:], with_ones.V[:, 1:]), complete=True)
         U = np.linalg.eigh(B @ B.T)[1][:, ::-1]
         W = B.T @ U

@@ -10,7 +10,8 @@ import scipy.linalg
 
 from ..operators.base import KernelOperator
 from ..operators.stored import Stored
-from .saddle import Duals, Fold, HeldOut, Saddle, System, solve_or_nan, unless_drowned
+from .centring import centred_twice, led_by_ones
+from .saddle import LU, Duals, Fold, HeldOut, Saddle, System, dense_lu, factorised, solve_or_nan, unless_drowned
 
 EPS = np.finfo(float).eps
 
@@ -31,14 +32,12 @@ class Symmetric(Saddle):
     @cached_property
     def B(self) -> np.ndarray:
         """The centred matrix."""
-        means = self.K.mean(axis=0)
-        return self.K - means - means[:, None] + means.mean()
+        return centred_twice(self.K)
 
     @cached_property
     def spectrum(self) -> tuple[np.ndarray, np.ndarray]:
         """Eigenvalues, ascending, and eigenvectors of the centred matrix; all but the vector of ones."""
-        above = 2 * np.linalg.norm(self.B) or 1.0  # sets the vector of ones, which B annihilates, after all others
-        e, U = np.linalg.eigh(self.B + above / len(self.B))
+        e, U = np.linalg.eigh(led_by_ones(self.B))
         return e[:-1], U[:, :-1]
 
     def at(self, C: float) -> SymmetricSystem:
@@ -103,10 +102,10 @@ class SymmetricSystem(System):
         return np.where(shifted == 0, EPS / self.C, shifted)
 
     @cached_property
-    def _factors(self) -> tuple[np.ndarray, np.ndarray]:
+    def _factors(self) -> LU:
+        return factorised(self._factorise, self.C)
+
+    def _factorise(self, ridge: float) -> LU | None:
         T = self.saddle.B.copy()
-        T[np.diag_indices(len(T))] += 1 / self.C
-        LU, pivots, info = scipy.linalg.get_lapack_funcs("getrf", (T,))(T, overwrite_a=True)
-        if info > 0:
-            LU[info - 1, info - 1] = EPS / self.C
-        return LU, pivots
+        T[np.diag_indices(len(T))] += ridge
+        return dense_lu(T, ridge)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .._parallel import run, slices_of
-from .block_krylov import check_finite
 from .factors import Side
+from .finite import check_finite
 
 SLAB = 1 << 14
 

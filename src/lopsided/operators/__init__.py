@@ -3,7 +3,7 @@
 from .._budget import budget_bytes
 from .base import KernelOperator
 from .blocked import Blocked
-from .build import as_operator, is_evaluated
+from .build import as_operator, is_recomputed, operator_of_new
 from .compound import Centered, LowRank, Sum, Weighted
 from .resolvent import Resolvent
 from .sparse import Streamed, forecast, sparse_plus_low_rank
@@ -24,6 +24,7 @@ __all__ = [
     "as_operator",
     "budget_bytes",
     "forecast",
-    "is_evaluated",
+    "is_recomputed",
+    "operator_of_new",
     "sparse_plus_low_rank",
 ]

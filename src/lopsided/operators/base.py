@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,7 @@ class KernelOperator(LinearOperator):
         """Multiplications in a product with one column."""
 
     @property
-    def evaluated(self) -> bool:
+    def recomputed(self) -> bool:
         """Whether entries are evaluated anew for each product."""
         return False
 
@@ -55,6 +55,10 @@ class KernelOperator(LinearOperator):
 
     def condensed(self) -> Condensed | None:
         """A smaller operator that decomposes this one, if there is one worth having."""
+        return None
+
+    def condensed_with(self, update: Callable[[], tuple[np.ndarray, np.ndarray]]) -> Condensed | None:
+        """The same for the matrix plus left right^T, factors that are asked for only where they are of use."""
         return None
 
     def batches(self) -> Iterator[np.ndarray]:

@@ -37,12 +37,11 @@ class Blocked(KernelOperator):
     exchanged kernel. Cost of a product: one evaluation of the n m kernel values, and a block of memory for each thread.
     """
 
-    def __init__(self, kernel: Kernel, L: Array, R: Array, n_jobs: int | None = None) -> None:
+    def __init__(self, kernel: Kernel, L: Array, R: Array) -> None:
         super().__init__((L.shape[0], R.shape[0]), np.result_type(L.dtype, R.dtype))
         self.kernel = kernel
         self.L = L
         self.R = R
-        self.n_jobs = n_jobs
 
     def take(self, rows: Index = EVERY, cols: Index = EVERY) -> np.ndarray:
         """Evaluate the kernel on some rows and columns."""
@@ -55,7 +54,7 @@ class Blocked(KernelOperator):
         def fill(rows: slice) -> None:
             K[rows] = self.take(rows)
 
-        run(fill, slices_of(self.shape[0], max(1, FILL_BYTES // (self.dtype.itemsize * self.shape[1]))), self.n_jobs)
+        run(fill, slices_of(self.shape[0], max(1, FILL_BYTES // (self.dtype.itemsize * self.shape[1]))))
         return K
 
     @property
@@ -64,7 +63,7 @@ class Blocked(KernelOperator):
         return self.shape[0] * self.shape[1] * (self.L.shape[1] + EXPONENTIAL)
 
     @property
-    def evaluated(self) -> bool:
+    def recomputed(self) -> bool:
         """Always."""
         return True
 
@@ -72,14 +71,14 @@ class Blocked(KernelOperator):
         out = np.empty((self.shape[0], V.shape[1]), dtype=np.result_type(self.dtype, V.dtype))
         columns = slices_of(self.shape[1], TILE_COLUMNS)
         height = TILE_BYTES // (self.dtype.itemsize * min(self.shape[1], TILE_COLUMNS))
-        height = min(height, -(-self.shape[0] // n_threads(self.n_jobs)))
+        height = min(height, -(-self.shape[0] // n_threads()))
 
         def multiply(rows: slice) -> None:
             L = self.L[rows]
             out[rows] = sum(self.kernel.pairs(L, self.R[cols]) @ V[cols] for cols in columns)
 
-        run(multiply, slices_of(self.shape[0], height), self.n_jobs)
+        run(multiply, slices_of(self.shape[0], height))
         return out
 
     def _adjoint(self) -> Blocked:
-        return Blocked(self.kernel.T, self.R, self.L, self.n_jobs)
+        return Blocked(self.kernel.T, self.R, self.L)

@@ -21,7 +21,7 @@ from .sparse import forecast, sparse_plus_low_rank
 from .stored import Stored
 
 
-def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int, n_jobs: int | None = None) -> KernelOperator:
+def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int) -> KernelOperator:
     """The matrix k(X, Z) of a fitted kernel: structured if the data are sparse, stored if it fits, else blocked.
 
     Sparse data of which nearly every row meets every other count as dense.
@@ -34,36 +34,46 @@ def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int, n_jobs: int 
         The left and the right points.
     budget : int
         Bytes the operator may keep.
-    n_jobs : int or None
-        Threads; None is one for each core.
     """
     if isinstance(kernel, Precomputed):
-        return Stored(_columns(kernel.left(X), Z), n_jobs)
+        return Stored(_columns(kernel.left(X), Z))
     if isinstance(kernel, Katz):
-        return Resolvent(kernel, kernel.numbers(X), kernel.numbers(Z), n_jobs)
+        return Resolvent(kernel, kernel.numbers(X), kernel.numbers(Z))
     if isinstance(kernel, GraphKernel):
-        return Stored(kernel.block(X, Z), n_jobs)
+        return Stored(kernel.block(X, Z))
     if isinstance(kernel, Swapped):
-        return as_operator(kernel.T, Z, X, budget=budget, n_jobs=n_jobs).T
+        return as_operator(kernel.T, Z, X, budget=budget).T
     if sparse.issparse(X) and sparse.issparse(Z):
         if isinstance(kernel, Linear):
-            return LowRank(X, Z, n_jobs)
+            return LowRank(X, Z)
         if isinstance(kernel, SparseKernel) and not (expected := forecast(X, Z)).crowded:
-            return sparse_plus_low_rank(kernel, X, Z, budget, n_jobs, expected)
+            return sparse_plus_low_rank(kernel, X, Z, budget, expected)
         if isinstance(kernel, Scaled):
-            return Sum([as_operator(kernel.kernel_, X, Z, budget=budget, n_jobs=n_jobs)], [kernel.factor])
+            return Sum([as_operator(kernel.kernel_, X, Z, budget=budget)], [kernel.factor])
         if isinstance(kernel, SumKernel):
             terms = (kernel.first_, kernel.second_)
-            return Sum([as_operator(term, X, Z, budget=budget // 2, n_jobs=n_jobs) for term in terms])
+            return Sum([as_operator(term, X, Z, budget=budget // 2) for term in terms])
     later = kernel.left_is_cheap and not sparse.issparse(X)
     L = Prepared(kernel.left, X) if later else kernel.left(X)
     later = Z.shape[0] > X.shape[0] and not sparse.issparse(Z)
     R = Prepared(kernel.right, Z) if later else kernel.right(Z)
-    blocked = Blocked(kernel, L, R, n_jobs)
-    return blocked if is_evaluated(kernel, X, Z, budget) else Stored(blocked.stored(), n_jobs)
+    blocked = Blocked(kernel, L, R)
+    return blocked if is_recomputed(kernel, X, Z, budget) else Stored(blocked.stored())
 
 
-def is_evaluated(kernel: Kernel, X: Array, Z: Array, budget: int) -> bool:
+def operator_of_new(kernel: Kernel, X: Array, Z: Array, *, of_right: bool = False) -> KernelOperator:
+    """The matrix k(X, Z) of new left points, or k(X, Z)^T of new right points, in blocks that are used at once.
+
+    For precomputed values new points are rows of values against all points of the other side, given by their numbers.
+    """
+    if not of_right:
+        return as_operator(kernel, X, Z, budget=0)
+    if isinstance(kernel, Precomputed):
+        return as_operator(kernel.of_columns, Z, X, budget=0)
+    return as_operator(kernel, X, Z, budget=0).T
+
+
+def is_recomputed(kernel: Kernel, X: Array, Z: Array, budget: int) -> bool:
     """Whether the matrix is dense and exceeds the budget, so that every product evaluates it anew."""
     if isinstance(kernel, (Precomputed, GraphKernel)):
         return False

@@ -18,11 +18,10 @@ from .stored import dense, matmul
 class LowRank(KernelOperator):
     """L R^T for L (n, q) and R (m, q), each dense or sparse. Cost of a product: O(nnz(L) + nnz(R)) a column."""
 
-    def __init__(self, L: Any, R: Any, n_jobs: int | None = None) -> None:
+    def __init__(self, L: Any, R: Any) -> None:
         super().__init__((L.shape[0], R.shape[0]), np.result_type(L.dtype, R.dtype))
         self.L = by_rows(L)
         self.R = R
-        self.n_jobs = n_jobs
 
     @cached_property
     def Rt(self) -> Any:
@@ -39,10 +38,10 @@ class LowRank(KernelOperator):
         return int(sum(side.nnz if sparse.issparse(side) else side.size for side in (self.L, self.R)))
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:
-        return matmul(self.L, matmul(self.Rt, V, self.n_jobs), self.n_jobs)
+        return matmul(self.L, matmul(self.Rt, V))
 
     def _adjoint(self) -> LowRank:
-        return LowRank(self.R, self.L, self.n_jobs)
+        return LowRank(self.R, self.L)
 
 
 class Sum(KernelOperator):
@@ -63,9 +62,9 @@ class Sum(KernelOperator):
         return sum(term.work for term in self.terms)
 
     @property
-    def evaluated(self) -> bool:
+    def recomputed(self) -> bool:
         """Whether any term is."""
-        return any(term.evaluated for term in self.terms)
+        return any(term.recomputed for term in self.terms)
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:
         return self._add(term._matmat(V) for term in self.terms)
@@ -119,22 +118,24 @@ class Centered(KernelOperator):
         return self.A.work
 
     @property
-    def evaluated(self) -> bool:
+    def recomputed(self) -> bool:
         """As A."""
-        return self.A.evaluated
+        return self.A.recomputed
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:
         Y = self.A._matmat(V - self.right[:, None] * V.sum(axis=0))
         return Y - self.left @ Y
 
     def condensed(self) -> Condensed | None:
-        """Centring is an update of rank two, K + 1 (grand - columns)^T - rows 1^T, which a background takes in."""
-        if not hasattr(self.A, "updated"):
-            return None
+        """That of A with the update which centring is."""
+        return self.A.condensed_with(self._update)
+
+    def _update(self) -> tuple[np.ndarray, np.ndarray]:
+        """Factors of rank two: the centred matrix is K + 1 (grand - columns)^T - rows 1^T."""
         rows, columns, grand = self.means
         left = np.stack([np.ones_like(rows), -rows], axis=1)
         right = np.stack([grand - columns, np.ones_like(columns)], axis=1)
-        return self.A.updated(left, right).condensed()
+        return left, right
 
     def _adjoint(self) -> Centered:
         return Centered(self.A.T, self.right, self.left)
@@ -158,9 +159,9 @@ class Weighted(KernelOperator):
         return self.A.work
 
     @property
-    def evaluated(self) -> bool:
+    def recomputed(self) -> bool:
         """As A."""
-        return self.A.evaluated
+        return self.A.recomputed
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:
         return self.left[:, None] * self.A._matmat(self.right[:, None] * V)

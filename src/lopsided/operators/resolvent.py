@@ -20,11 +20,9 @@ class Resolvent(KernelOperator):
     Cost of a product with b columns: that of some fifty sparse products, O(nnz b) each.
     """
 
-    def __init__(
-        self, kernel: Katz, rows: np.ndarray, columns: np.ndarray, n_jobs: int | None = None, transposed: bool = False
-    ) -> None:
+    def __init__(self, kernel: Katz, rows: np.ndarray, columns: np.ndarray, transposed: bool = False) -> None:
         super().__init__((len(rows), len(columns)), kernel.step_.dtype)
-        self.kernel, self.rows, self.columns, self.n_jobs, self.transposed = kernel, rows, columns, n_jobs, transposed
+        self.kernel, self.rows, self.columns, self.transposed = kernel, rows, columns, transposed
         self.M = by_rows(kernel.step_.T) if transposed else kernel.step_
 
     def take(self, rows: Index = EVERY, cols: Index = EVERY) -> np.ndarray:
@@ -41,7 +39,7 @@ class Resolvent(KernelOperator):
     def _matmat(self, V: np.ndarray) -> np.ndarray:
         spread = np.zeros((self.M.shape[1], V.shape[1]), dtype=np.result_type(self.dtype, V.dtype))
         np.add.at(spread, self.columns, V)
-        return geometric_sum(partial(matmul, self.M, n_jobs=self.n_jobs), spread)[self.rows]
+        return geometric_sum(partial(matmul, self.M), spread)[self.rows]
 
     def _adjoint(self) -> Resolvent:
-        return Resolvent(self.kernel, self.columns, self.rows, self.n_jobs, not self.transposed)
+        return Resolvent(self.kernel, self.columns, self.rows, not self.transposed)

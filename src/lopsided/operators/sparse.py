@@ -63,7 +63,6 @@ def sparse_plus_low_rank(
     X: sparse.csr_array,
     Z: sparse.csr_array,
     budget: int,
-    n_jobs: int | None = None,
     expected: Forecast | None = None,
 ) -> KernelOperator:
     """The matrix k(X, Z) of a fitted kernel on sparse data, products in O(nnz(X Z^T) + n + m) or less.
@@ -73,7 +72,7 @@ def sparse_plus_low_rank(
     is recomputed for every product.
     """
     expected = expected or forecast(X, Z)
-    slices = Slices(kernel, X, Z, expected, n_jobs)
+    slices = Slices(kernel, X, Z, expected)
     kept = expected.entries * (1 - expected.share if slices.slope else 1)
     bytes_kept = kept * (X.dtype.itemsize + np.dtype(np.int32).itemsize)
     return slices.stored() if bytes_kept <= budget else Streamed(slices)
@@ -82,15 +81,15 @@ def sparse_plus_low_rank(
 class Slices:
     """The terms of a sparse kernel matrix, a few rows at a time."""
 
-    def __init__(self, kernel: SparseKernel, X: Any, Z: Any, expected: Forecast, n_jobs: int | None = None) -> None:
-        self.kernel, self.X, self.Z, self.n_jobs = kernel, X, Z, n_jobs
+    def __init__(self, kernel: SparseKernel, X: Any, Z: Any, expected: Forecast) -> None:
+        self.kernel, self.X, self.Z = kernel, X, Z
         self.Zt = sparse.csr_array(Z.T)
         self.structure = kernel.structure(Z)
         self.unit = expected.unit
         fuller = expected.share * expected.entries > FULLER * _meeting_entries(X, Z)
         self.slope = (self.structure.slope(self.unit) or 0.0) if fuller else 0.0
         counts = product_counts(X, Z)
-        parts = n_threads(n_jobs) if counts.sum() > WORTH_THREADS else 1
+        parts = n_threads() if counts.sum() > WORTH_THREADS else 1
         self.rows = product_slices(counts, SLICE_ENTRIES, parts)
 
     def terms(self, rows: slice) -> tuple[np.ndarray, sparse.csr_array]:
@@ -107,14 +106,14 @@ class Slices:
         weight *= self.structure.level + self.slope * P.data if self.slope else self.structure.level
         return left, sparse.csr_array((values - weight, P.indices, P.indptr), shape=P.shape)
 
-    def compose(self, rows: slice, left: np.ndarray, S: sparse.csr_array, n_jobs: int | None) -> SparseLowRank:
+    def compose(self, rows: slice, left: np.ndarray, S: sparse.csr_array) -> SparseLowRank:
         """Put together the sparse part, the product of the data and the background."""
         right, level = self.structure.right, self.structure.level
         product = tuple(sparse.csr_array((side, 0), dtype=S.dtype) for side in S.shape)
         if self.slope:
             product = scale_rows(rows_of(self.X, rows), self.slope * left[:, 0]), self.weighted_Z
         q = right.shape[1] if level else 0
-        return SparseLowRank(S, product, (level * left[:, :q], right[:, :q]), n_jobs)
+        return SparseLowRank(S, product, (level * left[:, :q], right[:, :q]))
 
     @cached_property
     def weighted_Z(self) -> sparse.csr_array:
@@ -122,17 +121,17 @@ class Slices:
         return scale_rows(self.Z, self.structure.right[:, 0])
 
     def operator(self, rows: slice) -> KernelOperator:
-        """A few rows of the matrix, for one thread."""
-        return self.compose(rows, *self.terms(rows), n_jobs=1)
+        """A few rows of the matrix."""
+        return self.compose(rows, *self.terms(rows))
 
     def stored(self) -> KernelOperator:
         """All rows at once."""
-        parts = run(self.terms, self.rows, self.n_jobs)
+        parts = run(self.terms, self.rows)
         left, S = parts[0]
         if len(parts) > 1:
             left = np.concatenate([left for left, _ in parts])
             S = sparse.csr_array(sparse.vstack([S for _, S in parts], format="csr"))
-        return self.compose(slice(0, S.shape[0]), left, S, self.n_jobs)
+        return self.compose(slice(0, S.shape[0]), left, S)
 
 
 class Streamed(KernelOperator):
@@ -157,16 +156,16 @@ class Streamed(KernelOperator):
         return EXPONENTIAL * int(product_counts(self.slices.X, self.slices.Z).sum())
 
     @property
-    def evaluated(self) -> bool:
+    def recomputed(self) -> bool:
         """Always."""
         return True
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:
         slices = self.slices
         if not self.transposed:
-            return np.concatenate(run(lambda rows: slices.operator(rows) @ V, slices.rows, slices.n_jobs))
-        shares = even_slices(len(slices.rows), n_threads(slices.n_jobs))
-        return reduce(np.add, run(lambda share: self._adjoint_sum(slices.rows[share], V), shares, slices.n_jobs))
+            return np.concatenate(run(lambda rows: slices.operator(rows) @ V, slices.rows))
+        shares = even_slices(len(slices.rows), n_threads())
+        return reduce(np.add, run(lambda share: self._adjoint_sum(slices.rows[share], V), shares))
 
     def _adjoint_sum(self, share: list[slice], U: np.ndarray) -> np.ndarray:
         return reduce(np.add, (self.slices.operator(rows).T @ U[rows] for rows in share))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,21 +20,13 @@ WORTH_CONDENSING = 0.9  # share of rows and columns that may remain
 class SparseLowRank(Sum):
     """S + L R^T + U0 V0^T: sparse, a product of sparse factors, and low rank. Factors without columns are no term."""
 
-    def __init__(
-        self, S: sparse.csr_array, product: tuple[Any, Any], background: tuple[Any, Any], n_jobs: int | None = None
-    ) -> None:
-        self.S, self.product, self.background, self.n_jobs = S, product, background, n_jobs
+    def __init__(self, S: sparse.csr_array, product: tuple[Any, Any], background: tuple[Any, Any]) -> None:
+        self.S, self.product, self.background = S, product, background
         pairs = [pair for pair in (product, background) if pair[0].shape[1]]
-        super().__init__([Stored(S, n_jobs), *(LowRank(*pair, n_jobs) for pair in pairs)])
+        super().__init__([Stored(S), *(LowRank(*pair) for pair in pairs)])
 
     def _adjoint(self) -> SparseLowRank:
-        return SparseLowRank(by_rows(self.S.T), self.product[::-1], self.background[::-1], self.n_jobs)
-
-    def updated(self, left: np.ndarray, right: np.ndarray) -> SparseLowRank:
-        """Add left right^T to the background."""
-        U0, V0 = self.background
-        wider = np.concatenate([U0, left], axis=1), np.concatenate([V0, right], axis=1)
-        return SparseLowRank(self.S, self.product, wider, self.n_jobs)
+        return SparseLowRank(by_rows(self.S.T), self.product[::-1], self.background[::-1])
 
     def condensed(self) -> Condensed | None:
         """Only the rows and columns that have sparse entries, and q for the rest."""
@@ -47,7 +40,12 @@ class SparseLowRank(Sum):
         S = _cut(self.S, *live, (len(U0), len(V0)))
         L = _cut(L, live[0], used, (len(U0), q))
         R = _cut(R, live[1], used, (len(V0), q))
-        return Condensed(SparseLowRank(S, (L, R), (U0, V0), self.n_jobs), left, right)
+        return Condensed(SparseLowRank(S, (L, R), (U0, V0)), left, right)
+
+    def condensed_with(self, update: Callable[[], tuple[np.ndarray, np.ndarray]]) -> Condensed | None:
+        """The background takes the update in."""
+        U0, V0 = (np.concatenate(pair, axis=1) for pair in zip(self.background, update(), strict=True))
+        return SparseLowRank(self.S, self.product, (U0, V0)).condensed()
 
 
 def _meets(L: sparse.csr_array, R: sparse.csr_array) -> np.ndarray:

@@ -19,10 +19,9 @@ PIECES = 2  # for each thread, so that none waits long for another
 class Stored(KernelOperator):
     """A dense matrix, or a sparse one in CSR. Cost of a product with b columns: O(nnz b), on threads."""
 
-    def __init__(self, K: Any, n_jobs: int | None = None) -> None:
+    def __init__(self, K: Any) -> None:
         super().__init__(K.shape, K.dtype)
         self.K = by_rows(K)
-        self.n_jobs = n_jobs
 
     def take(self, rows: Index = EVERY, cols: Index = EVERY) -> np.ndarray:
         """Slice the matrix."""
@@ -34,10 +33,10 @@ class Stored(KernelOperator):
         return int(self.K.nnz if sparse.issparse(self.K) else self.K.size)
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:
-        return matmul(self.K, V, self.n_jobs)
+        return matmul(self.K, V)
 
     def _adjoint(self) -> Stored:
-        return Stored(self.K.T, self.n_jobs)
+        return Stored(self.K.T)
 
 
 def dense(block: Any) -> np.ndarray:
@@ -45,7 +44,7 @@ def dense(block: Any) -> np.ndarray:
     return block.toarray() if sparse.issparse(block) else np.asarray(block)
 
 
-def matmul(S: Any, V: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+def matmul(S: Any, V: np.ndarray) -> np.ndarray:
     """S @ V for a dense or CSR matrix; a large sparse one is shared among threads, by entries.
 
     scipy's sparse products release the interpreter lock. A single column takes its faster path for vectors, which waits
@@ -57,9 +56,9 @@ def matmul(S: Any, V: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         return (S @ V[:, 0])[:, None]
     if S.nnz * V.shape[1] < WORTH_THREADS:
         return S @ V
-    edges = np.searchsorted(S.indptr, np.linspace(0, S.nnz, PIECES * n_threads(n_jobs) + 1)[1:-1])
+    edges = np.searchsorted(S.indptr, np.linspace(0, S.nnz, PIECES * n_threads() + 1)[1:-1])
     edges = np.unique([0, *edges, S.shape[0]])
-    return np.concatenate(run(lambda ends: rows_of(S, slice(*ends)) @ V, pairwise(edges), n_jobs))
+    return np.concatenate(run(lambda ends: rows_of(S, slice(*ends)) @ V, pairwise(edges)))
 
 
 def times(Y: np.ndarray, R: np.ndarray) -> np.ndarray:

@@ -1,0 +1,82 @@
+"""The choice of C on samples that were left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.model_selection import check_cv
+
+from ..kernels.points import Array
+from ..linalg import Fold, HeldOut
+
+FOLDS = 10
+
+
+class Judged(NamedTuple):
+    """Held-out values of both functions at one C, merged and compared with the targets."""
+
+    merger: Any
+    """What merged or calibrates them, trained on all of them."""
+    merged: np.ndarray
+    """(n, k), one value for each sample and target."""
+    error: float
+    """By which C is chosen."""
+    score: float
+    """As ``score`` would give it."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The best of several C, what was judged of it, and the errors and scores of all of them."""
+
+    C: float
+    best: Judged
+    path: dict[str, np.ndarray]
+
+
+def grid_of(C: Any) -> np.ndarray:
+    """The values of C from which one is taken, shape (number,)."""
+    grid = np.atleast_1d(np.asarray(C, dtype=float))
+    if grid.ndim != 1 or not grid.size:
+        raise ValueError(f"C has shape {grid.shape}; give a number, or a list of them from which the best is taken")
+    if not (np.isfinite(grid).all() and grid.min() > 0):
+        raise ValueError(f"C={C} must be finite and above 0")
+    return grid
+
+
+def folds_of(cv: Any, X: Array, y: np.ndarray, *, of_classes: bool) -> list[Fold]:
+    """The folds to leave out in turn; None is ten, or as many as the smallest class has samples."""
+    smallest = np.unique(y, return_counts=True)[1].min() if of_classes else len(y)
+    splits = max(2, min(FOLDS, int(smallest))) if cv is None else cv
+    folds = list(check_cv(splits, y, classifier=of_classes).split(X, y))
+    times = np.bincount(np.concatenate([left_out for _, left_out in folds]), minlength=len(y))
+    if not ((times == 1).all() and all(len(kept) + len(left_out) == len(y) for kept, left_out in folds)):
+        raise ValueError(f"cv={cv} must leave every sample out once and train on all the others, as KFold does")
+    return folds
+
+
+def choose_C(
+    grid: np.ndarray, held_out: Iterable[HeldOut], judge: Callable[[np.ndarray, np.ndarray], Judged]
+) -> Chosen:
+    """Judge what both functions say of samples left out, for every C, and take the one of the least error.
+
+    A C at which some of it is not finite is passed over.
+    """
+    errors, scores = np.full(len(grid), np.inf), np.full(len(grid), np.nan)
+    best, C = None, np.nan
+    for number, (source, target) in enumerate(held_out):
+        if not (np.isfinite(source).all() and np.isfinite(target).all()):
+            continue
+        judged = judge(source, target)
+        errors[number], scores[number] = judged.error, judged.score
+        if judged.error < errors[:number].min(initial=np.inf):
+            best, C = judged, float(grid[number])
+    if best is None:
+        raise ValueError(
+            f"without some of the samples the system is singular, to rounding, at C={grid.tolist()}; add other values "
+            "of C, smaller ones if values of the kernel are large"
+        )
+    return Chosen(C, best, {"C": grid, "error": errors, "score": scores})

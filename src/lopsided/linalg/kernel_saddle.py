@@ -1,0 +1,96 @@
+"""The saddle systems of a kernel on samples, from the whole matrix or from landmarks."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from ..exceptions import RankWarning
+from ..kernels.base import Kernel, Precomputed
+from ..kernels.points import Array
+from ..operators.build import as_operator
+from .adaptive import approximate, many_sums
+from .finite import check_finite
+from .saddle import Duals, Saddle
+from .saddle_solvers import build_saddle
+from .solvers import Choice
+from .spectral import Spectral, of_landmarks
+
+N_LANDMARKS = 1000
+KEPT = 0.7  # components for each landmark; the last ones are mostly rounding
+
+
+@dataclass(frozen=True)
+class KernelSaddle:
+    """Saddle systems, and the points that new samples are compared with.
+
+    Attributes
+    ----------
+    saddle : Saddle
+        The systems of the kernel matrix.
+    choice : Choice
+        Which solver, and why.
+    kernel : Kernel
+        The kernel that was used: normalised over the landmarks, if it sums over them.
+    X, Z : arrays or sparse matrices
+        Left and right points.
+    over_points : callable
+        Takes duals of all samples and the targets Y to the duals of these points.
+    """
+
+    saddle: Saddle
+    choice: Choice
+    kernel: Kernel
+    X: Array
+    Z: Array
+    over_points: Callable[[Duals, np.ndarray], Duals]
+
+
+def saddle_of_samples(
+    kernel: Kernel,
+    X: Array,
+    Z: Array,
+    *,
+    solver: str,
+    largest_C: float,
+    many: bool,
+    damping: float,
+    tol: float,
+    budget: int,
+) -> KernelSaddle:
+    """The systems of the whole matrix k(X, Z); parameters as for :func:`build_saddle`."""
+    A = as_operator(kernel, X, Z, budget=budget)
+    check_finite(A @ np.ones((A.shape[1], 1)))
+    saddle, choice = build_saddle(
+        A, solver=solver, largest_C=largest_C, many=many, damping=damping, tol=tol, budget=budget
+    )
+    left = Z if isinstance(kernel, Precomputed) else X  # values are not kept: numbers name both sides
+    return KernelSaddle(saddle, choice, kernel, left, Z, lambda duals, _: duals)
+
+
+def saddle_of_landmarks(
+    kernel: Kernel, X: Array, choice: Choice, *, landmarks: str, n_landmarks: int | None, budget: int, seed: int
+) -> KernelSaddle:
+    """The systems of the centred k(X, X) as landmarks give it, with seven components for every ten of them."""
+    count = min(N_LANDMARKS, X.shape[0]) if n_landmarks is None else n_landmarks
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankWarning)  # as many components as there are will do
+        found, _ = approximate(
+            kernel,
+            X,
+            X,
+            max(1, round(KEPT * count)),
+            landmarks=landmarks,
+            n_landmarks=count,
+            budget=budget,
+            seed=seed,
+            center=True,
+            over_landmarks=many_sums(kernel, X, X),
+        )
+    left, right = found.landmarks
+    saddle = Spectral.of_nystrom(found)
+    return KernelSaddle(saddle, choice, found.kernel, left.points, right.points, partial(of_landmarks, found))
