@@ -8,7 +8,17 @@ from sklearn.exceptions import NotFittedError
 
 from cases import KERNELS, assert_close, centred, reference
 from lopsided import KernelSVD
-from lopsided.kernels import RBF, SNE, Exponential, Function, Linear, Polynomial, as_kernel
+from lopsided.kernels import (
+    RBF,
+    SNE,
+    Association,
+    Exponential,
+    Function,
+    Linear,
+    Polynomial,
+    Precomputed,
+    as_kernel,
+)
 
 every_kernel = pytest.mark.parametrize("name", KERNELS)
 GOOD = np.random.default_rng(0).standard_normal((12, 12))
@@ -222,3 +232,25 @@ def test_a_kernel_given_to_a_model_is_left_as_it_was():
     kernel = SNE()
     KernelSVD(kernel=kernel).fit(GOOD)
     assert vars(kernel) == {"bandwidth": None}
+
+
+def test_kernel_functions_return_real_numbers_and_may_return_sparse_ones():
+    with pytest.raises(ValueError, match="returned complex values"):
+        KernelSVD(2, kernel=lambda X, Z: 1j * (X @ Z.T)).fit(GOOD, Z=GOOD)
+    S = sparse.csr_array(GOOD)
+    product = KernelSVD(2, kernel=lambda X, Z: X @ Z.T).fit(S, Z=S)
+    np.testing.assert_allclose(product.singular_values_, KernelSVD(2, kernel="linear").fit(S, Z=S).singular_values_)
+    with pytest.raises(TypeError, match=r"they are sparse, and X.toarray\(\) makes them dense"):
+        KernelSVD(2, kernel=lambda X, Z: np.exp(X @ Z.T)).fit(S, Z=S)
+
+
+def test_kernels_of_given_values_are_not_transposed():
+    for kernel in (Precomputed(), Association()):
+        with pytest.raises(TypeError, match="not combined, nor transposed"):
+            kernel.T  # noqa: B018
+
+
+@pytest.mark.parametrize("factor", [np.nan, np.inf])
+def test_kernels_are_scaled_by_finite_numbers(factor):
+    with pytest.raises(ValueError, match="factor"):
+        (factor * Linear())(GOOD, GOOD)

@@ -7,6 +7,7 @@ from sklearn.cluster import SpectralBiclustering, SpectralCoclustering
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score, consensus_score
+from sklearn.metrics.pairwise import euclidean_distances
 
 from lopsided import KernelBiclustering, KernelSVD
 from lopsided.biclustering import coherence_index, matched_accuracy, partition_scores
@@ -354,3 +355,9 @@ def test_clusters_know_no_units(unit):
     expected, found = (KernelBiclustering(3, kernel="linear", random_state=0).fit(table) for table in (X, unit * X))
     np.testing.assert_array_equal(found.row_labels_, expected.row_labels_)
     np.testing.assert_array_equal(found.column_labels_, expected.column_labels_)
+
+
+def test_a_kernel_function_meets_rows_and_columns_of_one_width(rng):
+    table = np.kron([[3.0, 0.0], [0.0, 2.0]], np.ones((8, 5))) + 0.1 * rng.random((16, 10))
+    model = KernelBiclustering(2, kernel=lambda X, Z: np.exp(-euclidean_distances(X, Z, squared=True) / 50)).fit(table)
+    assert adjusted_rand_score(model.row_labels_, np.repeat([0, 1], 8)) == 1

@@ -8,7 +8,7 @@ from scipy.special import rel_entr
 from sklearn.mixture import GaussianMixture
 
 from cases import as_gaussian, as_mixture, as_probabilities, assert_close, log_density, parts_of
-from lopsided.kernels import KullbackLeibler
+from lopsided.kernels import RBF, KullbackLeibler, Linear
 
 READ = {"discrete": as_probabilities, "gaussian": as_gaussian, "mixture": as_mixture}
 every_kind = pytest.mark.parametrize("kind", READ)
@@ -85,6 +85,8 @@ def test_sparse_rows_are_read_as_dense_ones(kind, rng):
     P = rows_of(kind, rng)
     kernel = kernel_of(kind)
     assert_close(kernel(sparse.csr_array(P), sparse.csr_array(P)), kernel(P, P))
+    for combined in (kernel + Linear(), kernel * RBF(1.0), (kernel * Linear()).T):
+        assert_close(combined(sparse.csr_array(P), sparse.csr_array(P)), combined(P, P), 1e3)
 
 
 def test_gaussians_in_one_dimension_agree_with_quadrature():

@@ -72,6 +72,13 @@ def test_single_precision_is_kept(image):
     assert found.reconstruct().dtype == found.values.dtype == np.float32
 
 
+@pytest.mark.parametrize("offset", [0, 300, 1000])
+def test_single_precision_of_little_contrast_is_restored(offset, rng):
+    bright = rng.random((16, 20)).astype(np.float32) + offset
+    found = image_svd(bright)
+    np.testing.assert_allclose(found.restore(found.values), bright, atol=1e-6 * (1 + offset))
+
+
 def test_a_new_row_of_the_image_is_embedded(image):
     found = image_svd(image, Exponential(1.0), 5)
     model = found.models[0]

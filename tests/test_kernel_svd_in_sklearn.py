@@ -130,3 +130,28 @@ def test_parameters_are_what_was_given():
     assert model.kernel is kernel
     assert model.get_params()["kernel__bandwidth"] == 2.0
     assert model.set_params(kernel__bandwidth=1.0).kernel.bandwidth == 1.0
+
+
+def test_columns_of_right_points_are_known_by_name(rng):
+    X = pd.DataFrame(rng.standard_normal((12, 3)), columns=list("abc"))
+    turned = X[["c", "a", "b"]]
+    with pytest.raises(ValueError, match="column 0 of Z is 'c', but 'a' in X"):
+        KernelSVD(1, kernel="linear").fit(X, Z=turned)
+    model = KernelSVD(1, kernel="linear").fit(X, Z=X)
+    with pytest.raises(ValueError, match="column 0 of Z is 'c', but 'a' in the Z of fit"):
+        model.transform_right(turned)
+    assert_close(model.transform_right(X.to_numpy()), model.transform_right(X), 1)
+    other = X.rename(columns=str.upper).iloc[:, :2]
+    KernelSVD(1, compatibility="pca").fit(X.iloc[:, :2], Z=other.rename(columns=str.lower))
+    KernelSVD(1, kernel=lambda X, Z: X[:, :1] @ Z[:, :1].T).fit(X, Z=other)  # what it compares is its own affair
+
+
+def test_right_points_that_are_given_as_targets_are_noticed(rng):
+    with pytest.raises(ValueError, match=r"y is not looked at, but it has 8 rows and X has 10; take fit\(X, Z=Z\)"):
+        KernelSVD(2).fit(rng.standard_normal((10, 4)), rng.standard_normal((8, 4)))
+
+
+def test_a_scaling_that_overflows_is_refused(rng):
+    model = KernelSVD(2, kernel="linear", scaling=2000.0).fit(10 * rng.standard_normal((10, 4)))
+    with pytest.raises(ValueError, match="to the power 2000, which scaling asks for, overflows"):
+        model.transform(rng.standard_normal((2, 4)))

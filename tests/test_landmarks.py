@@ -9,9 +9,18 @@ from scipy import sparse
 
 from cases import KERNELS, assert_close, with_spectrum
 from lopsided import KernelSVD
-from lopsided.kernels import RBF, Laplacian, Linear
+from lopsided.kernels import RBF, SNE, Exponential, Katz, Laplacian, Linear
 from lopsided.linalg import STRATEGIES
-from lopsided.linalg.landmarks import WATCHED, by_leverage, cross_pivots, given_landmarks, kmeans, pivoted, uniform
+from lopsided.linalg.landmarks import (
+    WATCHED,
+    by_leverage,
+    chances_of_inclusion,
+    cross_pivots,
+    given_landmarks,
+    kmeans,
+    pivoted,
+    uniform,
+)
 
 every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
 SEEDS = pytest.mark.parametrize("seed", range(5))
@@ -112,6 +121,26 @@ def test_leverage_finds_an_outlier_and_counts_it_for_little(seed):
     left, _ = placed("leverage", X, X, n_landmarks=20, kernel=Linear(), random_state=seed)
     assert 123 in left.indices
     assert left.weights[left.indices == 123] < 0.1 * np.median(left.weights)
+
+
+@pytest.mark.parametrize("p", [1, 4, 7, 8])
+def test_rows_weigh_one_over_their_chance_to_be_drawn(p):
+    """Frequencies in many draws of p out of 8, one by one without repetition."""
+    rng, chances = seeded(), np.array([1.0, 1, 2, 2, 4, 5, 15, 30]) / 60
+    drawn = np.concatenate([rng.choice(8, p, replace=False, p=chances) for _ in range(4000)])
+    found = chances_of_inclusion(chances, p)
+    assert found.sum() == pytest.approx(p)
+    np.testing.assert_allclose(found, np.bincount(drawn, minlength=8) / 4000, atol=0.06)
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.7), SNE(0.7), Exponential(0.3)], ids=repr)
+def test_leverage_comes_nearer_with_more_landmarks_and_is_exact_with_all(kernel):
+    exact = KernelSVD(3, kernel=kernel).fit(POINTS, Z=RIGHT).singular_values_
+    apart = []
+    for counts in ((10, 10), (20, 20), (40, 30)):
+        model = KernelSVD(3, kernel=kernel, solver="nystrom", landmarks="leverage", n_landmarks=counts)
+        apart.append(np.abs(model.fit(POINTS, Z=RIGHT).singular_values_ - exact).max() / exact[0])
+    assert apart[2] < 1e-10 and apart[1] < apart[0]
 
 
 def test_rows_are_drawn_by_leverage_as_often_as_it_says():
@@ -268,7 +297,10 @@ def test_points_of_another_width_are_refused_before_the_compatibility_maps_them(
 
 @pytest.mark.parametrize(
     ("landmarks", "message"),
-    [("kmeans", "kmeans.*precomputed.*values only"), ((np.ones((4, 30)), FINE), "precomputed.*row and column numbers")],
+    [
+        ("kmeans", "kmeans.*Precomputed has values only"),
+        ((np.ones((4, 30)), FINE), "precomputed.*row and column numbers"),
+    ],
 )
 def test_precomputed_values_have_no_points_to_place(landmarks, message, rng):
     with pytest.raises(ValueError, match=message):
@@ -298,3 +330,14 @@ def test_the_budget_is_for_the_landmarks_that_were_given(rng):
 
     few, many = (needed(landmarks=(np.arange(p), np.arange(p))) for p in (10, 1200))
     assert (few, many) == (needed(n_landmarks=10), needed(n_landmarks=1200))
+
+
+def test_nodes_have_no_means_for_clusters(rng):
+    nodes, graph = np.arange(30.0)[:, None], (rng.random((30, 30)) < 0.2) * 1.0
+    with pytest.raises(ValueError, match="Katz has numbers of nodes, which have no means"):
+        placed("kmeans", nodes, nodes, n_landmarks=20, kernel=Katz(graph))
+
+
+def test_one_landmark_leaves_nothing_when_it_is_centred():
+    with pytest.raises(ValueError, match="the kernel less its means vanishes between the 1 left and the 1 right"):
+        KernelSVD(1, kernel=RBF(1.0), solver="nystrom", n_landmarks=1, center=True).fit(POINTS, Z=RIGHT)

@@ -78,6 +78,25 @@ def test_a_symmetric_kernel_gives_the_classical_machine(solver, C):
     np.testing.assert_allclose(model.source_decision_function(NEW), model.target_decision_function(NEW), rtol=1e-9)
 
 
+@pytest.mark.parametrize("C", [1.0, [1.0, 3.0]], ids=["one_C", "two_C"])
+@pytest.mark.parametrize(
+    ("kernel", "make"),
+    [(RBF(0.1), np.asarray), (RBF(0.1) + 0 * RBF(2.0), np.asarray), ("precomputed", sparse.csr_array)],
+    ids=["rbf", "sum", "sparse_values"],
+)
+def test_a_symmetric_kernel_is_never_near_to_singular(kernel, make, C, rng):
+    """K is nearly the identity and C = 1: the half of the system that K = K' leaves idle is singular, and idle."""
+    far = 30 * rng.standard_normal((60, 4))
+    points = make(np.eye(60) if kernel == "precomputed" else far)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = AsymmetricLSSVC(C, kernel=kernel).fit(points, np.arange(60) % 2)
+    source, target = model.source_decision_function(points), model.target_decision_function(points)
+    np.testing.assert_array_equal(source, target)
+    expected = (2 * (np.arange(60) % 2) - 1) * model.C_ / (1 + model.C_)  # of K = 1 and as many of either class
+    np.testing.assert_allclose(source, expected, rtol=1e-9)
+
+
 @pytest.mark.parametrize("kernel", [SNE(), StudentT(), RBF(1.0)], ids=repr)
 def test_every_solver_gives_the_same_decisions(kernel):
     expected = AsymmetricLSSVC(0.7, kernel=kernel).fit(X, THREE).decision_function(NEW)
@@ -266,8 +285,24 @@ def test_a_precomputed_kernel_takes_both_blocks(kernel, merge, make):
         np.testing.assert_allclose(model.decision_function(left), expected, rtol=1e-8)
         assert cross_val_score(AsymmetricLSSVC(kernel=kernel, merge=merge), K, THREE, cv=3).mean() > 0.4
     else:
-        with pytest.raises(ValueError, match=r"needs k\(training, new\).*transpose as Z, shape \(n_new, 30\)"):
+        with pytest.raises(ValueError, match=r"needs k\(training, new\) transposed, shape \(n_new, 30\), as Z"):
             model.predict(left)
+
+
+@pytest.mark.parametrize(
+    ("merge", "left", "right", "message"),
+    [
+        ("mean", np.ones((5, 30)), np.ones((30, 5)), r"Z has shape \(30, 5\), but it is k\(training, new\) transposed"),
+        ("mean", np.ones((5, 30)), np.full((5, 30), np.nan), "Input Z contains NaN"),
+        ("target", np.ones((2, 30)), np.ones((7, 30)), "X holds 2 new samples and Z 7"),
+        ("target", np.ones((2, 29)), np.ones((2, 30)), "X has 29 features"),
+        ("source", np.ones((2, 30)), np.ones((3, 1)), r"Z has shape \(3, 1\)"),
+    ],
+)
+def test_both_blocks_are_checked_whichever_is_looked_at(merge, left, right, message):
+    model = AsymmetricLSSVC(kernel="precomputed", merge=merge).fit(RBF(2.0)(X, X), TWO)
+    with pytest.raises(ValueError, match=message):
+        model.predict(left, Z=right)
 
 
 def test_sparse_points_give_the_decisions_of_dense_ones():
@@ -361,7 +396,12 @@ def test_a_C_that_makes_the_system_singular_is_named_and_a_safe_one_is_quiet():
         ({"damping": 1.0, "solver": "spectral"}, "damping=1.0 takes"),
         ({"tol": -1.0}, "tol.*Got -1.0"),
         ({"cv": ShuffleSplit(3), "C": [1.0]}, "leave every sample out once"),
+        (
+            {"cv": [(np.arange(15), np.arange(15, 30)), (np.arange(15), np.arange(15))], "C": [1.0]},
+            "leave every sample",
+        ),
         ({"cv": 1, "C": [1.0]}, "cv.*Got 1"),
+        ({"C": 1e-160}, r"C=1e-160 must lie between 1e-150 and 1e\+150"),
         ({"n_jobs": 0}, "n_jobs=0"),
         ({"memory_budget": "lots"}, "memory_budget='lots'"),
         ({"kernel": lambda X, Z: np.full((len(X), len(Z)), np.nan)}, "not finite"),
@@ -389,6 +429,12 @@ def test_labels_that_make_no_sense_are_refused(y, message):
         AsymmetricLSSVC().fit(X, y)
 
 
+@pytest.mark.filterwarnings("ignore:The number of unique classes")
+def test_a_stack_needs_two_samples_of_some_class():
+    with pytest.raises(ValueError, match="none of the 30 classes has two samples"):
+        AsymmetricLSSVC(merge="stack").fit(X, np.arange(30))
+
+
 @pytest.mark.parametrize(
     ("y", "message"),
     [
@@ -396,8 +442,10 @@ def test_labels_that_make_no_sense_are_refused(y, message):
         (np.column_stack([REAL, np.ones(30)]), "target 1 is 1 for all"),
         (np.where(np.arange(30) == 3, np.nan, REAL), "y contains NaN"),
         (np.where(np.arange(30) == 3, np.inf, REAL), "y contains infinity"),
+        (1e160 * REAL, r"targets reach .*e\+160.*divide y by"),
+        (1e-160 * REAL, "targets reach .*e-160.*divide y by"),
     ],
-    ids=["constant", "one_constant", "nan", "infinity"],
+    ids=["constant", "one_constant", "nan", "infinity", "large", "small"],
 )
 def test_targets_that_make_no_sense_are_refused(y, message):
     with pytest.raises(ValueError, match=message):
@@ -423,7 +471,7 @@ def test_bad_points_are_refused_at_fit_and_at_prediction(estimator):
     values = estimator(kernel="precomputed").fit(X @ X.T + X.sum(axis=1), y)
     with pytest.raises(ValueError, match="X holds 7 new samples and Z 6"):
         values.predict(NEW @ X.T, Z=NEW[1:] @ X.T)
-    with pytest.raises(ValueError, match="expecting 30"):
+    with pytest.raises(ValueError, match=r"Z has shape \(7, 4\), but it is .* \(n_new, 30\)"):
         values.predict(NEW @ X.T, Z=NEW)
 
 

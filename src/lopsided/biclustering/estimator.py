@@ -16,7 +16,7 @@ from .._seeds import seed_of
 from ..estimators import KernelSVD
 from ..estimators.decomposed import times_kernel
 from ..exceptions import LopsidedWarning, RankWarning, warn
-from ..kernels import Kernel, Precomputed
+from ..kernels import Function, Kernel, Precomputed, as_kernel
 from ..kernels.points import FLOATS, Array, by_rows, canonical, check_points
 from ..linalg import (
     BlockRules,
@@ -247,9 +247,11 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
                 f"n_components={self.n_components} exceeds min(n_samples, n_features)={most}; {most} are kept",
                 RankWarning,
             )
+        meets_widths = isinstance(as_kernel(self.kernel), Function) and X.shape[0] != X.shape[1]
         return KernelSVD(
             min(wanted, most),
             kernel=self.kernel,
+            compatibility="pca" if meets_widths else "auto",
             tol=TOLERANCE,
             random_state=0,
             n_jobs=self.n_jobs,

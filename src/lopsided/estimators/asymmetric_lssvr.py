@@ -15,6 +15,7 @@ from sklearn.utils.validation import validate_data
 
 from ..kernels.points import FLOATS, Array, canonical
 from .least_squares import AsymmetricLeastSquares
+from .supervision import check_magnitude
 
 
 class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
@@ -81,6 +82,7 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
         self._validate_params()
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, multi_output=True, y_numeric=True)
         Y = np.asarray(y, dtype=float).reshape(len(y), -1)
+        check_magnitude(Y)
         constant = np.ptp(Y, axis=0) == 0
         if constant.any():
             raise ValueError(

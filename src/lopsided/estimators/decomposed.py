@@ -17,7 +17,7 @@ from ..kernels.points import FLOATS, Array, canonical, check_points
 from ..linalg import Compatibility, Diagnostics, Factors, Landmarks, Weights, check_finite, diagnose, powers
 from ..linalg.factors import Side
 from ..operators import Centered, KernelOperator, as_operator, budget_bytes, operator_of_new
-from .placing import place
+from .placing import check_names, column_names, place
 
 SLAB_ROWS = 1 << 18
 
@@ -43,6 +43,7 @@ class DecomposedKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     n_components_: int
     n_features_in_: int
     n_features_right_: int
+    _right_names: np.ndarray | None
     _left: Side
     _right: Side
 
@@ -68,6 +69,7 @@ class DecomposedKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         over the right set (SNE, StudentT) sum over it again, which costs as much as fitting them did.
         """
         check_is_fitted(self)
+        check_names(column_names(Z), self._right_names, "the Z of fit")
         Z = check_points(gathered(Z, "Z"), "Z")
         if Z.shape[1] != self.n_features_right_:
             raise ValueError(

@@ -13,6 +13,7 @@ from ..kernels.points import Array
 from ..linalg import Fold, HeldOut
 
 FOLDS = 10
+LARGEST_C = 1e150
 
 
 class Judged(NamedTuple):
@@ -38,22 +39,31 @@ class Chosen:
 
 
 def grid_of(C: Any) -> np.ndarray:
-    """The values of C from which one is taken, shape (number,)."""
+    """The values of C from which one is taken, shape (number,); their squares must be numbers, too."""
     grid = np.atleast_1d(np.asarray(C, dtype=float))
     if grid.ndim != 1 or not grid.size:
         raise ValueError(f"C has shape {grid.shape}; give a number, or a list of them from which the best is taken")
     if not (np.isfinite(grid).all() and grid.min() > 0):
         raise ValueError(f"C={C} must be finite and above 0")
+    if grid.min() < 1 / LARGEST_C or grid.max() > LARGEST_C:
+        raise ValueError(f"C={C} must lie between {1 / LARGEST_C:g} and {LARGEST_C:g}; scale the kernel instead")
     return grid
 
 
 def folds_of(cv: Any, X: Array, y: np.ndarray, *, of_classes: bool) -> list[Fold]:
     """The folds to leave out in turn; None is ten, or as many as the smallest class has samples."""
-    smallest = np.unique(y, return_counts=True)[1].min() if of_classes else len(y)
-    splits = max(2, min(FOLDS, int(smallest))) if cv is None else cv
+    counts = np.unique(y, return_counts=True)[1] if of_classes else np.array([len(y)])
+    if cv is None and counts.max() < 2:
+        raise ValueError(
+            f"none of the {len(counts)} classes has two samples, so that none can be held out; give more samples, or a "
+            "single C and a merge other than 'stack'"
+        )
+    splits = max(2, min(FOLDS, int(counts.min()))) if cv is None else cv
     folds = list(check_cv(splits, y, classifier=of_classes).split(X, y))
+    everything = np.arange(len(y))
     times = np.bincount(np.concatenate([left_out for _, left_out in folds]), minlength=len(y))
-    if not ((times == 1).all() and all(len(kept) + len(left_out) == len(y) for kept, left_out in folds)):
+    whole = all(np.array_equal(np.sort(np.concatenate(fold)), everything) for fold in folds)
+    if not (whole and (times == 1).all()):
         raise ValueError(f"cv={cv} must leave every sample out once and train on all the others, as KFold does")
     return folds
 

@@ -32,7 +32,7 @@ from ..linalg import (
 from ..linalg.compatibility import PROJECTIONS
 from ..operators import Centered, KernelOperator, as_operator, budget_bytes
 from .decomposed import DecomposedKernel
-from .placing import check_rank, choose_compatibility, mapped_landmarks, place
+from .placing import check_names, check_rank, choose_compatibility, column_names, mapped_landmarks, place
 
 
 class KernelSVD(DecomposedKernel):
@@ -207,7 +207,7 @@ class KernelSVD(DecomposedKernel):
             Left points, or the kernel matrix itself. A memory map is read as it is; blocks, and objects that are sliced
             like h5py's and zarr's, are copied once to a temporary file.
         y : ignored
-            For the convention of scikit-learn.
+            For the convention of scikit-learn; right points are given by name.
         Z : like X, of shape (m, width of the right), default=None
             Right points; None takes the columns of X.
         left_weights, right_weights : arrays of shapes (n,) and (m,), default=None
@@ -217,6 +217,8 @@ class KernelSVD(DecomposedKernel):
         """
         self._validate_params()
         X = canonical(validate_data(self, gathered(X, "X"), accept_sparse="csr", dtype=FLOATS))
+        if getattr(y, "ndim", 1) == 2 and len(y) != X.shape[0]:
+            raise ValueError(f"y is not looked at, but it has {len(y)} rows and X has {X.shape[0]}; take fit(X, Z=Z)")
         with jobs(self.n_jobs):
             self._fit(X, Z, left_weights, right_weights)
         return self
@@ -230,6 +232,9 @@ class KernelSVD(DecomposedKernel):
 
     def _fit(self, X: Array, Z: Array, left_weights: Any, right_weights: Any) -> None:
         kernel, budget, of_one_matrix = as_kernel(self.kernel), budget_bytes(self.memory_budget), Z is None
+        self._right_names = column_names(Z)
+        if kernel.same_width:
+            check_names(self._right_names, getattr(self, "feature_names_in_", None), "X")
         X, Z = place(kernel, X, Z)
         shape = X.shape[0], Z.shape[0]
         self.weights_ = check_weights(left_weights, right_weights, shape, X.dtype)

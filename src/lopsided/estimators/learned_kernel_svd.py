@@ -26,7 +26,7 @@ from ..kernels.points import FLOATS
 from ..linalg.compatibility import LearnedProjection, thin_svd
 from ..linalg.learned import Learned, Problem, Round, batch_steps, learn, refitted, unit_of, whole_steps
 from ..linalg.losses import CrossEntropy, Loss, Squared
-from .supervision import encoded
+from .supervision import check_magnitude, encoded
 
 WHOLE = 1 << 22  # kernel values up to which every step looks at all rows
 COMPONENTS = 4
@@ -316,6 +316,7 @@ class LearnedKernelSVDRegressor(RegressorMixin, LearnedKernelSVD):
         X, y = validate_data(self, X, y, dtype=FLOATS, multi_output=True, y_numeric=True)
         self._flat = y.ndim == 1
         Y = y.reshape(len(y), -1).astype(float)
+        check_magnitude(Y)
         middle, spread = Y.mean(axis=0), Y.std(axis=0)
         spread = np.where(spread > 0, spread, 1)
         self._fit(X, ((Y - middle) / spread).astype(X.dtype), Squared(), None)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._parallel import jobs
 from .._seeds import seed_of
 from ..kernels import Kernel, Precomputed, as_kernel, takes_values
-from ..kernels.points import FLOATS, Array, canonical
+from ..kernels.points import FLOATS, Array, canonical, check_points
 from ..linalg import (
     SADDLE_SOLVERS,
     STRATEGIES,
@@ -86,14 +86,14 @@ class AsymmetricLeastSquares(BaseEstimator):
 
         For kernel="precomputed" a row of X holds k(x, x_i) for every training sample x_i.
         """
-        return self._squeeze(self._values(X, of_right=False))
+        return self._squeeze(self._values(self._checked(X), of_right=False))
 
     def target_decision_function(self, X: Array) -> np.ndarray:
         """f_t(x) = k(X, x)'a + b2, shape (n,) or (n, k).
 
         For kernel="precomputed" a row of X holds k(x_i, x) for every training sample x_i.
         """
-        return self._squeeze(self._values(X, of_right=True))
+        return self._squeeze(self._values(self._checked(X), of_right=True))
 
     def _learn(self, X: Array, Y: np.ndarray, y: np.ndarray) -> None:
         """Solve for the targets Y (n, k), at the best C if there are several."""
@@ -200,25 +200,37 @@ class AsymmetricLeastSquares(BaseEstimator):
 
     def _decide(self, X: Array, Z: Array) -> np.ndarray:
         """The merged functions at new samples, shape (n, k)."""
-        check_is_fitted(self)
-        if not isinstance(self.kernel_, Precomputed) and Z is not None:
-            raise ValueError("Z is for kernel='precomputed'; other kernels find both blocks from X")
-        if isinstance(self.kernel_, Precomputed) and Z is None and self.merge != "source":
-            raise ValueError(
-                f"merge={self.merge!r} needs k(training, new) too: pass its transpose as Z, shape (n_new, "
-                f"{self.n_features_in_}), beside X = k(new, training); or take merge='source'"
-            )
-        right = X if Z is None else Z
+        X, Z = self._checked(X), self._checked_right(Z)
+        if Z is not None and X.shape[0] != Z.shape[0]:
+            raise ValueError(f"X holds {X.shape[0]} new samples and Z {Z.shape[0]}; they must be the same ones")
         source = self._values(X, of_right=False) if self.merge != "target" else None
-        target = self._values(right, of_right=True) if self.merge != "source" else None
-        if source is not None and target is not None and len(source) != len(target):
-            raise ValueError(f"X holds {len(source)} new samples and Z {len(target)}; they must be the same ones")
+        target = self._values(X if Z is None else Z, of_right=True) if self.merge != "source" else None
         return self._merge(source, target, getattr(self, "merger_", None))
+
+    def _checked(self, X: Array) -> Array:
+        check_is_fitted(self)
+        return canonical(validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False))
+
+    def _checked_right(self, Z: Array) -> Array:
+        """The second block of a precomputed kernel; None for others, and where it is not looked at."""
+        if not isinstance(self.kernel_, Precomputed):
+            if Z is not None:
+                raise ValueError("Z is for kernel='precomputed'; other kernels find both blocks from X")
+            return None
+        wanted = f"k(training, new) transposed, shape (n_new, {self.n_features_in_})"
+        if Z is None:
+            if self.merge == "source":
+                return None
+            raise ValueError(
+                f"merge={self.merge!r} needs {wanted}, as Z, beside X = k(new, training); or take merge='source'"
+            )
+        Z = check_points(Z, "Z")
+        if Z.shape[1] != self.n_features_in_:
+            raise ValueError(f"Z has shape {Z.shape}, but it is {wanted}")
+        return Z
 
     def _values(self, X: Array, *, of_right: bool) -> np.ndarray:
         """The source function, or the target function of right points, in blocks; nothing is kept."""
-        check_is_fitted(self)
-        X = canonical(validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False))
         weights, offset = (
             (self.left_duals_, self.target_intercept_) if of_right else (self.right_duals_, self.source_intercept_)
         )

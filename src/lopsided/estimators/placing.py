@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import _get_feature_names
 
 from .._rows import gathered
 from ..kernels import Kernel, Precomputed
@@ -24,6 +25,22 @@ def place(kernel: Kernel, X: Array, Z: Array) -> tuple[Array, Array]:
             raise ValueError("kernel='precomputed' takes the kernel matrix as X; leave Z out")
         return X, np.arange(X.shape[1])[:, None]
     return (X, by_rows(X.T)) if Z is None else check_sides(X, gathered(Z, "Z"))
+
+
+def column_names(Z: Any) -> np.ndarray | None:
+    """The names of the columns of a table of right points, if it has any."""
+    return None if Z is None else _get_feature_names(Z)
+
+
+def check_names(names: np.ndarray | None, expected: np.ndarray | None, whose: str) -> None:
+    """Refuse a Z whose columns are named, and are not those expected, in their order."""
+    if names is None or expected is None or np.array_equal(names, expected):
+        return
+    if len(names) == len(expected):
+        i = int(np.flatnonzero(names != expected)[0])
+        raise ValueError(
+            f"column {i} of Z is {names[i]!r}, but {expected[i]!r} in {whose}; bring the columns into one order"
+        )
 
 
 def check_rank(k: float, shape: tuple[int, int], n_features: int, weights: Weights | None) -> None:

@@ -11,6 +11,8 @@ from sklearn.utils.validation import check_consistent_length
 
 from ..kernels.points import Array
 
+LARGEST = 1e150
+
 
 def encoded(y: Any, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
     """The classes, sorted, and the number of its class for each sample; refuses labels that tell none apart."""
@@ -19,6 +21,15 @@ def encoded(y: Any, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
         said = f"one class only, {classes[0]}" if len(classes) else "no class"
         raise ValueError(f"in {name} there is {said}; a classifier takes samples of at least two, so give others, too")
     return classes, codes
+
+
+def check_magnitude(Y: np.ndarray) -> None:
+    """Refuse real targets whose squares overflow or vanish."""
+    largest = float(np.abs(Y).max())
+    if largest and not 1 / LARGEST < largest < LARGEST:
+        raise ValueError(
+            f"targets reach {largest:g}, whose square is beyond what a float holds; divide y by {largest:g}"
+        )
 
 
 def labelled(y: Any, X: Array, name: str) -> tuple[np.ndarray, np.ndarray]:

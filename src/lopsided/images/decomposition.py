@@ -62,7 +62,7 @@ class ImageSVD:
         ValueError
             The kernel is none of the inner product, or not monotone between the darkest and the brightest pixel.
         """
-        grid = np.linspace(self.image.min(), self.image.max(), GRID)
+        grid = np.linspace(float(self.image.min()), float(self.image.max()), GRID)  # single precision repeats itself
         kernel = self.models[0].kernel_
         if not isinstance(kernel, InnerProductKernel | Exponential):
             raise ValueError(

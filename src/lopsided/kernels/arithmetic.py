@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from copy import copy
-from typing import Self
+from numbers import Real
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.utils._param_validation import Interval
 
 from .base import Kernel, Weighted
 from .points import Array
@@ -167,6 +169,8 @@ class Scaled(Kernel):
     kernel_ : Kernel
         The inner kernel, fitted.
     """
+
+    _parameter_constraints: dict[str, Any] = {"factor": [Interval(Real, None, None, closed="neither")]}
 
     def __init__(self, kernel: Kernel, factor: float) -> None:
         self.kernel = kernel

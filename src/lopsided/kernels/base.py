@@ -115,6 +115,7 @@ class Kernel(BaseEstimator, ABC):
         """The same kernel with its arguments exchanged, fitted if this one is."""
         from .arithmetic import Swapped  # kernels made of kernels stand above this module
 
+        refuse_values(self)
         swapped = Swapped(self)
         if hasattr(self, "widths_"):
             swapped.kernel_, swapped.widths_ = self, self.widths_[::-1]
@@ -169,12 +170,18 @@ class Function(Kernel):
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Call the function and hold it to its shape."""
         try:
-            K = np.asarray(self.function(L, R))
-        except ValueError as error:
-            raise ValueError(
+            K = self.function(L, R)
+        except (TypeError, ValueError) as error:
+            hint = "they are sparse, and X.toarray() makes them dense" if sparse.issparse(L) else ""
+            if L.shape[1] != R.shape[1]:
+                hint = "KernelSVD(compatibility='pca') brings points to one width"
+            raise type(error)(
                 f"the kernel function failed for left points of shape {L.shape} and right points of shape {R.shape}: "
-                f"{error}; compatibility='pca' brings points to one width"
+                f"{error}{hint and '; '}{hint}"
             ) from error
+        K = K.toarray() if sparse.issparse(K) else np.asarray(K)
+        if K.dtype.kind == "c":
+            raise ValueError("the kernel function returned complex values; it must return real ones")
         if K.shape != (L.shape[0], R.shape[0]):
             raise ValueError(
                 f"the kernel function returned shape {K.shape} for {L.shape[0]} left and {R.shape[0]} right "
@@ -220,4 +227,6 @@ class Precomputed(Kernel):
 def refuse_values(*kernels: Any) -> None:
     """Stop arithmetic on kernel values that were computed elsewhere."""
     if any(isinstance(kernel, Precomputed) for kernel in kernels):
-        raise TypeError("Precomputed does not combine with other kernels; combine the matrices and pass the result")
+        raise TypeError(
+            "kernels of given values are not combined, nor transposed; do so with the matrices, and pass the result"
+        )

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._seeds import seed_of
 from .base import Kernel
-from .distributions import Discrete, Family, Gaussian, Mixture
+from .distributions import Discrete, Family, Gaussian, Mixture, dense
 from .points import Array, check_sides
 
 SAMPLE = 256
@@ -139,7 +139,7 @@ class KullbackLeibler(Kernel):
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Return exp(-a KL) for all pairs."""
-        D = self.family_.divergences(L, R)
+        D = self.family_.divergences(dense(L), dense(R))  # in a sum with sparse sides they are sparse again
         D *= -self.a_
         return np.exp(D, out=D)
 

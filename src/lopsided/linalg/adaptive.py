@@ -13,6 +13,7 @@ from scipy import sparse
 from .._parallel import n_threads
 from ..exceptions import AccuracyWarning, RankWarning, warn
 from ..kernels.base import Kernel, Precomputed
+from ..kernels.node import GraphKernel
 from ..kernels.points import Array
 from ..operators.blocked import TILE_BYTES
 from ..operators.build import as_operator, is_recomputed
@@ -207,8 +208,9 @@ def _place(
     if not isinstance(landmarks, str):
         left, right = landmarks
         return given_landmarks(left, X, "left"), given_landmarks(right, Z, "right")
-    if landmarks == "kmeans" and isinstance(kernel, Precomputed):
-        raise ValueError("landmarks='kmeans' needs points, and kernel='precomputed' has values only; take another way")
+    if landmarks == "kmeans" and isinstance(kernel, (Precomputed, GraphKernel)):
+        what = "values only" if isinstance(kernel, Precomputed) else "numbers of nodes, which have no means"
+        raise ValueError(f"landmarks='kmeans' needs points, and {type(kernel).__name__} has {what}; take another way")
     rngs = [np.random.default_rng([seed, side]) for side in (0, 0 if X is Z else 1)]  # a symmetric matrix stays so
     if landmarks == "pivoted":
         return pivoted(kernel, X, Z, counts, rngs[0])

@@ -73,12 +73,18 @@ def exact_sides(factors: Factors, means: tuple[Any, Any, Any] | None) -> tuple[S
 
 
 def powers(s: np.ndarray, exponent: float, points: int) -> np.ndarray:
-    """s^exponent, and zero for what overflows and for what is null to rounding in a matrix of so many points."""
+    """s^exponent, and zero for what is null to rounding in a matrix of so many points."""
     info = np.finfo(s.dtype)
     live = s > max(NULL * np.sqrt(points) * info.eps * s[0], info.tiny)
     with np.errstate(over="ignore"):
         found = np.where(live, s, 1) ** exponent
-    return np.where(live & np.isfinite(found), found, 0).astype(s.dtype)
+    if not np.isfinite(found).all():
+        worst = s[~np.isfinite(found)][0]
+        raise ValueError(
+            f"the singular value {worst:.3g} to the power {exponent:g}, which scaling asks for, overflows; take a "
+            "scaling from 0 to 1, or scale the kernel"
+        )
+    return np.where(live, found, 0).astype(s.dtype)
 
 
 def canonical_signs(U: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ from ..exceptions import RankWarning
 from ..kernels.base import Kernel, Precomputed
 from ..kernels.points import Array
 from ..operators.build import as_operator
+from ..operators.stored import Stored
 from .adaptive import approximate, many_sums
 from .finite import check_finite
 from .saddle import Duals, Saddle
@@ -62,8 +63,13 @@ def saddle_of_samples(
     tol: float,
     budget: int,
 ) -> KernelSaddle:
-    """The systems of the whole matrix k(X, Z); parameters as for :func:`build_saddle`."""
+    """The systems of the whole matrix k(X, Z); parameters as for :func:`build_saddle`.
+
+    A symmetric kernel of points with themselves is taken to be so: what its values differ by is rounding.
+    """
     A = as_operator(kernel, X, Z, budget=budget)
+    if kernel.symmetric and X is Z and isinstance(A, Stored):
+        A = Stored((A.K + A.K.T) / 2)
     check_finite(A @ np.ones((A.shape[1], 1)))
     saddle, choice = build_saddle(
         A, solver=solver, largest_C=largest_C, many=many, damping=damping, tol=tol, budget=budget

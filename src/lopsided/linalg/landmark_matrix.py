@@ -14,7 +14,7 @@ from .landmarks import Landmarks
 from .solvers import factorise
 
 NOISE = 10  # eps: singular values of the matrix below this share of its norm are rounding
-VANISHES = "the kernel vanishes between the {} left and the {} right landmarks; take other ones"
+VANISHES = "the kernel {}vanishes between the {} left and the {} right landmarks; take other ones, or more"
 
 
 def between(kernel: Kernel, rows: Landmarks, columns: Landmarks) -> np.ndarray:
@@ -59,7 +59,7 @@ def leading_triplets(
     small = factorise(Stored(W), min(count, *W.shape), budget=np.iinfo(np.int64).max, rng=rng)[0]
     rank = int(np.count_nonzero(small.s > max(rounding, np.finfo(float).tiny)))
     if not rank:
-        raise ValueError(VANISHES.format(*W.shape))
+        raise ValueError(VANISHES.format("less its means " if center else "", *W.shape))
     small = small.truncate(rank)
     U, V = small.U, small.V
     if center:  # the last vectors are so only to rounding over their singular value, by which the extension divides
@@ -75,7 +75,7 @@ def leading_eigenvectors(
     leading = np.argsort(-np.abs(values), kind="stable")[:count]
     leading = leading[np.abs(values[leading]) > max(rounding, np.finfo(float).tiny)]
     if not len(leading):
-        raise ValueError(VANISHES.format(*W.shape))
+        raise ValueError(VANISHES.format("less its means " if center else "", *W.shape))
     E = E[:, leading]
     return root[:, None] * (_orthogonal_to(root, E) if center else E), values[leading]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+from scipy import optimize, sparse
 from threadpoolctl import threadpool_limits
 
 from ..kernels.base import Kernel
@@ -18,6 +18,7 @@ from .finite import check_finite
 CLUSTERED = 50  # points for each cluster are enough to place it
 CANDIDATES = 20  # points for each pivot
 WATCHED = 64  # columns in which a pivot is looked for
+MANY_TIMES = 50  # the mean waiting time, by which every row has come
 EXPLORED = 0.5  # share of leverage sampling that is uniform, for what the scores have not seen
 
 
@@ -103,12 +104,31 @@ STRATEGIES = (*PLACES, "leverage", "pivoted")
 
 
 def by_leverage(points: Array, vectors: np.ndarray, p: int, rng: np.random.Generator) -> Landmarks:
-    """Rows drawn by their leverage, the squared length of their row of singular vectors, half of them uniformly."""
+    """Rows drawn by their leverage, the squared length of their row of singular vectors, half of them uniformly.
+
+    A row weighs one over its chance to be among those drawn.
+    """
     scores = np.einsum("ij,ij->i", vectors, vectors, dtype=float)
     n = len(scores)
     chances = EXPLORED / n + (1 - EXPLORED) * scores / scores.sum()
     indices = rng.choice(n, p, replace=False, p=chances)
-    return rows_as_landmarks(points, indices, 1 / chances[indices])
+    return rows_as_landmarks(points, indices, 1 / chances_of_inclusion(chances, p)[indices])
+
+
+def chances_of_inclusion(chances: np.ndarray, p: int) -> np.ndarray:
+    """How probable it is that each of n rows is among p that are drawn one by one, by these chances, none twice.
+
+    Let every row wait for an exponential time of rate c_i: those drawn are the first p to come, and at the time t by
+    which p are expected row i has come with the chance 1 - exp(-c_i t).
+    """
+    if p == len(chances):
+        return np.ones(p)
+
+    def missing(log_t: float) -> float:
+        return float(-np.expm1(-chances * np.exp(log_t)).sum() - p)
+
+    log_t = optimize.brentq(missing, np.log(p) - 1, np.log(MANY_TIMES / chances.min()))
+    return -np.expm1(-chances * np.exp(log_t))
 
 
 def pivoted(

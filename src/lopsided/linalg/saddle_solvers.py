@@ -73,7 +73,7 @@ def build_saddle(
     if solver == "auto" and damping:
         choice = Choice("sparse_lu" if is_sparse else "dense", "damping takes a factorisation of the whole system")
     elif solver == "auto":
-        symmetric = isinstance(A, Stored) and not is_sparse and np.array_equal(A.K, A.K.T)
+        symmetric = isinstance(A, Stored) and (A.K != A.K.T).sum() == 0
         choice = choose_saddle(
             A.shape[0], entries=A.work, budget=budget, many=many, symmetric=symmetric, is_sparse=is_sparse
         )
