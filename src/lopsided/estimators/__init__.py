@@ -3,7 +3,8 @@
 from .asymmetric_lssvc import AsymmetricLSSVC
 from .asymmetric_lssvr import AsymmetricLSSVR
 from .kernel_svd import KernelSVD
-from .learned_kernel_svd import LearnedKernelSVDClassifier, LearnedKernelSVDRegressor
+from .learned_kernel_svd_classifier import LearnedKernelSVDClassifier
+from .learned_kernel_svd_regressor import LearnedKernelSVDRegressor
 from .prior_nystroem import PriorNystroem
 
 __all__ = [

@@ -1,0 +1,86 @@
+"""Regression by kernel SVD whose compatibility is learned from targets."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import validate_data
+
+from ..kernels.points import FLOATS
+from ..linalg.losses import Squared
+from .learned_kernel_svd import LearnedKernelSVD
+from .supervision import check_magnitude
+
+
+class LearnedKernelSVDRegressor(RegressorMixin, LearnedKernelSVD):
+    """Regress by kernel SVD with a learned compatibility: :class:`LearnedKernelSVDClassifier` with squared loss.
+
+    Targets are brought to mean zero and deviation one inside.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        As in :class:`LearnedKernelSVDClassifier`.
+    kernel : str or Kernel, default="rbf"
+        As in :class:`LearnedKernelSVDClassifier`.
+    alpha : float, default=1e-3
+        As in :class:`LearnedKernelSVDClassifier`.
+    optimizer : {"auto", "lbfgs", "adam"}, default="auto"
+        As in :class:`LearnedKernelSVDClassifier`.
+    max_iter : int, default=100
+        As in :class:`LearnedKernelSVDClassifier`.
+    batch_size : int, default=500
+        As in :class:`LearnedKernelSVDClassifier`.
+    learning_rate : float, default=0.01
+        As in :class:`LearnedKernelSVDClassifier`.
+    validation_fraction : float, default=0.2
+        As in :class:`LearnedKernelSVDClassifier`.
+    n_iter_no_change : int, default=10
+        As in :class:`LearnedKernelSVDClassifier`.
+    tol : float, default=1e-4
+        As in :class:`LearnedKernelSVDClassifier`.
+    verbose : bool, default=False
+        As in :class:`LearnedKernelSVDClassifier`.
+    random_state : int, RandomState instance or None, default=None
+        As in :class:`LearnedKernelSVDClassifier`.
+
+    Attributes
+    ----------
+    points_, compatibility_, right_vectors_, singular_values_, coef_, intercept_, curve_, n_iter_, kernel_, optimizer_,
+    n_features_in_
+        As in :class:`LearnedKernelSVDClassifier`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided import LearnedKernelSVDRegressor
+    >>> X = np.random.default_rng(0).standard_normal((200, 3))
+    >>> bool(LearnedKernelSVDRegressor(3).fit(X, np.sin(X[:, 0])).score(X, np.sin(X[:, 0])) > 0.8)
+    True
+    """
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from samples X (n, p) with numbers y (n,) or (n, outputs)."""
+        self._validate_params()
+        X, y = validate_data(self, X, y, dtype=FLOATS, multi_output=True, y_numeric=True)
+        self._flat = y.ndim == 1
+        Y = y.reshape(len(y), -1).astype(float)
+        check_magnitude(Y)
+        middle, spread = Y.mean(axis=0), Y.std(axis=0)
+        spread = np.where(spread > 0, spread, 1)
+        self._fit(X, ((Y - middle) / spread).astype(X.dtype), Squared(), None)
+        self.coef_, self.intercept_ = self.coef_ * spread, self.intercept_ * spread + middle
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The targets, in the shape of y."""
+        scores = self._scores(X)
+        return scores[:, 0] if self._flat else scores
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags

@@ -1,0 +1,135 @@
+"""A learned compatibility from samples and targets: what is learned on the row space of X, as matrices of X again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from ..kernels.base import Kernel
+from .compatibility import thin_svd
+from .learned import Problem, Round, batch_steps, learn, refitted, unit_of, whole_steps
+from .losses import Loss
+
+WHOLE = 1 << 22  # kernel values up to which every step looks at all rows
+Data = tuple[np.ndarray, np.ndarray]  # samples and targets
+
+
+class Batches(NamedTuple):
+    """How Adam goes through the rows."""
+
+    size: int
+    rate: float
+    rng: np.random.Generator
+
+
+@dataclass(frozen=True)
+class LearnedCompatibility:
+    """What was learned from X (n, p).
+
+    Attributes
+    ----------
+    kernel : Kernel
+        Fitted to X and the points.
+    points : array of shape (p, p)
+        Z = X^T C.
+    C : array of shape (n, p)
+        The least of the matrices that make these points.
+    right_vectors, singular_values : arrays of shapes (p, k) and (k,)
+        Of k(X, Z).
+    coef, intercept : arrays of shapes (k, outputs) and (outputs,)
+        The head on the features k(X, Z) V.
+    curve : tuple of Round
+        The losses on the way, the start first.
+    """
+
+    kernel: Kernel
+    points: np.ndarray
+    C: np.ndarray
+    right_vectors: np.ndarray
+    singular_values: np.ndarray
+    coef: np.ndarray
+    intercept: np.ndarray
+    curve: tuple[Round, ...]
+
+
+def choose_optimizer(n: int, width: int) -> str:
+    """L-BFGS on all rows unless they are many; then Adam on batches.
+
+    Examples
+    --------
+    >>> choose_optimizer(1000, 10), choose_optimizer(1_000_000, 10)
+    ('lbfgs', 'adam')
+    """
+    return "lbfgs" if n * width <= WHOLE else "adam"
+
+
+def learn_compatibility(
+    X: np.ndarray,
+    Y: np.ndarray,
+    kernel: Kernel,
+    loss: Loss,
+    start: np.ndarray,
+    *,
+    components: int,
+    alpha: float,
+    batches: Batches | None,
+    data: Data,
+    held_out: Data | None,
+    rounds: int,
+    patience: int,
+    tol: float,
+    say: Callable[[int, Round], None],
+) -> LearnedCompatibility:
+    """Learn points and head from ``data``, then find V and the head from all of X and Y.
+
+    Parameters
+    ----------
+    X, Y : arrays of shapes (n, p) and (n, outputs)
+        All samples and targets.
+    kernel : Kernel
+        Not fitted; what it takes from data it takes from X and the start.
+    loss : Loss
+        What is to be small.
+    start : array of shape (p, p)
+        The first points.
+    components : int
+        Right vectors.
+    alpha : float
+        Penalty on the head.
+    batches : Batches or None
+        Of Adam; None is L-BFGS on all rows.
+    data, held_out : (X, Y)
+        The samples that are learned from, and those by which the best round is known, or None.
+    rounds, patience, tol, say
+        As for :func:`~lopsided.linalg.learned.learn`.
+    """
+    U, s, (basis,) = thin_svd(X)
+    if not len(s):
+        basis = np.eye(X.shape[1], 1, dtype=X.dtype)
+    fitted = clone(kernel).fit(X, start)
+    problem = Problem(fitted, basis, loss, components, alpha)
+    Q = basis.T @ start
+    unit = unit_of(Q)
+    step = whole_steps(problem, unit) if batches is None else batch_steps(problem, *batches, unit)
+    found = learn(problem, step, Q, data, held_out, rounds=rounds, patience=patience, tol=tol, say=say)
+    final = refitted(problem, found, X, Y)
+    lengths = np.linalg.norm(final.projection, axis=0)  # of V sqrt(n) / s, by which features have mean square one
+    return LearnedCompatibility(
+        kernel=clone(kernel).set_params(**_taken_from_data(fitted)).fit(X, found.points),
+        points=found.points,
+        C=(U / s) @ found.coordinates if len(s) else np.zeros(X.shape, dtype=X.dtype),
+        right_vectors=final.projection / np.where(lengths > 0, lengths, 1),
+        singular_values=np.sqrt(len(X)) / np.where(lengths > 0, lengths, np.inf),
+        coef=final.weights * lengths[:, None],
+        intercept=final.bias,
+        curve=found.curve,
+    )
+
+
+def _taken_from_data(kernel: Kernel) -> dict[str, Any]:
+    """Parameters that were left open and found at fit, such as a bandwidth."""
+    return {name: getattr(kernel, f"{name}_") for name in kernel.get_params(deep=False) if hasattr(kernel, f"{name}_")}
