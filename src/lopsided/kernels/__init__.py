@@ -6,11 +6,12 @@ from .base import Function, Kernel, Precomputed
 from .diffusion import Diffusion
 from .distance import TL1, Laplacian
 from .divergence import KullbackLeibler
-from .exponential import RBF, SNE, Exponential
+from .exponential import RBF, Exponential
 from .inner import Linear, LinearPolynomial, Polynomial, Tanh
 from .katz import Katz
 from .names import as_kernel, takes_values
 from .node import GraphKernel, NodeKernel
+from .sne import SNE
 from .student import StudentT
 
 __all__ = [

@@ -11,10 +11,11 @@ from .base import Function, Kernel, Precomputed
 from .diffusion import Diffusion
 from .distance import TL1, Laplacian
 from .divergence import KullbackLeibler
-from .exponential import RBF, SNE, Exponential
+from .exponential import RBF, Exponential
 from .inner import Linear, LinearPolynomial, Polynomial, Tanh
 from .katz import Katz
 from .node import NodeKernel
+from .sne import SNE
 from .student import StudentT
 
 BY_NAME: dict[str, type[Kernel]] = {
