@@ -114,6 +114,15 @@ def test_alignment_is_the_correlation_of_the_dense_matrices(case, rng):
     assert information.alignment(0 * S) == 0
 
 
+@symmetric_case
+def test_along_the_axes_it_is_the_same_function(case, rng):
+    information, E, *_ = case(rng)
+    (_, U), S = information.axes, symmetric(rng, E)
+    turned = information.along_axes()
+    assert turned.loss(U.T @ S @ U) == pytest.approx(information.loss(S))
+    assert_close(U @ turned.half_gradient(U.T @ S @ U) @ U.T, information.half_gradient(S), 1e4)
+
+
 @every_case
 def test_gradient_agrees_with_finite_differences(case, rng):
     information, E, F, *_ = case(rng)

@@ -21,7 +21,7 @@ from .prior_choice import dealt
 from .side_information import ClassTargets, PairTargets, SideInformation
 
 SAMPLE = 5000  # samples are enough for the variances along a few hundred axes, and for who is near whom
-COMPARED = 1e10  # multiplications that finding neighbours may take
+COMPARED = 7e9  # multiplications that finding neighbours may take
 NEIGHBOURS = 7
 ASYMMETRY = 1e3  # roundings that a symmetric kernel may differ by from its transpose
 

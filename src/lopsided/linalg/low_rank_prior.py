@@ -186,12 +186,13 @@ def learn_dictionary(
 
     Projected gradient from the closed-form start, its step bounded by the rule of Armijo and Goldstein (section 3.4),
     with Nesterov's extrapolation if ``accelerated``; a step that would not descend is taken anew without it, so the
-    objective never rises. A minimiser that is semidefinite as it stands is the solution. Cost O(m^3) for each step.
+    objective never rises. A minimiser that is semidefinite as it stands is the solution. Cost of a step: one eigenvalue
+    decomposition of size r.
 
     Half the Hessian is weight + p_i p_j in the eigenvectors U of E^T E, badly conditioned where weights are small. So
-    N = D C D^T with D = U diag(weight + p_i^2)^(-1/4) is written in terms of C, which is semidefinite as N is: there
-    the Hessian is at most 1, by Cauchy and Schwarz, and its condition the root of what it was. Nearest in C is also
-    the start nearest in what counts, the objective.
+    N = U diag(d) C diag(d) U^T with d_i = (weight + p_i^2)^(-1/4) is written in terms of C, which is semidefinite as N
+    is: there the Hessian is at most 1, by Cauchy and Schwarz, and its condition the root of what it was. Nearest in C
+    is also the start nearest in what counts, the objective.
 
     Parameters
     ----------
@@ -209,22 +210,21 @@ def learn_dictionary(
         Steps at most; zero gives the start.
     """
     p, U = information.axes
-    root = (weight + p**2) ** 0.25
-    D, inverse = U / root, (U * root).T
-    N0 = np.diag(1 / scales)
+    d = (weight + p**2) ** -0.25
+    scale, known, N0 = np.outer(d, d), information.along_axes(), (U.T / scales) @ U
 
     def objective(C: np.ndarray) -> float:
-        N = D @ C @ D.T
-        return weight * float(np.vdot(N - N0, N - N0)) + information.loss(N)
+        change = scale * C - N0
+        return weight * float(np.vdot(change, change)) + known.loss(scale * C)
 
     def gradient(C: np.ndarray) -> np.ndarray:
-        N = D @ C @ D.T
-        return 2 * D.T @ (weight * (N - N0) + information.half_gradient(N)) @ D
+        N = scale * C
+        return 2 * scale * (weight * (N - N0) + known.half_gradient(N))
 
     def stopped(C: np.ndarray, converged: bool) -> Dictionary:
-        return Dictionary(D @ C @ D.T, np.array(history), converged)
+        return Dictionary(U @ (scale * C) @ U.T, np.array(history), converged)
 
-    free = inverse @ information.minimiser(N0, weight) @ inverse.T
+    free = U.T @ information.minimiser(np.diag(1 / scales), weight) @ U / scale
     C = nearest_semidefinite(free)
     history = [objective(C)]
     if C is free or not max_iter:

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 LARGEST_GRAM = 3000  # pairs whose equations are solved at once
+
+
+class Quadratic(Protocol):
+    """A quadratic function of S."""
+
+    def loss(self, S: np.ndarray) -> float:
+        """Its value."""
+
+    def half_gradient(self, S: np.ndarray) -> np.ndarray:
+        """Half of its derivative, in the shape of S."""
 
 
 class SideInformation(ABC):
@@ -37,6 +47,10 @@ class SideInformation(ABC):
     @abstractmethod
     def axes(self) -> tuple[np.ndarray, np.ndarray]:
         """Eigenvalues and eigenvectors of E_x^T E_x, for symmetric kernels."""
+
+    @abstractmethod
+    def along_axes(self) -> Quadratic:
+        """The same as a function of U^T S U, U being the axes, for symmetric kernels."""
 
     @abstractmethod
     def minimiser(self, S0: np.ndarray, weight: float) -> np.ndarray:
@@ -119,6 +133,11 @@ class ClassTargets(SideInformation):
         p, U, q, V = self._axes
         return S0 - U @ ((U.T @ self.half_gradient(S0) @ V) / (weight + np.outer(p, q))) @ V.T
 
+    def along_axes(self) -> Quadratic:
+        """P is diagonal there, so that products are taken entry by entry."""
+        p, U = self.axes
+        return _Diagonal(np.outer(p, p), U.T @ self.R @ U, self.constant)
+
     def alignment(self, S: np.ndarray) -> float:
         """Over all pairs of labelled samples, both matrices centred. Cost O(l p + p q (p + q))."""
         E, Y, F, Z = (side - side.mean(axis=0) for side in (self.left, self.left_marks, self.right, self.right_marks))
@@ -132,6 +151,20 @@ class ClassTargets(SideInformation):
         left = self.left[rows]
         right = left if self.right is self.left else self.right[columns]
         return ClassTargets(left, right, self.left_classes[rows], self.right_classes[columns], self.balanced)
+
+
+class _Diagonal(NamedTuple):
+    """The sum over i and j of curvatures_ij S_ij^2 - 2 slopes_ij S_ij, and a constant. Cost O(p^2)."""
+
+    curvatures: np.ndarray
+    slopes: np.ndarray
+    constant: float
+
+    def loss(self, S: np.ndarray) -> float:
+        return max(0.0, float(np.vdot(S, self.curvatures * S - 2 * self.slopes)) + self.constant)
+
+    def half_gradient(self, S: np.ndarray) -> np.ndarray:
+        return self.curvatures * S - self.slopes
 
 
 class PairTargets(SideInformation):
@@ -171,6 +204,11 @@ class PairTargets(SideInformation):
         """Of the left rows, divided so that all pairs of some samples give what their classes would."""
         p, U = np.linalg.eigh(self.left.T @ self.left / np.sqrt(len(self.left)))
         return np.maximum(p, 0), U
+
+    def along_axes(self) -> Quadratic:
+        """The same pairs in other coordinates."""
+        _, U = self.axes
+        return PairTargets(self.left @ U, self.right @ U, self.targets)
 
     @property
     def curvature(self) -> float:
