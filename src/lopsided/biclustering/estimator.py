@@ -20,20 +20,15 @@ from ..kernels import Function, Kernel, Precomputed, as_kernel
 from ..kernels.points import FLOATS, Array, by_rows, canonical, check_points
 from ..linalg import (
     BlockRules,
-    Discriminant,
     Factors,
     block_means,
     block_sweeps,
     count_classes,
-    directions,
-    nearest_mean,
     partners,
-    refine,
 )
+from .clustering import ENOUGH, Clustering, widest
 from .weighting import WEIGHTINGS, Weighting
 
-WIDEST = 8  # features for each cluster
-ENOUGH = 48  # features, unless two for each cluster are more
 TOLERANCE = 1e-4  # of the SVD, relative to its largest value; k-means asks for no more
 
 
@@ -169,7 +164,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         self._validate_params()
         X = canonical(validate_data(self, X, accept_sparse="csr", dtype=FLOATS, ensure_min_samples=2))
         asked = self._asked(X.shape)
-        self.spherical_ = _mostly_zero(X) if self.spherical == "auto" else self.spherical
+        self.spherical_ = _mostly_zero(X) if self.spherical == "auto" else bool(self.spherical)
         self._weighting = Weighting(self.weighting).fit(X)
         table = self._weighting.rows(X)
         self.svd_ = self._decompose(table, asked)
@@ -177,12 +172,13 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         self.n_clusters_ = counts
         columns_of_table = by_rows(table.T)
         left, right = self.svd_.transform(table), self.svd_.transform_right(columns_of_table)
+        find = Clustering(self.spherical_, self.refine, self.n_components, self.n_init, seed_of(self.random_state))
         if self.joint:
-            self._row_rule = self._column_rule = self._cluster(np.concatenate([left, right]), counts[0], "points")
+            self._row_rule = self._column_rule = find.rule(np.concatenate([left, right]), counts[0], "points")
         else:
-            self._row_rule = self._cluster(left, counts[0], "rows")
-            self._column_rule = self._cluster(right, counts[1], "columns")
-        rows, columns = self._labels(left, self._row_rule), self._labels(right, self._column_rule)
+            self._row_rule = find.rule(left, counts[0], "rows")
+            self._column_rule = find.rule(right, counts[1], "columns")
+        rows, columns = self._row_rule.labels(left), self._column_rule.labels(right)
         self._blocks: BlockRules | None = None
         if self._has_blocks(rows, columns):
             self._blocks, rows, columns = block_sweeps(
@@ -200,7 +196,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         X = canonical(validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False))
         X = self._weighting.rows(X)
         if self._blocks is None:
-            return self._labels(self.svd_.transform(X), self._row_rule)
+            return self._row_rule.labels(self.svd_.transform(X))
         return self._blocks.rows.labels(times_kernel(self.svd_, X, self._blocks.columns_of))
 
     def predict_columns(self, Z: Array) -> np.ndarray:
@@ -214,7 +210,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
             )
         Z = self._weighting.columns(Z)
         if self._blocks is None:
-            return self._partner[self._labels(self.svd_.transform_right(Z), self._column_rule)]
+            return self._partner[self._column_rule.labels(self.svd_.transform_right(Z))]
         sums = times_kernel(self.svd_, Z, self._blocks.rows_of, of_right=True)
         return self._partner[self._blocks.columns.labels(sums)]
 
@@ -241,7 +237,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         return rows, columns
 
     def _decompose(self, X: Array, asked: tuple[int, int] | None) -> KernelSVD:
-        wanted, most = self.n_components or (ENOUGH if asked is None else max(map(_widest, asked))), min(X.shape)
+        wanted, most = self.n_components or (ENOUGH if asked is None else max(map(widest, asked))), min(X.shape)
         if self.n_components and self.n_components > most:
             warn(
                 f"n_components={self.n_components} exceeds min(n_samples, n_features)={most}; {most} are kept",
@@ -257,35 +253,6 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
             n_jobs=self.n_jobs,
             memory_budget=self.memory_budget,
         ).fit(X)
-
-    def _cluster(self, F: np.ndarray, count: int, name: str) -> Discriminant:
-        """The rule that tells the clusters of one side apart."""
-        start = self._features(F[:, :count])
-        live = np.abs(start).sum(axis=1) > 0
-        distinct = _distinct(start[live], count)
-        if distinct < count:
-            warn(
-                f"n_clusters={count}, but the {name} have only {distinct} different features; the other clusters are "
-                "empty. Lower n_clusters",
-                LopsidedWarning,
-            )
-        if distinct < 2:
-            return nearest_mean(start, np.zeros(len(start), dtype=np.intp), 1)
-        from sklearn.cluster import KMeans  # late, as importing it takes long
-
-        labels = KMeans(distinct, n_init=self.n_init, random_state=seed_of(self.random_state)).fit_predict(start[live])
-        rule = nearest_mean(start[live], labels, distinct)
-        widest = F.shape[1] if self.n_components else min(F.shape[1], _widest(count))
-        for width in _widths(count, widest) if self.refine else ():
-            rule = refine(self._features(F[:, :width]), self._labels(F, rule), distinct)
-        return rule
-
-    def _labels(self, F: np.ndarray, rule: Discriminant) -> np.ndarray:
-        """The clusters of points with features F, by a rule that looks at the first of them."""
-        return rule.labels(self._features(F[:, : len(rule.weights)]))
-
-    def _features(self, F: np.ndarray) -> np.ndarray:
-        return directions(F) if self.spherical_ else F
 
     def _has_blocks(self, rows: np.ndarray, columns: np.ndarray) -> bool:
         """Whether sums over clusters refine the clusters: where entries are compared, and not directions alone."""
@@ -316,27 +283,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         return tags
 
 
-def _widest(count: int) -> int:
-    """How many features a discriminant of so many clusters looks at."""
-    return max(2 * count, min(WIDEST * count, ENOUGH))
-
-
-def _widths(count: int, widest: int) -> list[int]:
-    """Twice as many features as clusters, doubled up to the widest."""
-    widths = [2 * count]
-    while 2 * widths[-1] <= widest:
-        widths.append(2 * widths[-1])
-    return [width for width in widths if width < widest] + [widest]
-
-
 def _mostly_zero(X: Array) -> bool:
     """Whether fewer than half of the entries differ from zero."""
     filled = X.count_nonzero() if sparse.issparse(X) else np.count_nonzero(X)
     return bool(2 * filled < X.shape[0] * X.shape[1])
-
-
-def _distinct(D: np.ndarray, enough: int) -> int:
-    """How many different rows there are to half the digits, counted up to enough."""
-    unit = np.sqrt(np.finfo(D.dtype).eps) * np.abs(D).max(initial=0.0)
-    grid = np.rint(D / unit) if unit > 0 else np.zeros_like(D)
-    return min(enough, len(np.unique(grid, axis=0)))
