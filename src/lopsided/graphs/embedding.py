@@ -48,9 +48,10 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         which compares the rows of the adjacency with its columns. "auto" is ``Diffusion(restart=0.2,
         direction="last", transform="root", threshold=1e-4)``.
     self_loops : float, default=0.0
-        Weight of an edge from every node to itself, added to the graph before the kernel sees it. Kernels of vectors
-        compare the nodes that i links to with those that link to j, and so see paths of two edges from i to j; with
-        self-loops a single edge from i to j counts as such a path.
+        Weight of an edge from every node to itself, added to the graph before the kernel sees it; a node without
+        edges gets none, for it would take a component for itself (the ``self_loops`` of NodeKernel are for all nodes).
+        Kernels of vectors compare the nodes that i links to with those that link to j, and so see paths of two edges
+        from i to j; with self-loops a single edge from i to j counts as such a path.
     normalize : {"left", "right", "both"} or None, default=None
         Divide the adjacency by out-degrees, in-degrees or the square roots of both, before the kernel sees it.
     scaling : float, default=1.0
@@ -166,7 +167,8 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
             )
         if self.n_components > n:
             warn(f"n_components={self.n_components} exceeds the number of nodes; {n} are kept", RankWarning)
-        balance = Balance(A, self.normalize, self.self_loops)
+        linked = (np.diff(A.indptr) > 0) | (np.bincount(A.indices, minlength=n) > 0)
+        balance = Balance(A, self.normalize, self.self_loops, isolated=~linked)
         svd = self._decomposed(by_rows(balance.matrix(A)))
         if svd.solver_.over_budget:
             warn(f"{svd.solver_}; raise memory_budget to be faster", FallbackWarning)
@@ -174,7 +176,6 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         self.kernel_, self.solver_, self.singular_values_ = svd.kernel_, svd.solver_, svd.singular_values_
         self._balance, self._nodes = balance, Nodes(nodes)
         self._svd = None if isinstance(svd.kernel_, GraphKernel) else svd
-        linked = (np.diff(A.indptr) > 0) | (np.bincount(A.indices, minlength=n) > 0)
         weights = self._powers(self.scaling)
         self.source_embedding_, self.target_embedding_ = svd.left_vectors_ * weights, svd.right_vectors_ * weights
         self.source_embedding_[~linked], self.target_embedding_[~linked] = 0, 0
