@@ -63,6 +63,50 @@ def test_diffusion_is_personalised_pagerank(direction, make):
     np.testing.assert_allclose(kernel(NODES, NODES), expected_diffusion(A, 0.3, direction), atol=EXACT)
 
 
+@pytest.mark.parametrize(("unit", "dtype"), [(1e-310, float), (1e308, float), (2e38, np.float32), (1e-42, np.float32)])
+@pytest.mark.parametrize("direction", [*DIRECTIONS, "last"])
+def test_diffusion_knows_no_units_however_near_to_overflow(direction, unit, dtype):
+    A = (random_graph() > 0).astype(dtype)
+    plain, scaled = (
+        Diffusion(B, direction=direction, transform=None).fit(NODES, NODES) for B in (A, (unit * A).astype(dtype))
+    )
+    atol = 10 * np.finfo(dtype).eps
+    np.testing.assert_allclose(scaled(NODES, NODES), plain(NODES, NODES), atol=atol)
+    one, other = (
+        (kernel.left_values(*edges).toarray(), kernel.right_values(*edges).toarray())
+        for kernel, B in ((plain, A), (scaled, (unit * A).astype(dtype)))
+        for edges in [(sparse.csr_array(B[:9]), sparse.csr_array(B.T[:9]))]
+    )
+    np.testing.assert_allclose(other, one, atol=atol)
+
+
+def test_a_weight_that_cannot_be_divided_by_does_not_stop_the_walks():
+    nodes = np.arange(2.0)[:, None]
+    kernel = Diffusion(np.array([[0, 1e-310], [1, 0]]), transform=None).fit(nodes, nodes)
+    expected = Diffusion(np.array([[0, 1.0], [1, 0]]), transform=None)(nodes, nodes)
+    np.testing.assert_allclose(kernel(nodes, nodes), expected)
+    edges = sparse.csr_array([[1.0, 0.0]])
+    with pytest.raises(ValueError, match="edge of weight 1 from node 0 to a new one exceeds.*1e-310"):
+        kernel.right_values(edges, edges)
+
+
+def test_an_edge_of_weight_zero_to_a_new_node_is_none():
+    A, nodes = np.eye(3, k=1), np.arange(3.0)[:, None]
+    kernel = Diffusion(A, transform=None).fit(nodes, nodes)
+    none, zero = sparse.csr_array((1, 3)), sparse.csr_array(([0.0], ([0], [2])), shape=(1, 3))
+    assert not kernel.right_values(none, zero).toarray().any()
+
+
+@pytest.mark.parametrize("direction", [*DIRECTIONS, "last"])
+def test_negative_weights_of_new_nodes_are_refused_though_others_cancel_them(direction):
+    kernel = Diffusion(random_graph(), direction=direction).fit(NODES, NODES)
+    out_edges, in_edges = (sparse.csr_array(([weight], ([0], [0])), shape=(1, N)) for weight in (-1.0, 2.0))
+    for values in (kernel.left_values, kernel.right_values):
+        for edges in ((out_edges, in_edges), (in_edges, out_edges)):
+            with pytest.raises(ValueError, match="Negative values in data.*the least is -1"):
+                values(*edges)
+
+
 def test_the_transforms_keep_zeros():
     A, threshold = random_graph(), 1e-3
     plain, root, log = (
@@ -93,7 +137,7 @@ def test_hubs_that_are_not_left_cost_no_more_than_their_bound():
     assert (few <= every + EXACT).all() and (few < every - EXACT).any()
     exact, steps = pagerank((A + A.T).toarray(), restart), np.log(threshold) / np.log(1 - restart)
     lost = threshold * (1 + steps * (restart + exact.sum(axis=0)))
-    assert (exact - few <= lost + steps * faint * walk.degrees).all()
+    assert (exact - few <= lost + steps * faint * walk.peaks * walk.sums).all()
 
 
 def test_diffusion_does_not_depend_on_blocks_or_threads(monkeypatch):

@@ -137,7 +137,7 @@ class Diffusion(MatrixKernel):
 
     def _learn_walks(self, A: sparse.csr_array) -> None:
         """Walk along the edges, against them, or both."""
-        forward = canonical(A + A.T) if self.direction == "undirected" else A
+        forward = _undirected(A, A.T) if self.direction == "undirected" else A
         self.outward_ = None if self.direction == "in" else Walk.on(forward)
         self.backward_ = Walk.on(by_rows(A.T)) if self.direction in ("in", "both") else None
         walks = [walk for walk in (self.outward_, self.backward_) if walk is not None]
@@ -186,7 +186,7 @@ class Diffusion(MatrixKernel):
         _check_positive(edges)
         _check_positive(others)
         if self.direction == "undirected":
-            edges = canonical(edges + others)
+            edges = _undirected(edges, others)
         first = None if ahead is None else self._visits(ahead.P, ahead.starts(edges))
         last = None if behind is None else self._visits(by_rows(behind.P.T), behind.ends(edges))
         return self._merged(first, last)
@@ -244,9 +244,10 @@ class Diffusion(MatrixKernel):
 
 
 def _undirected(A: sparse.csr_array, others: sparse.csr_array) -> sparse.csr_array:
-    both = canonical(sparse.csr_array(A + others))
-    _check_positive(both)
-    return both
+    """The mean of edges of both directions, which walks cannot tell from their sum, and which does not overflow."""
+    _check_positive(A)
+    _check_positive(others)
+    return canonical(sparse.csr_array(0.5 * A + 0.5 * others))
 
 
 def _check_positive(weights: sparse.csr_array) -> None:
