@@ -318,10 +318,11 @@ def test_a_budget_that_holds_no_graph_is_refused():
         ({}, -np.ones((3, 3)), "Negative values in data"),
         ({"kernel": Katz(beta=1.0)}, np.ones((3, 3)), "beta=1 must be below"),
         ({"normalize": "left", "kernel": "rbf"}, -np.ones((3, 3)), "row 0 sums to -3"),
+        ({"kernel": "linear", "decoder": "edges"}, -np.ones((3, 3)), "decoder='edges'.*least is -1.*decoder='factors'"),
         ({"kernel": "graph"}, np.eye(3), "unknown kernel 'graph'"),
         ({"n_components": 0}, np.eye(3), "n_components.*Got 0"),
     ],
-    ids=["edgeless", "not_square", "empty", "negative", "beta", "sums", "name", "components"],
+    ids=["edgeless", "not_square", "empty", "negative", "beta", "sums", "signs", "name", "components"],
 )
 @pytest.mark.filterwarnings("ignore::lopsided.exceptions.RankWarning")
 def test_bad_graphs_are_refused(parameters, graph, message):

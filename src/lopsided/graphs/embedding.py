@@ -61,7 +61,8 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
     decoder : {"auto", "factors", "edges"}, default="auto"
         How edges are scored. "factors": by F = U diag(s) V' itself. "edges": by P F P with P = D^-1 A, an edge from i,
         then what is near, then an edge to j; for kernels that say who is near rather than who links to whom, such as
-        the default, for which "auto" takes it. A node without edges from it scores a thousandth of F P.
+        the default, for which "auto" takes it. Weights must be >= 0. A node without edges from it scores a thousandth
+        of F P.
     unit_length : bool, default=True
         Bring the rows of ``fit_transform`` and ``transform``, source and target side by side, to length one, so that
         what follows in a pipeline sees hubs and others alike. ``source_embedding_`` and ``target_embedding_`` stay.
@@ -167,6 +168,11 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
             )
         if self.n_components > n:
             warn(f"n_components={self.n_components} exceeds the number of nodes; {n} are kept", RankWarning)
+        if self.decoder == "edges" and A.data.min() < 0:
+            raise ValueError(
+                f"decoder='edges' takes steps with the chances P = D^-1 A, for which weights must be >= 0, but the least "
+                f"is {A.data.min():g}; take decoder='factors'"
+            )
         linked = (np.diff(A.indptr) > 0) | (np.bincount(A.indices, minlength=n) > 0)
         balance = Balance(A, self.normalize, self.self_loops, isolated=~linked)
         svd = self._decomposed(by_rows(balance.matrix(A)))
