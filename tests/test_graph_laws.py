@@ -244,6 +244,15 @@ def test_new_nodes_may_have_only_in_edges():
     assert (model.transform(None, row)[:, 5:] != 0).all()
 
 
+@pytest.mark.parametrize("kernel", ["sne", "rbf", "linear"])
+def test_the_side_of_which_nothing_is_known_has_zeros(kernel):
+    model = fitted(A, kernel, unit_length=False)
+    both = model.transform(A[3:5], A.T[3:5])
+    sources, targets = model.transform(A[3:5]), model.transform(None, A.T[3:5])
+    np.testing.assert_allclose(sources + targets, both, atol=EXACT)
+    assert not sources[:, 5:].any() and not targets[:, :5].any()
+
+
 def test_nearest_targets_are_those_of_all_pairs():
     graph, _ = make_citation_graph(300, random_state=3)
     model = fitted(graph, k=8)

@@ -170,8 +170,8 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
             warn(f"n_components={self.n_components} exceeds the number of nodes; {n} are kept", RankWarning)
         if self.decoder == "edges" and A.data.min() < 0:
             raise ValueError(
-                f"decoder='edges' takes steps with the chances P = D^-1 A, for which weights must be >= 0, but the least "
-                f"is {A.data.min():g}; take decoder='factors'"
+                f"decoder='edges' takes steps with the chances P = D^-1 A, for which weights must be >= 0, but the "
+                f"least is {A.data.min():g}; take decoder='factors'"
             )
         linked = (np.diff(A.indptr) > 0) | (np.bincount(A.indices, minlength=n) > 0)
         balance = Balance(A, self.normalize, self.self_loops, isolated=~linked)
@@ -206,10 +206,11 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : sparse matrix or array of shape (b, n_nodes), or table of edges
+        X : sparse matrix or array of shape (b, n_nodes), table of edges, or None
             Edges from the new nodes: row i holds the weights from new node i to every node, in the order of ``nodes_``.
             In a table (or a file of one) sources are ids of new nodes and targets ids of the graph. The graph of
-            ``fit`` itself stands for its own nodes.
+            ``fit`` itself stands for its own nodes. None is that none is known: kernels of vectors then give zeros for
+            sources.
         in_edges : the same, default=None
             Edges to the new nodes: row i holds the weights to new node i; in a table sources are ids of the graph and
             targets those of new nodes. None is that none is known: kernels of vectors then give zeros for targets.
@@ -226,7 +227,8 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         new, outward, inward = self._nodes.edges_of_others(X, in_edges, self.adjacency_.dtype)
         blocks = slices_of(outward.shape[0], BLOCK_ENTRIES // self.n_features_in_)
         with jobs(self.n_jobs):
-            parts = [self._embedded(outward[rows], inward[rows], in_edges is not None) for rows in blocks]
+            known = X is not None, in_edges is not None
+            parts = [self._embedded(outward[rows], inward[rows], known) for rows in blocks]
         return self._joined(np.concatenate(parts), new)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
@@ -265,7 +267,9 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
     def _is_auto(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel == "auto"
 
-    def _embedded(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array, targets: bool) -> np.ndarray:
+    def _embedded(
+        self, out_edges: sparse.csr_array, in_edges: sparse.csr_array, known: tuple[bool, bool]
+    ) -> np.ndarray:
         """Vectors of new nodes from their edges: k(new, known) V s^(scaling - 1), and so for targets."""
         rows, columns = self._balance.rows(out_edges), self._balance.columns(in_edges)
         if self._svd is None:
@@ -273,8 +277,9 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
             source = self.kernel_.left_values(rows, columns) @ self.target_embedding_ * weights
             target = self.kernel_.right_values(rows, columns) @ self.source_embedding_ * weights
         else:
-            source = self._svd.transform(rows)
-            target = self._svd.transform_right(columns) if targets else np.zeros_like(source)
+            nothing = np.zeros((rows.shape[0], len(self.singular_values_)), dtype=self.source_embedding_.dtype)
+            source = self._svd.transform(rows) if known[0] else nothing
+            target = self._svd.transform_right(columns) if known[1] else nothing
         vectors = np.hstack([source, target])
         vectors[np.diff(out_edges.indptr) + np.diff(in_edges.indptr) == 0] = 0
         return vectors
