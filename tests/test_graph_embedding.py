@@ -256,6 +256,25 @@ def test_sums_of_kernels_of_nodes_say_where_they_belong():
             DirectedGraphEmbedding(2, kernel=kernel).fit(np.eye(5, k=1))
 
 
+def test_a_kernel_of_another_graph_is_refused():
+    own = DirectedGraphEmbedding(3, kernel=Katz(GRAPH.toarray()), self_loops=1.0).fit(GRAPH)
+    assert_close(
+        own.singular_values_, DirectedGraphEmbedding(3, kernel=Katz(), self_loops=1.0).fit(GRAPH).singular_values_
+    )
+    for kernel in (NodeKernel(np.eye(200)), Diffusion(GRAPH.T), Katz(np.eye(3))):
+        with pytest.raises(ValueError, match="adjacency of .* is not the graph, 200 nodes.*leave it out.*KernelSVD"):
+            DirectedGraphEmbedding(3, kernel=kernel).fit(GRAPH)
+
+
+def test_a_function_compares_sparse_rows_with_sparse_columns():
+    def function(X, Z):
+        assert isinstance(X, sparse.csr_array) and isinstance(Z, sparse.csr_array)
+        return (X @ Z.T).toarray()
+
+    found, expected = (DirectedGraphEmbedding(3, kernel=kernel).fit(GRAPH) for kernel in (function, "linear"))
+    assert_close(found.singular_values_, expected.singular_values_)
+
+
 def test_as_many_sources_as_targets_are_scored():
     model = DirectedGraphEmbedding(2).fit(np.eye(5, k=1))
     with pytest.raises(ValueError, match="u holds 2 nodes and v 3"):

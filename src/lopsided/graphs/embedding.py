@@ -17,17 +17,16 @@ from sklearn.utils.validation import check_is_fitted
 from .._parallel import jobs, slices_of
 from ..estimators import KernelSVD
 from ..exceptions import FallbackWarning, RankWarning, warn
-from ..kernels import Diffusion, GraphKernel, Kernel, as_kernel
+from ..kernels import Diffusion, GraphKernel, Kernel
 from ..kernels.node import Balance
 from ..kernels.points import by_rows
 from ..kernels.walks import edge_steps
 from ..linalg import powers
+from .node_kernels import check_kernel, is_auto, wanted_kernel
 from .nodes import Nodes
 from .reading import Graph, is_networkx, read_graph
 from .scoring import BLOCK_ENTRIES, EdgeScores, ScoresEdges
 from .tables import is_path_or_table
-
-DEFAULT = Diffusion(restart=0.2, direction="last", transform="root", threshold=1e-4)
 
 
 class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
@@ -44,9 +43,10 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         :class:`~lopsided.exceptions.RankWarning`.
     kernel : str, Kernel or callable, default="auto"
         A kernel of the nodes (:class:`~lopsided.kernels.Diffusion`, :class:`~lopsided.kernels.Katz`,
-        :class:`~lopsided.kernels.NodeKernel`), which is given the graph; or any kernel of vectors ("sne", "rbf", ...),
-        which compares the rows of the adjacency with its columns. "auto" is ``Diffusion(restart=0.2,
-        direction="last", transform="root", threshold=1e-4)``.
+        :class:`~lopsided.kernels.NodeKernel`), which is given the graph and has no adjacency of its own; or any kernel
+        of vectors ("sne", "rbf", ...), which compares the rows of the adjacency with its columns. A function of X and Z
+        gets both as CSR arrays. "auto" is ``Diffusion(restart=0.2, direction="last", transform="root",
+        threshold=1e-4)``.
     self_loops : float, default=0.0
         Weight of an edge from every node to itself, added to the graph before the kernel sees it; a node without
         edges gets none, for it would take a component for itself (the ``self_loops`` of NodeKernel are for all nodes).
@@ -175,7 +175,9 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
             )
         linked = (np.diff(A.indptr) > 0) | (np.bincount(A.indices, minlength=n) > 0)
         balance = Balance(A, self.normalize, self.self_loops, isolated=~linked)
-        svd = self._decomposed(by_rows(balance.matrix(A)))
+        kernel = wanted_kernel(self.kernel)
+        check_kernel(kernel, A)
+        svd = self._decomposed(by_rows(balance.matrix(A)), kernel)
         if svd.solver_.over_budget:
             warn(f"{svd.solver_}; raise memory_budget to be faster", FallbackWarning)
         self.adjacency_, self.nodes_, self.n_features_in_ = A, nodes, n
@@ -185,7 +187,7 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         weights = self._powers(self.scaling)
         self.source_embedding_, self.target_embedding_ = svd.left_vectors_ * weights, svd.right_vectors_ * weights
         self.source_embedding_[~linked], self.target_embedding_[~linked] = 0, 0
-        by_edges = self.decoder == "edges" or (self.decoder == "auto" and self._is_auto())
+        by_edges = self.decoder == "edges" or (self.decoder == "auto" and is_auto(self.kernel))
         self._edges = EdgeScores(
             self.source_embedding_,
             self.target_embedding_,
@@ -237,8 +239,7 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         k = len(self.singular_values_)
         return np.array([f"{side}{i}" for side in ("source", "target") for i in range(k)], dtype=object)
 
-    def _decomposed(self, A: sparse.csr_array) -> KernelSVD:
-        kernel = self._wanted_kernel()
+    def _decomposed(self, A: sparse.csr_array, kernel: Kernel) -> KernelSVD:
         svd = KernelSVD(
             min(self.n_components, A.shape[0]),
             kernel=kernel,
@@ -249,23 +250,12 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
             memory_budget=self.memory_budget,
         )
         if not isinstance(kernel, GraphKernel):
-            if any(isinstance(part, GraphKernel) for part in kernel.get_params().values()):
-                raise ValueError(
-                    f"kernel={kernel} is made of kernels of nodes, for which new nodes are not defined; give each of "
-                    "them its adjacency and fit KernelSVD on node numbers, nodes = np.arange(n)[:, None], as X and Z"
-                )
             return svd.fit(A)
         kernel.set_params(adjacency=A)
         if "memory_budget" in kernel.get_params() and kernel.memory_budget is None:
             kernel.set_params(memory_budget=self.memory_budget)
         nodes = np.arange(A.shape[0], dtype=float)[:, None]
         return svd.fit(nodes, Z=nodes)
-
-    def _wanted_kernel(self) -> Kernel:
-        return as_kernel(DEFAULT if self._is_auto() else self.kernel)
-
-    def _is_auto(self) -> bool:
-        return isinstance(self.kernel, str) and self.kernel == "auto"
 
     def _embedded(
         self, out_edges: sparse.csr_array, in_edges: sparse.csr_array, known: tuple[bool, bool]
@@ -315,6 +305,6 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         tags.input_tags.two_d_array = False  # a graph: rows are no samples, for targets are known by their columns
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = True
-        tags.input_tags.positive_only = isinstance(self._wanted_kernel(), Diffusion)
+        tags.input_tags.positive_only = isinstance(wanted_kernel(self.kernel), Diffusion)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
