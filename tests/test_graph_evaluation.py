@@ -62,6 +62,17 @@ def test_reconstruction_is_what_it_says(decoder, monkeypatch):
     )
 
 
+def test_distances_do_not_depend_on_the_origin():
+    near = [side.astype(np.float32) for side in (SOURCE, TARGET)]
+    far = [side + np.float32(2.0**10) for side in near]
+    exact = [side.astype(float) - 2.0**10 for side in far]
+    found, expected = (
+        (reconstruct_graph(*sides, GRAPH, decoder="distance"), precision_at_k(*sides, GRAPH, 300, decoder="distance"))
+        for sides in (far, exact)
+    )
+    assert found == expected
+
+
 def test_the_graph_itself_is_rebuilt_without_a_fault():
     U, s, Vt = np.linalg.svd(GRAPH.toarray())
     found = reconstruct_graph(U * s, Vt.T, GRAPH)

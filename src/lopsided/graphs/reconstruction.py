@@ -105,6 +105,9 @@ def _checked(source: Any, target: Any, adjacency: Any, decoder: str) -> tuple[np
 
 def _score_blocks(source: np.ndarray, target: np.ndarray, decoder: str) -> Iterator[tuple[slice, np.ndarray]]:
     """Scores of all targets for a few sources at a time, a node's own set to the least."""
+    if decoder == "distance":  # its terms cancel: away from the origin hardly a digit is left of them in float32
+        centre = (source.mean(axis=0, dtype=float) + target.mean(axis=0, dtype=float)) / 2
+        source, target = source - centre, target - centre
     left, right = (np.einsum("ij,ij->i", side, side) / 2 for side in (source, target))
     for rows in slices_of(len(source), BLOCK_ENTRIES // len(source)):
         scores = source[rows] @ target.T
