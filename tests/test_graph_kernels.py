@@ -188,13 +188,39 @@ def test_katz_is_multiplied_and_never_formed():
         (np.kron(np.diag([1.0, 2.0]), np.roll(np.eye(3), 1, axis=1)), 2.0),
         (np.ones((4, 4)), 4.0),
         (np.diag([3.0, 0.0, 1.0]), 3.0),
+        (np.array([[0, 1e6, 0], [0, 0, 1], [1, 0, 0]]), 100.0),
+        (np.array([[0, 1e200], [1e-200, 0]]), 1.0),
+        (np.kron(np.diag([1e-150, 1e150]), [[0, 1, 0], [0, 0, 4], [2, 0, 0]]), 2e150),
     ],
-    ids=["path", "cycle", "two_cycles", "complete", "loops"],
+    ids=["path", "cycle", "two_cycles", "complete", "loops", "scaled_cycle", "far_scaled", "far_units"],
 )
 def test_the_spectral_radius_of_known_graphs(A, radius):
     low, high = spectral_radius(sparse.csr_array(A))
     assert low <= radius * (1 + EXACT) and radius <= high * (1 + EXACT)
     assert high - low <= 1e-3 * high
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_bounds_of_the_spectral_radius_close_in_on_a_badly_scaled_graph(seed):
+    """D^-1 A D has the eigenvalues of A."""
+    A = random_graph(seed, density=0.12)
+    d = 10 ** np.random.default_rng(seed).uniform(-8, 8, N)
+    radius = np.abs(np.linalg.eigvals(A)).max()
+    low, high = spectral_radius(sparse.csr_array(A * d / d[:, None]))
+    assert radius * (1 - 2e-3) < low <= radius * (1 + 1e-9) and radius * (1 - 1e-9) <= high < radius * (1 + 2e-3)
+
+
+def test_edges_in_no_cycle_do_not_change_the_default_of_katz():
+    nodes = np.arange(3.0)[:, None]
+    betas = [Katz([[0, 1, 0], [0.3, 0, w], [0, 0, 0]]).fit(nodes, nodes).beta_ for w in (0, 1, 1e4, 1e300)]
+    np.testing.assert_allclose(betas, 0.5 / np.sqrt(0.3), rtol=1e-3)
+
+
+def test_bounds_that_stay_apart_are_spoken_of():
+    cycle = np.roll(np.diag(10 ** np.random.default_rng(0).uniform(-3, 3, 300)), 1, axis=1)
+    with pytest.warns(ConvergenceWarning, match="lies between .* and .*, which 1000 steps did not bring nearer"):
+        low, high = spectral_radius(sparse.csr_array(cycle))
+    assert low <= np.exp(np.log(cycle[cycle > 0]).mean()) <= high
 
 
 def test_a_graph_without_cycles_takes_any_beta():
