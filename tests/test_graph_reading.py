@@ -1,6 +1,7 @@
 """Graphs from matrices, networkx, tables and files, and what cannot be read."""
 
 import gzip
+from csv import reader
 
 import networkx as nx
 import numpy as np
@@ -130,6 +131,31 @@ def test_ids_and_headers_of_text_files(text, nodes, tmp_path):
     path = tmp_path / "edges.csv"
     path.write_text(text)
     assert read_graph(path).nodes.tolist() == nodes
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv"])
+@pytest.mark.parametrize(
+    "edge",
+    [
+        '5" disk,b',
+        'a,5"',
+        '"a",b"',
+        '"a""",b',
+        '"a"x",b',
+        'a,"b" "c',
+        '"a,\n# b","c""\n"',
+        'a,"b""\n\n"',
+        '"a\n""\n",b',
+    ],
+)
+def test_a_quote_opens_a_cell_only_where_the_cell_begins(edge, ending, tmp_path):
+    """As the csv module has it, which knows neither comments nor blank lines."""
+    delimiter = {"csv": ",", "tsv": "\t"}[ending]
+    edge = edge.replace(",", delimiter)
+    (cells,) = reader(edge.splitlines(keepends=True), delimiter=delimiter)
+    path = tmp_path / f"edges.{ending}"
+    path.write_text(f"{edge}\n# no{delimiter}edge\n\nu{delimiter}v\n")
+    assert read_graph(path).nodes.tolist() == [*map(str.strip, cells), "u", "v"]
 
 
 def test_ids_of_tables_are_kept_as_they_are():

@@ -24,6 +24,7 @@ SPACES = " "
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".edgelist": SPACES, ".edges": SPACES, ".txt": SPACES}
 COMMENT = "#"
 NAMELESS = re.compile(r"(__index_level_\d+__|Unnamed: \d+)?")  # how pandas writes the index of a table
+QUOTED = '"(?:[^"]|"")*+'  # a quoted cell, until the quote that closes it
 LARGEST = np.iinfo(np.int64).max
 ENCODING = "utf-8-sig"  # spreadsheets begin their files with a mark, which is no part of the first name
 
@@ -94,7 +95,7 @@ def _read_file(path: Path, wanted: set[str | None]) -> tuple[list[str], list[Any
             if DELIMITERS[kind] == SPACES:
                 rows = [_split(line) for line in file if _counts(line)]
             else:
-                rows = list(csv.reader(_records(file), delimiter=DELIMITERS[kind]))
+                rows = list(csv.reader(_records(file, DELIMITERS[kind]), delimiter=DELIMITERS[kind]))
     except FileNotFoundError:
         raise
     except (OSError, EOFError, ValueError, SyntaxError, csv.Error) as error:
@@ -120,12 +121,16 @@ def _counts(line: str) -> bool:
     return bool(line.strip()) and not line.lstrip().startswith(COMMENT)
 
 
-def _records(lines: Iterable[str]) -> Iterator[str]:
+def _records(lines: Iterable[str], delimiter: str) -> Iterator[str]:
     """Lines that count, and all of those inside a quoted cell."""
+    rest = f"[^{delimiter}]*+"
+    cell = f'(?:{QUOTED}"{rest}|(?!"){rest})'
+    ends_quoted = re.compile(f"(?:{cell}{delimiter})*+{QUOTED}")  # a quote opens a cell only where the cell begins
     quoted = False
     for line in lines:
         if quoted or _counts(line):
-            quoted ^= line.count('"') % 2 == 1
+            if '"' in line:
+                quoted = ends_quoted.fullmatch('"' * quoted + line) is not None
             yield line
 
 
