@@ -3,6 +3,7 @@
 import gzip
 import pickle
 import tracemalloc
+from datetime import date, timedelta
 
 import networkx as nx
 import numpy as np
@@ -144,6 +145,36 @@ def test_ids_keep_their_type_and_their_order(tmp_path):
         model = fitted(tmp_path / "ids.csv", k=2)
         assert [str(node) for node in model.nodes_] == [str(ids[i]) for i in (0, 2, 1)]
         assert set(model.nearest_targets(model.nodes_[1], 2)) == {model.nodes_[0], model.nodes_[2]}
+
+
+DAYS, SPANS = (
+    {"source": three, "target": three[1:] + three[:1]}
+    for three in ([date(2020, 1, i) for i in (1, 2, 3)], [timedelta(i, microseconds=1) for i in (1, 2, 3)])
+)
+NANOSECOND = pd.Timedelta(1, "ns")
+MOMENTS = {
+    **{f"pandas, {unit}": pd.DataFrame(DAYS).astype(f"datetime64[{unit}]") for unit in ("s", "us", "ns")},
+    "pandas, finer than Python": pd.DataFrame(DAYS).astype("datetime64[ns]") + NANOSECOND,
+    "pandas, zone": pd.DataFrame(DAYS).astype("datetime64[ns]").apply(lambda column: column.dt.tz_localize("UTC")),
+    "pandas, spans": pd.DataFrame(SPANS),
+    "pandas, finer spans": pd.DataFrame(SPANS).astype("timedelta64[ns]") + NANOSECOND,
+    "polars, dates": pl.DataFrame(DAYS),
+    "polars, times": pl.DataFrame(DAYS).cast(pl.Datetime("ns")),
+    "polars, spans": pl.DataFrame(SPANS),
+    "pyarrow, dates": pa.table(DAYS),
+    "pyarrow, milliseconds": pa.table(DAYS).cast(pa.schema(dict.fromkeys(DAYS, pa.date64()))),
+    "pyarrow, times": pa.table(DAYS).cast(pa.schema(dict.fromkeys(DAYS, pa.timestamp("ns")))),
+}
+
+
+@pytest.mark.parametrize("table", MOMENTS.values(), ids=MOMENTS)
+def test_moments_are_found_as_nodes_hold_them_and_as_the_table_does(table):
+    model = fitted(table, k=2)
+    column = table["source"]
+    expected = model.score_edges(model.nodes_, model.nodes_[0])
+    assert len(expected) == 3
+    for ids in (column, list(column), column.to_numpy(), list(column.to_numpy())):
+        np.testing.assert_array_equal(model.score_edges(ids, ids[0]), expected)
 
 
 @every_kernel

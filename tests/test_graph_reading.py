@@ -2,6 +2,7 @@
 
 import gzip
 from csv import reader
+from datetime import date
 
 import networkx as nx
 import numpy as np
@@ -16,6 +17,7 @@ from lopsided.graphs import Graph, read_graph
 
 # b -> a, a -> b twice (2 + 3), c -> a, b -> c, c -> c
 EDGES = pd.DataFrame({"source": list("baacbc"), "target": list("abbacc"), "weight": [1.0, 2.0, 3.0, 1.0, 0.5, 4.0]})
+NO_DATE = pd.to_datetime(["2020-01-01", None])
 ADJACENCY = [[0, 1, 0.5], [5, 0, 0], [0, 1, 4]]
 
 
@@ -245,6 +247,10 @@ def test_ids_that_cannot_be_looked_up_are_refused():
         (pd.DataFrame({"a": [1], "b": [1], "c": [1], "d": [1]}), "4 columns.*source=..., target=..."),
         (pd.DataFrame({"source": [1]}), "1 columns.*do not tell source and target"),
         (pd.DataFrame({"source": ["a", None], "target": ["b", "c"]}), "edge 1 has no source"),
+        (pd.DataFrame({"source": NO_DATE, "target": NO_DATE[::-1]}), "edge 1 has no source"),
+        (pd.DataFrame({"source": NO_DATE - NO_DATE[0], "target": ["b", "c"]}), "edge 1 has no source"),
+        (pa.table({"source": NO_DATE, "target": ["b", "c"]}), "edge 1 has no source"),
+        (pl.DataFrame({"source": [date(2020, 1, 1), None], "target": ["b", "c"]}), "edge 1 has no source"),
         (pd.DataFrame({"source": ["a"], "target": [float("nan")]}), "edge 0 has no target"),
         (pd.DataFrame({"source": [1], "target": [2], "weight": [float("inf")]}), "edge 0 has the weight inf"),
         (pd.DataFrame({"source": [1], "target": [2], "weight": ["much"]}), "weights of edges must be real numbers"),
@@ -271,6 +277,10 @@ def test_ids_that_cannot_be_looked_up_are_refused():
         "wide",
         "narrow",
         "none",
+        "no_time",
+        "no_span",
+        "no_time_of_pyarrow",
+        "no_date_of_polars",
         "nan",
         "infinite",
         "text",

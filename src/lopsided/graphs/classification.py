@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
 from ..estimators.supervision import encoded
-from .tables import is_missing
+from .ids import is_missing
 
 
 class Classification(NamedTuple):

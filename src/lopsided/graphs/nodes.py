@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ..kernels.points import check_points
+from .ids import forms
 from .reading import Graph, assembled, is_networkx, number_nodes
 from .tables import Edges, is_path_or_table, is_text, is_whole, read_edges
 
@@ -38,13 +39,21 @@ class Nodes:
 
     def numbers(self, ids: Any) -> np.ndarray:
         """Rows of one node or of several, given by their ids."""
-        ids = [ids] if self.is_id(ids) else ids.tolist() if hasattr(ids, "tolist") else list(ids)
-        ids = [node.item() if isinstance(node, (np.generic, np.ndarray)) and node.ndim == 0 else node for node in ids]
-        unknown = [node for node in ids if not self._holds(node)]
+        if self.is_id(ids):
+            ids = [ids]
+        elif not (isinstance(ids, np.ndarray) and ids.dtype.kind in "mM"):  # nanoseconds would become whole numbers
+            ids = ids.tolist() if hasattr(ids, "tolist") else list(ids)
+        numbers = [self._find(node) for node in ids]
+        unknown = [node for node, number in zip(ids, numbers, strict=True) if number is None]
         if unknown:
             shown = ", ".join(map(repr, unknown[:SHOWN])) + (", ..." if len(unknown) > SHOWN else "")
             raise ValueError(f"{len(unknown)} ids are not nodes of the graph: {shown}; nodes_ holds those that are")
-        return np.array([self._number[node] for node in ids], dtype=np.intp)
+        return np.array(numbers, dtype=np.intp)
+
+    def _find(self, node: Any) -> int | None:
+        if self._holds(node):
+            return self._number[node]
+        return next((self._number[form] for form in forms(node) if self._holds(form)), None)
 
     def edges_of_others(
         self, out_edges: Any, in_edges: Any, dtype: np.dtype

@@ -9,7 +9,8 @@ from scipy import sparse
 
 from ..kernels.node import check_adjacency
 from ..kernels.points import canonical
-from .tables import as_ids, as_whole_numbers, checked_weights, is_missing, is_path_or_table, is_text, read_edges
+from .ids import as_ids, is_missing
+from .tables import as_whole_numbers, checked_weights, is_path_or_table, is_text, read_edges
 
 
 class Graph(NamedTuple):

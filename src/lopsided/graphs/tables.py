@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kernels.points import FLOATS
+from .ids import LARGEST, as_ids, is_missing
 
 NAMES = {
     "source": ("source", "src", "from"),
@@ -25,7 +26,6 @@ DELIMITERS = {".csv": ",", ".tsv": "\t", ".edgelist": SPACES, ".edges": SPACES, 
 COMMENT = "#"
 NAMELESS = re.compile(r"(__index_level_\d+__|Unnamed: \d+)?")  # how pandas writes the index of a table
 QUOTED = '"(?:[^"]|"")*+'  # a quoted cell, until the quote that closes it
-LARGEST = np.iinfo(np.int64).max
 ENCODING = "utf-8-sig"  # spreadsheets begin their files with a mark, which is no part of the first name
 
 
@@ -228,27 +228,14 @@ def _find(names: Sequence[str], role: str, name: str | None) -> int | None:
 def _checked_ids(column: Any, side: str) -> np.ndarray:
     ids = as_ids(column)
     if ids.dtype == object:
-        missing = next((i for i, node in enumerate(ids.tolist()) if is_missing(node) or node == ""), None)
+        missing = next((i for i, node in enumerate(ids.tolist()) if is_missing(node) or _is_empty(node)), None)
         if missing is not None:
             raise ValueError(f"edge {missing} has no {side}; drop it, or name the node")
     return ids
 
 
-def is_missing(node: Any) -> bool:
-    """Whether it is nothing: None, nan, or the NA and NaT of pandas."""
-    nan = isinstance(node, (float, np.floating)) and node != node
-    return nan or node is None or type(node).__name__ in ("NAType", "NaTType")
-
-
-def as_ids(values: Any) -> np.ndarray:
-    """Ids as an array: whole numbers of 64 bits, or objects as they are."""
-    if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
-        return values
-    ids = np.fromiter(values, dtype=object, count=len(values))
-    kinds = set(map(type, ids.tolist()))
-    whole = kinds and all(issubclass(kind, (int, np.integer)) and kind is not bool for kind in kinds)
-    fits = whole and min(ids) >= -LARGEST and max(ids) <= LARGEST
-    return ids.astype(np.int64) if fits else ids
+def _is_empty(node: Any) -> bool:
+    return isinstance(node, str) and not node
 
 
 def checked_weights(column: Any) -> np.ndarray:
