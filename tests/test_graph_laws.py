@@ -446,6 +446,8 @@ SIGNED = np.where(np.arange(N) == 3, -1.0, A[:1])
         (lambda m: m.transform(NEW, A[:1]), "tables of edges or as rows.*not as DataFrame and ndarray"),
         (lambda m: m.transform(A[:1], NEW), "tables of edges or as rows.*not as ndarray and DataFrame"),
         (lambda m: m.transform(nx.DiGraph([("new", 0)])), "tables of edges or as rows.*not as DiGraph"),
+        (lambda m: m.transform(hide_edges(A)), "tables of edges or as rows.*not as HiddenEdges"),
+        (lambda m: m.transform({0: [1]}), "tables of edges or as rows.*not as dict"),
         (lambda m: m.transform(SIGNED), "Negative values.*the least is -1"),
         (lambda m: m.transform(A[:1], SIGNED), "Negative values.*the least is -1"),
         (lambda m: m.transform(NEW.assign(weight=-1.0)), "Negative values.*the least is -1"),

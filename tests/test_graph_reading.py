@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import sparse
 
-from lopsided.graphs import Graph, read_graph
+from lopsided import DirectedGraphEmbedding
+from lopsided.graphs import Graph, hide_edges, read_graph
 
 # b -> a, a -> b twice (2 + 3), c -> a, b -> c, c -> c
 EDGES = pd.DataFrame({"source": list("baacbc"), "target": list("abbacc"), "weight": [1.0, 2.0, 3.0, 1.0, 0.5, 4.0]})
@@ -235,6 +236,8 @@ def test_ids_that_cannot_be_looked_up_are_refused():
         ({(0, 1), (1, 0)}, "list of edges is given as a table"),
         ([("a", "b"), ("b", "c")], "list of edges is given as a table"),
         ([(0, 1), (1, 2), (2, 0)], "list of edges is given as a table"),
+        ([(0, 1), (1, 2)], "list of edges is given as a table"),
+        ([(0, 1, 0.5), (1, 2, 0.5), (2, 0, 1.0)], "list of edges is given as a table"),
         (pd.DataFrame(np.ones((3, 3)), index=list("abc"), columns=list("abc")), "may be an adjacency"),
         (pd.DataFrame({"a": ["x"], "b": ["y"], "t": pd.to_datetime(["2020-01-01"])}), "real numbers.*datetime"),
         (pd.DataFrame({"a": ["x"], "b": ["y"], "w": [1j]}), "real numbers.*complex"),
@@ -268,6 +271,8 @@ def test_ids_that_cannot_be_looked_up_are_refused():
         "set",
         "pairs",
         "numbers",
+        "two_pairs",
+        "three_triples",
         "square_table",
         "dates",
         "complex",
@@ -294,6 +299,26 @@ def test_ids_that_cannot_be_looked_up_are_refused():
 def test_what_is_no_graph_is_refused(graph, message):
     with pytest.raises(ValueError, match=message):
         read_graph(graph)
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [None, {0: [1]}, 3, hide_edges(np.ones((3, 3)) - np.eye(3, k=1), share=0.2), (sparse.eye_array(2), ["a", "b"])],
+    ids=["None", "dict", "number", "hidden", "pair"],
+)
+def test_kinds_of_things_that_hold_no_graph_are_named(thing):
+    for read in (read_graph, DirectedGraphEmbedding(2).fit):
+        with pytest.raises(
+            TypeError, match=rf"{type(thing).__name__} is no graph; give .*Graph\(adj.*hide_edges its .adj"
+        ):
+            read(thing)
+
+
+def test_a_first_line_without_the_names_that_are_given_is_shown(tmp_path):
+    path = tmp_path / "e.csv"
+    path.write_text("X,Y\na,b\n")
+    with pytest.raises(ValueError, match=r"first line of .*e.csv', \['X', 'Y'\], has none of the columns 'x', 'y'"):
+        read_graph(path, source="x", target="y")
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from ..kernels.walks import edge_steps
 from ..linalg import powers
 from .node_kernels import check_kernel, is_auto, wanted_kernel
 from .nodes import Nodes
-from .reading import Graph, is_networkx, read_graph
+from .reading import Graph, is_array_like, is_networkx, read_graph
 from .scoring import BLOCK_ENTRIES, EdgeScores, ScoresEdges
 from .tables import is_path_or_table
 
@@ -290,6 +290,8 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
     def _is_known(self, X: Any) -> bool:
         """Whether X is the graph of ``fit``."""
         if not (isinstance(X, Graph) or is_path_or_table(X) or is_networkx(X)):
+            if not is_array_like(X):
+                return False
             X = X if hasattr(X, "shape") else np.asarray(X)
             if X.shape != self.adjacency_.shape:
                 return False

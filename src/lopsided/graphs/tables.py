@@ -156,6 +156,9 @@ def _parsed(rows: list[list[str]], path: Path, wanted: set[str | None]) -> tuple
     names: list[str] = []
     if rows and (not wanted.isdisjoint(map(str.strip, rows[0])) or _is_header(rows)):
         names, rows = [cell.strip() for cell in rows[0]], rows[1:]
+    elif rows and wanted != {None}:
+        missing = ", ".join(sorted(repr(name) for name in wanted - {None}))
+        raise ValueError(f"the first line of {str(path)!r}, {rows[0]}, has none of the columns {missing}")
     return names, [np.array([row[j].strip() for row in rows], dtype=object) for j in range(width)]
 
 
