@@ -130,6 +130,17 @@ def test_what_the_threshold_costs_is_within_its_bound(threshold, direction):
     assert (exact - found).max() <= threshold * (1 + steps * (restart + side))
 
 
+def test_what_the_threshold_leaves_is_what_the_docstring_says():
+    A, threshold = random_graph(), 1e-2
+    for direction, least in (("out", 1), ("in", 1), ("undirected", 1), ("both", 0.5)):
+        values = Diffusion(A, direction=direction, transform=None, threshold=threshold).fit(NODES, NODES).matrix_.data
+        assert least * threshold <= values.min() < 1.3 * least * threshold
+    dense = Diffusion(A, direction="last", transform=None, threshold=threshold)(NODES, NODES)
+    assert 0 < dense[dense > 0].min() < threshold / 2
+    log = Diffusion(A, direction="last", threshold=threshold)(NODES, NODES)
+    np.testing.assert_allclose(log, np.log(np.maximum(dense / threshold, 1)), atol=EXACT)
+
+
 def test_hubs_that_are_not_left_cost_no_more_than_their_bound():
     A, _ = make_citation_graph(300, random_state=1)
     walk, restart, threshold, faint = Walk.on(canonical(A + A.T)), 0.2, 1e-3, 1e-3

@@ -52,7 +52,9 @@ class Diffusion(MatrixKernel):
     transform : {"log", "root"} or None, default="log"
         The logarithm of values in units of the threshold, the square root, or the values. Zeros stay zeros.
     threshold : float, default=1e-3
-        Values below it are zero, and what is below it is not followed further: see Notes.
+        Chances of a walk below it are zero, and are not followed further: see Notes. "both" is the mean of two of them,
+        and has values down to half of it. "last" has all values, however small, where it solves for them in a dense
+        array (see ``matrix_``); of these only the logarithm cuts off what is below.
     memory_budget : float, str or None, default=None
         Bytes, or a text like "2GB", that the matrix may take; None is a quarter of the memory that is free. If it would
         take more the threshold is raised, with a :class:`~lopsided.exceptions.FallbackWarning`.
