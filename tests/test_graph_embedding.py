@@ -22,7 +22,7 @@ from sklearn.utils.estimator_checks import check_estimator, parametrize_with_che
 from cases import as_dense, assert_close
 from lopsided import DirectedGraphEmbedding, KernelSVD
 from lopsided.datasets import make_citation_graph
-from lopsided.exceptions import FallbackWarning, RankWarning
+from lopsided.exceptions import FallbackWarning, LopsidedWarning, RankWarning
 from lopsided.kernels import RBF, SNE, Diffusion, Katz, NodeKernel
 
 GRAPH, LABELS = make_citation_graph(200, n_classes=3, random_state=0)
@@ -72,20 +72,48 @@ def test_vectors_are_those_of_the_kernel_svd(kernel):
 
 def test_rows_are_compared_with_columns():
     model = DirectedGraphEmbedding(4, kernel=SNE(1.5), self_loops=1.0, scaling=1.0).fit(GRAPH)
-    A = GRAPH + sparse.eye_array(200)
-    other = KernelSVD(4, kernel=SNE(1.5)).fit(sparse.csr_array(A))
     linked = (GRAPH.sum(axis=1) + GRAPH.sum(axis=0)) > 0
+    A = GRAPH + sparse.diags_array(linked.astype(float))
+    other = KernelSVD(4, kernel=SNE(1.5)).fit(sparse.csr_array(A))
     left, right = other.transform(sparse.csr_array(A)), other.transform_right(sparse.csr_array(A.T))
     np.testing.assert_allclose(model.source_embedding_[linked], left[linked], atol=1e-10)
     np.testing.assert_allclose(model.target_embedding_[linked], right[linked], atol=1e-10)
 
 
 def test_normalisation_comes_before_the_kernel():
+    linked = np.flatnonzero(GRAPH.sum(axis=1) + GRAPH.sum(axis=0))
+    graph = GRAPH[linked][:, linked]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        inside = DirectedGraphEmbedding(4, kernel=NodeKernel(normalize="both", self_loops=1.0)).fit(GRAPH)
-    outside = DirectedGraphEmbedding(4, kernel="node_kernel", normalize="both", self_loops=1.0).fit(GRAPH)
+        inside = DirectedGraphEmbedding(4, kernel=NodeKernel(normalize="both", self_loops=1.0)).fit(graph)
+    outside = DirectedGraphEmbedding(4, kernel="node_kernel", normalize="both", self_loops=1.0).fit(graph)
     assert_close(outside.singular_values_, inside.singular_values_)
+
+
+@pytest.mark.parametrize("kernel", ["auto", "katz", "node_kernel"])
+@pytest.mark.parametrize("normalize", [None, "both"])
+def test_isolated_nodes_take_no_component_though_others_have_self_loops(kernel, normalize):
+    rng = np.random.default_rng(0)
+    few = rng.random((10, 10)) < 0.3
+    many = np.zeros((20, 20))
+    many[:10, :10] = few
+    small, large = (
+        DirectedGraphEmbedding(3, kernel=kernel, normalize=normalize, self_loops=1.0).fit(A) for A in (few, many)
+    )
+    assert_close(large.singular_values_, small.singular_values_)
+    assert_close(large.source_embedding_[:10], small.source_embedding_)
+    assert not large.source_embedding_[10:].any()
+
+
+def test_isolated_nodes_are_not_warned_of():
+    A = np.zeros((9, 9))
+    A[:4, :4] = np.roll(np.eye(4), 1, axis=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        DirectedGraphEmbedding(2, kernel="node_kernel", normalize="both").fit(A)
+    A[3] = 0
+    with pytest.warns(LopsidedWarning, match="1 nodes have a row that sums to zero.*self_loops=1.0 gives"):
+        DirectedGraphEmbedding(2, kernel="node_kernel", normalize="left").fit(A)
 
 
 @pytest.mark.parametrize("kernel", [Diffusion(threshold=1e-14), *KERNELS[2:]], ids=repr)
@@ -228,6 +256,25 @@ def test_sums_of_kernels_of_nodes_say_where_they_belong():
             DirectedGraphEmbedding(2, kernel=kernel).fit(np.eye(5, k=1))
 
 
+def test_a_kernel_of_another_graph_is_refused():
+    own = DirectedGraphEmbedding(3, kernel=Katz(GRAPH.toarray()), self_loops=1.0).fit(GRAPH)
+    assert_close(
+        own.singular_values_, DirectedGraphEmbedding(3, kernel=Katz(), self_loops=1.0).fit(GRAPH).singular_values_
+    )
+    for kernel in (NodeKernel(np.eye(200)), Diffusion(GRAPH.T), Katz(np.eye(3))):
+        with pytest.raises(ValueError, match="adjacency of .* is not the graph, 200 nodes.*leave it out.*KernelSVD"):
+            DirectedGraphEmbedding(3, kernel=kernel).fit(GRAPH)
+
+
+def test_a_function_compares_sparse_rows_with_sparse_columns():
+    def function(X, Z):
+        assert isinstance(X, sparse.csr_array) and isinstance(Z, sparse.csr_array)
+        return (X @ Z.T).toarray()
+
+    found, expected = (DirectedGraphEmbedding(3, kernel=kernel).fit(GRAPH) for kernel in (function, "linear"))
+    assert_close(found.singular_values_, expected.singular_values_)
+
+
 def test_as_many_sources_as_targets_are_scored():
     model = DirectedGraphEmbedding(2).fit(np.eye(5, k=1))
     with pytest.raises(ValueError, match="u holds 2 nodes and v 3"):
@@ -290,10 +337,11 @@ def test_a_budget_that_holds_no_graph_is_refused():
         ({}, -np.ones((3, 3)), "Negative values in data"),
         ({"kernel": Katz(beta=1.0)}, np.ones((3, 3)), "beta=1 must be below"),
         ({"normalize": "left", "kernel": "rbf"}, -np.ones((3, 3)), "row 0 sums to -3"),
+        ({"kernel": "linear", "decoder": "edges"}, -np.ones((3, 3)), "decoder='edges'.*least is -1.*decoder='factors'"),
         ({"kernel": "graph"}, np.eye(3), "unknown kernel 'graph'"),
         ({"n_components": 0}, np.eye(3), "n_components.*Got 0"),
     ],
-    ids=["edgeless", "not_square", "empty", "negative", "beta", "sums", "name", "components"],
+    ids=["edgeless", "not_square", "empty", "negative", "beta", "sums", "signs", "name", "components"],
 )
 @pytest.mark.filterwarnings("ignore::lopsided.exceptions.RankWarning")
 def test_bad_graphs_are_refused(parameters, graph, message):

@@ -51,7 +51,7 @@ def test_reconstruction_is_what_it_says(decoder, monkeypatch):
     rebuilt = np.zeros_like(A)
     for i, degree in enumerate(ones.sum(axis=1)):
         rebuilt[i, np.argsort(-scores[i])[:degree]] = 1
-    monkeypatch.setattr("lopsided.graphs.evaluation.BLOCK_ENTRIES", 150 * 40)
+    monkeypatch.setattr("lopsided.graphs.reconstruction.BLOCK_ENTRIES", 150 * 40)
     found = reconstruct_graph(SOURCE, TARGET, 3.0 * A, decoder=decoder)
     assert found.norm_1 == pytest.approx(np.linalg.norm(ones - rebuilt, 1))
     assert found.norm_2 == pytest.approx(np.linalg.norm(ones - rebuilt, 2))
@@ -60,6 +60,17 @@ def test_reconstruction_is_what_it_says(decoder, monkeypatch):
     np.testing.assert_allclose(
         precision_at_k(SOURCE, TARGET, A, [1, 100, 500], decoder=decoder), [best[:k].mean() for k in (1, 100, 500)]
     )
+
+
+def test_distances_do_not_depend_on_the_origin():
+    near = [side.astype(np.float32) for side in (SOURCE, TARGET)]
+    far = [side + np.float32(2.0**10) for side in near]
+    exact = [side.astype(float) - 2.0**10 for side in far]
+    found, expected = (
+        (reconstruct_graph(*sides, GRAPH, decoder="distance"), precision_at_k(*sides, GRAPH, 300, decoder="distance"))
+        for sides in (far, exact)
+    )
+    assert found == expected
 
 
 def test_the_graph_itself_is_rebuilt_without_a_fault():

@@ -63,6 +63,50 @@ def test_diffusion_is_personalised_pagerank(direction, make):
     np.testing.assert_allclose(kernel(NODES, NODES), expected_diffusion(A, 0.3, direction), atol=EXACT)
 
 
+@pytest.mark.parametrize(("unit", "dtype"), [(1e-310, float), (1e308, float), (2e38, np.float32), (1e-42, np.float32)])
+@pytest.mark.parametrize("direction", [*DIRECTIONS, "last"])
+def test_diffusion_knows_no_units_however_near_to_overflow(direction, unit, dtype):
+    A = (random_graph() > 0).astype(dtype)
+    plain, scaled = (
+        Diffusion(B, direction=direction, transform=None).fit(NODES, NODES) for B in (A, (unit * A).astype(dtype))
+    )
+    atol = 10 * np.finfo(dtype).eps
+    np.testing.assert_allclose(scaled(NODES, NODES), plain(NODES, NODES), atol=atol)
+    one, other = (
+        (kernel.left_values(*edges).toarray(), kernel.right_values(*edges).toarray())
+        for kernel, B in ((plain, A), (scaled, (unit * A).astype(dtype)))
+        for edges in [(sparse.csr_array(B[:9]), sparse.csr_array(B.T[:9]))]
+    )
+    np.testing.assert_allclose(other, one, atol=atol)
+
+
+def test_a_weight_that_cannot_be_divided_by_does_not_stop_the_walks():
+    nodes = np.arange(2.0)[:, None]
+    kernel = Diffusion(np.array([[0, 1e-310], [1, 0]]), transform=None).fit(nodes, nodes)
+    expected = Diffusion(np.array([[0, 1.0], [1, 0]]), transform=None)(nodes, nodes)
+    np.testing.assert_allclose(kernel(nodes, nodes), expected)
+    edges = sparse.csr_array([[1.0, 0.0]])
+    with pytest.raises(ValueError, match="edge of weight 1 from node 0 to a new one exceeds.*1e-310"):
+        kernel.right_values(edges, edges)
+
+
+def test_an_edge_of_weight_zero_to_a_new_node_is_none():
+    A, nodes = np.eye(3, k=1), np.arange(3.0)[:, None]
+    kernel = Diffusion(A, transform=None).fit(nodes, nodes)
+    none, zero = sparse.csr_array((1, 3)), sparse.csr_array(([0.0], ([0], [2])), shape=(1, 3))
+    assert not kernel.right_values(none, zero).toarray().any()
+
+
+@pytest.mark.parametrize("direction", [*DIRECTIONS, "last"])
+def test_negative_weights_of_new_nodes_are_refused_though_others_cancel_them(direction):
+    kernel = Diffusion(random_graph(), direction=direction).fit(NODES, NODES)
+    out_edges, in_edges = (sparse.csr_array(([weight], ([0], [0])), shape=(1, N)) for weight in (-1.0, 2.0))
+    for values in (kernel.left_values, kernel.right_values):
+        for edges in ((out_edges, in_edges), (in_edges, out_edges)):
+            with pytest.raises(ValueError, match="Negative values in data.*the least is -1"):
+                values(*edges)
+
+
 def test_the_transforms_keep_zeros():
     A, threshold = random_graph(), 1e-3
     plain, root, log = (
@@ -86,6 +130,17 @@ def test_what_the_threshold_costs_is_within_its_bound(threshold, direction):
     assert (exact - found).max() <= threshold * (1 + steps * (restart + side))
 
 
+def test_what_the_threshold_leaves_is_what_the_docstring_says():
+    A, threshold = random_graph(), 1e-2
+    for direction, least in (("out", 1), ("in", 1), ("undirected", 1), ("both", 0.5)):
+        values = Diffusion(A, direction=direction, transform=None, threshold=threshold).fit(NODES, NODES).matrix_.data
+        assert least * threshold <= values.min() < 1.3 * least * threshold
+    dense = Diffusion(A, direction="last", transform=None, threshold=threshold)(NODES, NODES)
+    assert 0 < dense[dense > 0].min() < threshold / 2
+    log = Diffusion(A, direction="last", threshold=threshold)(NODES, NODES)
+    np.testing.assert_allclose(log, np.log(np.maximum(dense / threshold, 1)), atol=EXACT)
+
+
 def test_hubs_that_are_not_left_cost_no_more_than_their_bound():
     A, _ = make_citation_graph(300, random_state=1)
     walk, restart, threshold, faint = Walk.on(canonical(A + A.T)), 0.2, 1e-3, 1e-3
@@ -93,7 +148,7 @@ def test_hubs_that_are_not_left_cost_no_more_than_their_bound():
     assert (few <= every + EXACT).all() and (few < every - EXACT).any()
     exact, steps = pagerank((A + A.T).toarray(), restart), np.log(threshold) / np.log(1 - restart)
     lost = threshold * (1 + steps * (restart + exact.sum(axis=0)))
-    assert (exact - few <= lost + steps * faint * walk.degrees).all()
+    assert (exact - few <= lost + steps * faint * walk.peaks * walk.sums).all()
 
 
 def test_diffusion_does_not_depend_on_blocks_or_threads(monkeypatch):
@@ -144,13 +199,39 @@ def test_katz_is_multiplied_and_never_formed():
         (np.kron(np.diag([1.0, 2.0]), np.roll(np.eye(3), 1, axis=1)), 2.0),
         (np.ones((4, 4)), 4.0),
         (np.diag([3.0, 0.0, 1.0]), 3.0),
+        (np.array([[0, 1e6, 0], [0, 0, 1], [1, 0, 0]]), 100.0),
+        (np.array([[0, 1e200], [1e-200, 0]]), 1.0),
+        (np.kron(np.diag([1e-150, 1e150]), [[0, 1, 0], [0, 0, 4], [2, 0, 0]]), 2e150),
     ],
-    ids=["path", "cycle", "two_cycles", "complete", "loops"],
+    ids=["path", "cycle", "two_cycles", "complete", "loops", "scaled_cycle", "far_scaled", "far_units"],
 )
 def test_the_spectral_radius_of_known_graphs(A, radius):
     low, high = spectral_radius(sparse.csr_array(A))
     assert low <= radius * (1 + EXACT) and radius <= high * (1 + EXACT)
     assert high - low <= 1e-3 * high
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_bounds_of_the_spectral_radius_close_in_on_a_badly_scaled_graph(seed):
+    """D^-1 A D has the eigenvalues of A."""
+    A = random_graph(seed, density=0.12)
+    d = 10 ** np.random.default_rng(seed).uniform(-8, 8, N)
+    radius = np.abs(np.linalg.eigvals(A)).max()
+    low, high = spectral_radius(sparse.csr_array(A * d / d[:, None]))
+    assert radius * (1 - 2e-3) < low <= radius * (1 + 1e-9) and radius * (1 - 1e-9) <= high < radius * (1 + 2e-3)
+
+
+def test_edges_in_no_cycle_do_not_change_the_default_of_katz():
+    nodes = np.arange(3.0)[:, None]
+    betas = [Katz([[0, 1, 0], [0.3, 0, w], [0, 0, 0]]).fit(nodes, nodes).beta_ for w in (0, 1, 1e4, 1e300)]
+    np.testing.assert_allclose(betas, 0.5 / np.sqrt(0.3), rtol=1e-3)
+
+
+def test_bounds_that_stay_apart_are_spoken_of():
+    cycle = np.roll(np.diag(10 ** np.random.default_rng(0).uniform(-3, 3, 300)), 1, axis=1)
+    with pytest.warns(ConvergenceWarning, match="lies between .* and .*, which 1000 steps did not bring nearer"):
+        low, high = spectral_radius(sparse.csr_array(cycle))
+    assert low <= np.exp(np.log(cycle[cycle > 0]).mean()) <= high
 
 
 def test_a_graph_without_cycles_takes_any_beta():

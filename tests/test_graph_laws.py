@@ -3,6 +3,7 @@
 import gzip
 import pickle
 import tracemalloc
+from datetime import date, timedelta
 
 import networkx as nx
 import numpy as np
@@ -146,6 +147,36 @@ def test_ids_keep_their_type_and_their_order(tmp_path):
         assert set(model.nearest_targets(model.nodes_[1], 2)) == {model.nodes_[0], model.nodes_[2]}
 
 
+DAYS, SPANS = (
+    {"source": three, "target": three[1:] + three[:1]}
+    for three in ([date(2020, 1, i) for i in (1, 2, 3)], [timedelta(i, microseconds=1) for i in (1, 2, 3)])
+)
+NANOSECOND = pd.Timedelta(1, "ns")
+MOMENTS = {
+    **{f"pandas, {unit}": pd.DataFrame(DAYS).astype(f"datetime64[{unit}]") for unit in ("s", "us", "ns")},
+    "pandas, finer than Python": pd.DataFrame(DAYS).astype("datetime64[ns]") + NANOSECOND,
+    "pandas, zone": pd.DataFrame(DAYS).astype("datetime64[ns]").apply(lambda column: column.dt.tz_localize("UTC")),
+    "pandas, spans": pd.DataFrame(SPANS),
+    "pandas, finer spans": pd.DataFrame(SPANS).astype("timedelta64[ns]") + NANOSECOND,
+    "polars, dates": pl.DataFrame(DAYS),
+    "polars, times": pl.DataFrame(DAYS).cast(pl.Datetime("ns")),
+    "polars, spans": pl.DataFrame(SPANS),
+    "pyarrow, dates": pa.table(DAYS),
+    "pyarrow, milliseconds": pa.table(DAYS).cast(pa.schema(dict.fromkeys(DAYS, pa.date64()))),
+    "pyarrow, times": pa.table(DAYS).cast(pa.schema(dict.fromkeys(DAYS, pa.timestamp("ns")))),
+}
+
+
+@pytest.mark.parametrize("table", MOMENTS.values(), ids=MOMENTS)
+def test_moments_are_found_as_nodes_hold_them_and_as_the_table_does(table):
+    model = fitted(table, k=2)
+    column = table["source"]
+    expected = model.score_edges(model.nodes_, model.nodes_[0])
+    assert len(expected) == 3
+    for ids in (column, list(column), column.to_numpy(), list(column.to_numpy())):
+        np.testing.assert_array_equal(model.score_edges(ids, ids[0]), expected)
+
+
 @every_kernel
 def test_renaming_the_nodes_permutes_their_vectors(kernel):
     order = np.random.default_rng(0).permutation(N)
@@ -242,6 +273,15 @@ def test_new_nodes_may_have_only_in_edges():
     nothing = np.zeros_like(row)
     np.testing.assert_allclose(model.transform(None, row), model.transform(nothing, row), atol=EXACT)
     assert (model.transform(None, row)[:, 5:] != 0).all()
+
+
+@pytest.mark.parametrize("kernel", ["sne", "rbf", "linear"])
+def test_the_side_of_which_nothing_is_known_has_zeros(kernel):
+    model = fitted(A, kernel, unit_length=False)
+    both = model.transform(A[3:5], A.T[3:5])
+    sources, targets = model.transform(A[3:5]), model.transform(None, A.T[3:5])
+    np.testing.assert_allclose(sources + targets, both, atol=EXACT)
+    assert not sources[:, 5:].any() and not targets[:, :5].any()
 
 
 def test_nearest_targets_are_those_of_all_pairs():
@@ -406,6 +446,8 @@ SIGNED = np.where(np.arange(N) == 3, -1.0, A[:1])
         (lambda m: m.transform(NEW, A[:1]), "tables of edges or as rows.*not as DataFrame and ndarray"),
         (lambda m: m.transform(A[:1], NEW), "tables of edges or as rows.*not as ndarray and DataFrame"),
         (lambda m: m.transform(nx.DiGraph([("new", 0)])), "tables of edges or as rows.*not as DiGraph"),
+        (lambda m: m.transform(hide_edges(A)), "tables of edges or as rows.*not as HiddenEdges"),
+        (lambda m: m.transform({0: [1]}), "tables of edges or as rows.*not as dict"),
         (lambda m: m.transform(SIGNED), "Negative values.*the least is -1"),
         (lambda m: m.transform(A[:1], SIGNED), "Negative values.*the least is -1"),
         (lambda m: m.transform(NEW.assign(weight=-1.0)), "Negative values.*the least is -1"),

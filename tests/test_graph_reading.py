@@ -1,6 +1,8 @@
 """Graphs from matrices, networkx, tables and files, and what cannot be read."""
 
 import gzip
+from csv import reader
+from datetime import date
 
 import networkx as nx
 import numpy as np
@@ -11,10 +13,12 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import sparse
 
-from lopsided.graphs import Graph, read_graph
+from lopsided import DirectedGraphEmbedding
+from lopsided.graphs import Graph, hide_edges, read_graph
 
 # b -> a, a -> b twice (2 + 3), c -> a, b -> c, c -> c
 EDGES = pd.DataFrame({"source": list("baacbc"), "target": list("abbacc"), "weight": [1.0, 2.0, 3.0, 1.0, 0.5, 4.0]})
+NO_DATE = pd.to_datetime(["2020-01-01", None])
 ADJACENCY = [[0, 1, 0.5], [5, 0, 0], [0, 1, 4]]
 
 
@@ -132,6 +136,31 @@ def test_ids_and_headers_of_text_files(text, nodes, tmp_path):
     assert read_graph(path).nodes.tolist() == nodes
 
 
+@pytest.mark.parametrize("ending", ["csv", "tsv"])
+@pytest.mark.parametrize(
+    "edge",
+    [
+        '5" disk,b',
+        'a,5"',
+        '"a",b"',
+        '"a""",b',
+        '"a"x",b',
+        'a,"b" "c',
+        '"a,\n# b","c""\n"',
+        'a,"b""\n\n"',
+        '"a\n""\n",b',
+    ],
+)
+def test_a_quote_opens_a_cell_only_where_the_cell_begins(edge, ending, tmp_path):
+    """As the csv module has it, which knows neither comments nor blank lines."""
+    delimiter = {"csv": ",", "tsv": "\t"}[ending]
+    edge = edge.replace(",", delimiter)
+    (cells,) = reader(edge.splitlines(keepends=True), delimiter=delimiter)
+    path = tmp_path / f"edges.{ending}"
+    path.write_text(f"{edge}\n# no{delimiter}edge\n\nu{delimiter}v\n")
+    assert read_graph(path).nodes.tolist() == [*map(str.strip, cells), "u", "v"]
+
+
 def test_ids_of_tables_are_kept_as_they_are():
     assert read_graph(pd.DataFrame({"source": ["1"], "target": ["2"]})).nodes.tolist() == ["1", "2"]
     mixed = pd.DataFrame({"source": [1, 2], "target": ["x", "y"]})
@@ -207,6 +236,8 @@ def test_ids_that_cannot_be_looked_up_are_refused():
         ({(0, 1), (1, 0)}, "list of edges is given as a table"),
         ([("a", "b"), ("b", "c")], "list of edges is given as a table"),
         ([(0, 1), (1, 2), (2, 0)], "list of edges is given as a table"),
+        ([(0, 1), (1, 2)], "list of edges is given as a table"),
+        ([(0, 1, 0.5), (1, 2, 0.5), (2, 0, 1.0)], "list of edges is given as a table"),
         (pd.DataFrame(np.ones((3, 3)), index=list("abc"), columns=list("abc")), "may be an adjacency"),
         (pd.DataFrame({"a": ["x"], "b": ["y"], "t": pd.to_datetime(["2020-01-01"])}), "real numbers.*datetime"),
         (pd.DataFrame({"a": ["x"], "b": ["y"], "w": [1j]}), "real numbers.*complex"),
@@ -219,6 +250,10 @@ def test_ids_that_cannot_be_looked_up_are_refused():
         (pd.DataFrame({"a": [1], "b": [1], "c": [1], "d": [1]}), "4 columns.*source=..., target=..."),
         (pd.DataFrame({"source": [1]}), "1 columns.*do not tell source and target"),
         (pd.DataFrame({"source": ["a", None], "target": ["b", "c"]}), "edge 1 has no source"),
+        (pd.DataFrame({"source": NO_DATE, "target": NO_DATE[::-1]}), "edge 1 has no source"),
+        (pd.DataFrame({"source": NO_DATE - NO_DATE[0], "target": ["b", "c"]}), "edge 1 has no source"),
+        (pa.table({"source": NO_DATE, "target": ["b", "c"]}), "edge 1 has no source"),
+        (pl.DataFrame({"source": [date(2020, 1, 1), None], "target": ["b", "c"]}), "edge 1 has no source"),
         (pd.DataFrame({"source": ["a"], "target": [float("nan")]}), "edge 0 has no target"),
         (pd.DataFrame({"source": [1], "target": [2], "weight": [float("inf")]}), "edge 0 has the weight inf"),
         (pd.DataFrame({"source": [1], "target": [2], "weight": ["much"]}), "weights of edges must be real numbers"),
@@ -236,6 +271,8 @@ def test_ids_that_cannot_be_looked_up_are_refused():
         "set",
         "pairs",
         "numbers",
+        "two_pairs",
+        "three_triples",
         "square_table",
         "dates",
         "complex",
@@ -245,6 +282,10 @@ def test_ids_that_cannot_be_looked_up_are_refused():
         "wide",
         "narrow",
         "none",
+        "no_time",
+        "no_span",
+        "no_time_of_pyarrow",
+        "no_date_of_polars",
         "nan",
         "infinite",
         "text",
@@ -258,6 +299,26 @@ def test_ids_that_cannot_be_looked_up_are_refused():
 def test_what_is_no_graph_is_refused(graph, message):
     with pytest.raises(ValueError, match=message):
         read_graph(graph)
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [None, {0: [1]}, 3, hide_edges(np.ones((3, 3)) - np.eye(3, k=1), share=0.2), (sparse.eye_array(2), ["a", "b"])],
+    ids=["None", "dict", "number", "hidden", "pair"],
+)
+def test_kinds_of_things_that_hold_no_graph_are_named(thing):
+    for read in (read_graph, DirectedGraphEmbedding(2).fit):
+        with pytest.raises(
+            TypeError, match=rf"{type(thing).__name__} is no graph; give .*Graph\(adj.*hide_edges its .adj"
+        ):
+            read(thing)
+
+
+def test_a_first_line_without_the_names_that_are_given_is_shown(tmp_path):
+    path = tmp_path / "e.csv"
+    path.write_text("X,Y\na,b\n")
+    with pytest.raises(ValueError, match=r"first line of .*e.csv', \['X', 'Y'\], has none of the columns 'x', 'y'"):
+        read_graph(path, source="x", target="y")
 
 
 @pytest.mark.parametrize(

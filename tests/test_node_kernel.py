@@ -67,6 +67,11 @@ def test_nodes_without_edges_keep_their_zeros_with_a_warning():
         NodeKernel(graph)(nodes, nodes)
 
 
+def test_self_loops_that_are_there_are_not_advised():
+    with pytest.warns(LopsidedWarning, match="1 nodes have a row that sums to zero.*negative weights cancel"):
+        NodeKernel([[0.0, -1.0], [1.0, 0.0]], normalize="left", self_loops=1.0)([[0]], [[1]])
+
+
 @pytest.mark.parametrize(
     ("kernel", "nodes", "message"),
     [
@@ -77,11 +82,26 @@ def test_nodes_without_edges_keep_their_zeros_with_a_warning():
         (NodeKernel(A[:3]), [[0]], r"shape \(3, 4\).*square"),
         (NodeKernel(np.where(A > 2, np.nan, A)), [[0]], "adjacency contains NaN"),
         (NodeKernel(-A, normalize="left"), [[0]], "row 2 sums to -4.*weights >= 0"),
+        (NodeKernel(1e-310 * A, normalize="right"), [[0]], "column 0 sums to 4e-310.*reciprocal.*nearer to one"),
+        (NodeKernel(np.float32(1e38) * A.astype("f"), normalize="both"), [[0]], "row 2 sums to inf, and float32 holds"),
         (NodeKernel(A, normalize="rows"), [[0]], "normalize.*Got 'rows'"),
         (NodeKernel(A, self_loops=-1.0), [[0]], "self_loops.*Got -1.0"),
         (NodeKernel("graph"), [[0]], "adjacency.*Got 'graph'"),
     ],
-    ids=["beyond", "negative", "fraction", "two_columns", "not_square", "nan", "weights", "name", "loops", "text"],
+    ids=[
+        "beyond",
+        "negative",
+        "fraction",
+        "two_columns",
+        "not_square",
+        "nan",
+        "weights",
+        "tiny",
+        "huge",
+        "name",
+        "loops",
+        "text",
+    ],
 )
 def test_bad_nodes_and_graphs_are_refused(kernel, nodes, message):
     with pytest.raises(ValueError, match=message):

@@ -1,8 +1,10 @@
 """Directed graphs: reading them, embedding their nodes as sources and as targets, and judging the embeddings."""
 
+from .classification import classify_nodes
 from .embedding import DirectedGraphEmbedding
-from .evaluation import classify_nodes, evaluate_links, hide_edges, precision_at_k, reconstruct_graph
+from .links import evaluate_links, hide_edges
 from .reading import Graph, read_graph
+from .reconstruction import precision_at_k, reconstruct_graph
 
 __all__ = [
     "DirectedGraphEmbedding",

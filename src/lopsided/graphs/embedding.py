@@ -17,17 +17,16 @@ from sklearn.utils.validation import check_is_fitted
 from .._parallel import jobs, slices_of
 from ..estimators import KernelSVD
 from ..exceptions import FallbackWarning, RankWarning, warn
-from ..kernels import Diffusion, GraphKernel, Kernel, as_kernel
+from ..kernels import Diffusion, GraphKernel, Kernel
 from ..kernels.node import Balance
 from ..kernels.points import by_rows
 from ..kernels.walks import edge_steps
 from ..linalg import powers
+from .node_kernels import check_kernel, is_auto, wanted_kernel
 from .nodes import Nodes
-from .reading import Graph, is_networkx, read_graph
+from .reading import Graph, is_array_like, is_networkx, read_graph
 from .scoring import BLOCK_ENTRIES, EdgeScores, ScoresEdges
 from .tables import is_path_or_table
-
-DEFAULT = Diffusion(restart=0.2, direction="last", transform="root", threshold=1e-4)
 
 
 class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
@@ -44,13 +43,15 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         :class:`~lopsided.exceptions.RankWarning`.
     kernel : str, Kernel or callable, default="auto"
         A kernel of the nodes (:class:`~lopsided.kernels.Diffusion`, :class:`~lopsided.kernels.Katz`,
-        :class:`~lopsided.kernels.NodeKernel`), which is given the graph; or any kernel of vectors ("sne", "rbf", ...),
-        which compares the rows of the adjacency with its columns. "auto" is ``Diffusion(restart=0.2,
-        direction="last", transform="root", threshold=1e-4)``.
+        :class:`~lopsided.kernels.NodeKernel`), which is given the graph and has no adjacency of its own; or any kernel
+        of vectors ("sne", "rbf", ...), which compares the rows of the adjacency with its columns. A function of X and Z
+        gets both as CSR arrays. "auto" is ``Diffusion(restart=0.2, direction="last", transform="root",
+        threshold=1e-4)``.
     self_loops : float, default=0.0
-        Weight of an edge from every node to itself, added to the graph before the kernel sees it. Kernels of vectors
-        compare the nodes that i links to with those that link to j, and so see paths of two edges from i to j; with
-        self-loops a single edge from i to j counts as such a path.
+        Weight of an edge from every node to itself, added to the graph before the kernel sees it; a node without
+        edges gets none, for it would take a component for itself (the ``self_loops`` of NodeKernel are for all nodes).
+        Kernels of vectors compare the nodes that i links to with those that link to j, and so see paths of two edges
+        from i to j; with self-loops a single edge from i to j counts as such a path.
     normalize : {"left", "right", "both"} or None, default=None
         Divide the adjacency by out-degrees, in-degrees or the square roots of both, before the kernel sees it.
     scaling : float, default=1.0
@@ -60,7 +61,8 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
     decoder : {"auto", "factors", "edges"}, default="auto"
         How edges are scored. "factors": by F = U diag(s) V' itself. "edges": by P F P with P = D^-1 A, an edge from i,
         then what is near, then an edge to j; for kernels that say who is near rather than who links to whom, such as
-        the default, for which "auto" takes it. A node without edges from it scores a thousandth of F P.
+        the default, for which "auto" takes it. Weights must be >= 0. A node without edges from it scores a thousandth
+        of F P.
     unit_length : bool, default=True
         Bring the rows of ``fit_transform`` and ``transform``, source and target side by side, to length one, so that
         what follows in a pipeline sees hubs and others alike. ``source_embedding_`` and ``target_embedding_`` stay.
@@ -166,19 +168,26 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
             )
         if self.n_components > n:
             warn(f"n_components={self.n_components} exceeds the number of nodes; {n} are kept", RankWarning)
-        balance = Balance(A, self.normalize, self.self_loops)
-        svd = self._decomposed(by_rows(balance.matrix(A)))
+        if self.decoder == "edges" and A.data.min() < 0:
+            raise ValueError(
+                f"decoder='edges' takes steps with the chances P = D^-1 A, for which weights must be >= 0, but the "
+                f"least is {A.data.min():g}; take decoder='factors'"
+            )
+        linked = (np.diff(A.indptr) > 0) | (np.bincount(A.indices, minlength=n) > 0)
+        balance = Balance(A, self.normalize, self.self_loops, isolated=~linked)
+        kernel = wanted_kernel(self.kernel)
+        check_kernel(kernel, A)
+        svd = self._decomposed(by_rows(balance.matrix(A)), kernel)
         if svd.solver_.over_budget:
             warn(f"{svd.solver_}; raise memory_budget to be faster", FallbackWarning)
         self.adjacency_, self.nodes_, self.n_features_in_ = A, nodes, n
         self.kernel_, self.solver_, self.singular_values_ = svd.kernel_, svd.solver_, svd.singular_values_
         self._balance, self._nodes = balance, Nodes(nodes)
         self._svd = None if isinstance(svd.kernel_, GraphKernel) else svd
-        linked = (np.diff(A.indptr) > 0) | (np.bincount(A.indices, minlength=n) > 0)
         weights = self._powers(self.scaling)
         self.source_embedding_, self.target_embedding_ = svd.left_vectors_ * weights, svd.right_vectors_ * weights
         self.source_embedding_[~linked], self.target_embedding_[~linked] = 0, 0
-        by_edges = self.decoder == "edges" or (self.decoder == "auto" and self._is_auto())
+        by_edges = self.decoder == "edges" or (self.decoder == "auto" and is_auto(self.kernel))
         self._edges = EdgeScores(
             self.source_embedding_,
             self.target_embedding_,
@@ -199,10 +208,11 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : sparse matrix or array of shape (b, n_nodes), or table of edges
+        X : sparse matrix or array of shape (b, n_nodes), table of edges, or None
             Edges from the new nodes: row i holds the weights from new node i to every node, in the order of ``nodes_``.
             In a table (or a file of one) sources are ids of new nodes and targets ids of the graph. The graph of
-            ``fit`` itself stands for its own nodes.
+            ``fit`` itself stands for its own nodes. None is that none is known: kernels of vectors then give zeros for
+            sources.
         in_edges : the same, default=None
             Edges to the new nodes: row i holds the weights to new node i; in a table sources are ids of the graph and
             targets those of new nodes. None is that none is known: kernels of vectors then give zeros for targets.
@@ -219,7 +229,8 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         new, outward, inward = self._nodes.edges_of_others(X, in_edges, self.adjacency_.dtype)
         blocks = slices_of(outward.shape[0], BLOCK_ENTRIES // self.n_features_in_)
         with jobs(self.n_jobs):
-            parts = [self._embedded(outward[rows], inward[rows], in_edges is not None) for rows in blocks]
+            known = X is not None, in_edges is not None
+            parts = [self._embedded(outward[rows], inward[rows], known) for rows in blocks]
         return self._joined(np.concatenate(parts), new)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
@@ -228,8 +239,7 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         k = len(self.singular_values_)
         return np.array([f"{side}{i}" for side in ("source", "target") for i in range(k)], dtype=object)
 
-    def _decomposed(self, A: sparse.csr_array) -> KernelSVD:
-        kernel = self._wanted_kernel()
+    def _decomposed(self, A: sparse.csr_array, kernel: Kernel) -> KernelSVD:
         svd = KernelSVD(
             min(self.n_components, A.shape[0]),
             kernel=kernel,
@@ -240,11 +250,6 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
             memory_budget=self.memory_budget,
         )
         if not isinstance(kernel, GraphKernel):
-            if any(isinstance(part, GraphKernel) for part in kernel.get_params().values()):
-                raise ValueError(
-                    f"kernel={kernel} is made of kernels of nodes, for which new nodes are not defined; give each of "
-                    "them its adjacency and fit KernelSVD on node numbers, nodes = np.arange(n)[:, None], as X and Z"
-                )
             return svd.fit(A)
         kernel.set_params(adjacency=A)
         if "memory_budget" in kernel.get_params() and kernel.memory_budget is None:
@@ -252,13 +257,9 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         nodes = np.arange(A.shape[0], dtype=float)[:, None]
         return svd.fit(nodes, Z=nodes)
 
-    def _wanted_kernel(self) -> Kernel:
-        return as_kernel(DEFAULT if self._is_auto() else self.kernel)
-
-    def _is_auto(self) -> bool:
-        return isinstance(self.kernel, str) and self.kernel == "auto"
-
-    def _embedded(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array, targets: bool) -> np.ndarray:
+    def _embedded(
+        self, out_edges: sparse.csr_array, in_edges: sparse.csr_array, known: tuple[bool, bool]
+    ) -> np.ndarray:
         """Vectors of new nodes from their edges: k(new, known) V s^(scaling - 1), and so for targets."""
         rows, columns = self._balance.rows(out_edges), self._balance.columns(in_edges)
         if self._svd is None:
@@ -266,8 +267,9 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
             source = self.kernel_.left_values(rows, columns) @ self.target_embedding_ * weights
             target = self.kernel_.right_values(rows, columns) @ self.source_embedding_ * weights
         else:
-            source = self._svd.transform(rows)
-            target = self._svd.transform_right(columns) if targets else np.zeros_like(source)
+            nothing = np.zeros((rows.shape[0], len(self.singular_values_)), dtype=self.source_embedding_.dtype)
+            source = self._svd.transform(rows) if known[0] else nothing
+            target = self._svd.transform_right(columns) if known[1] else nothing
         vectors = np.hstack([source, target])
         vectors[np.diff(out_edges.indptr) + np.diff(in_edges.indptr) == 0] = 0
         return vectors
@@ -288,6 +290,8 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
     def _is_known(self, X: Any) -> bool:
         """Whether X is the graph of ``fit``."""
         if not (isinstance(X, Graph) or is_path_or_table(X) or is_networkx(X)):
+            if not is_array_like(X):
+                return False
             X = X if hasattr(X, "shape") else np.asarray(X)
             if X.shape != self.adjacency_.shape:
                 return False
@@ -303,6 +307,6 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         tags.input_tags.two_d_array = False  # a graph: rows are no samples, for targets are known by their columns
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = True
-        tags.input_tags.positive_only = isinstance(self._wanted_kernel(), Diffusion)
+        tags.input_tags.positive_only = isinstance(wanted_kernel(self.kernel), Diffusion)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

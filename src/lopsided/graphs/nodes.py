@@ -9,7 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from ..kernels.points import check_points
-from .reading import Graph, assembled, is_networkx, number_nodes
+from .ids import forms
+from .reading import Graph, assembled, is_array_like, number_nodes
 from .tables import Edges, is_path_or_table, is_text, is_whole, read_edges
 
 SHOWN = 5
@@ -38,13 +39,21 @@ class Nodes:
 
     def numbers(self, ids: Any) -> np.ndarray:
         """Rows of one node or of several, given by their ids."""
-        ids = [ids] if self.is_id(ids) else ids.tolist() if hasattr(ids, "tolist") else list(ids)
-        ids = [node.item() if isinstance(node, (np.generic, np.ndarray)) and node.ndim == 0 else node for node in ids]
-        unknown = [node for node in ids if not self._holds(node)]
+        if self.is_id(ids):
+            ids = [ids]
+        elif not (isinstance(ids, np.ndarray) and ids.dtype.kind in "mM"):  # nanoseconds would become whole numbers
+            ids = ids.tolist() if hasattr(ids, "tolist") else list(ids)
+        numbers = [self._find(node) for node in ids]
+        unknown = [node for node, number in zip(ids, numbers, strict=True) if number is None]
         if unknown:
             shown = ", ".join(map(repr, unknown[:SHOWN])) + (", ..." if len(unknown) > SHOWN else "")
             raise ValueError(f"{len(unknown)} ids are not nodes of the graph: {shown}; nodes_ holds those that are")
-        return np.array([self._number[node] for node in ids], dtype=np.intp)
+        return np.array(numbers, dtype=np.intp)
+
+    def _find(self, node: Any) -> int | None:
+        if self._holds(node):
+            return self._number[node]
+        return next((self._number[form] for form in forms(node) if self._holds(form)), None)
 
     def edges_of_others(
         self, out_edges: Any, in_edges: Any, dtype: np.dtype
@@ -52,19 +61,19 @@ class Nodes:
         """Ids of new nodes, if they have any, edges from them and edges to them, each as sparse rows over the nodes."""
         given = [edges for edges in (out_edges, in_edges) if edges is not None]
         tables = [is_path_or_table(edges) for edges in given]
-        whole = any(isinstance(edges, Graph) or is_networkx(edges) for edges in given)
-        if not given or whole or len(set(tables)) > 1:
+        rows = all(is_array_like(edges) and not isinstance(edges, Graph) for edges in given) and not any(tables)
+        if not given or not (rows or all(tables)):
             kinds = " and ".join(type(edges).__name__ for edges in given) or "none"
             raise ValueError(
                 f"edges of new nodes come as tables of edges or as rows over nodes_, not as {kinds}; this is "
                 "not the graph of fit, which stands for itself"
             )
         if tables[0]:
-            new, *rows = self._rows_of_tables(out_edges, in_edges)
+            new, *sides = self._rows_of_tables(out_edges, in_edges)
         else:
-            new, *rows = None, self._checked(out_edges, "X"), self._checked(in_edges, "in_edges")
-        shape = next(side.shape for side in rows if side is not None)
-        outward, inward = (sparse.csr_array(shape) if side is None else side for side in rows)
+            new, *sides = None, self._checked(out_edges, "X"), self._checked(in_edges, "in_edges")
+        shape = next(side.shape for side in sides if side is not None)
+        outward, inward = (sparse.csr_array(shape) if side is None else side for side in sides)
         if outward.shape != inward.shape:
             raise ValueError(
                 f"X holds {outward.shape[0]} new nodes and in_edges {inward.shape[0]}; they must be the same ones"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +10,8 @@ from scipy import sparse
 
 from ..kernels.node import check_adjacency
 from ..kernels.points import canonical
-from .tables import as_ids, as_whole_numbers, checked_weights, is_missing, is_path_or_table, is_text, read_edges
+from .ids import as_ids, is_missing
+from .tables import as_whole_numbers, checked_weights, is_path_or_table, is_text, read_edges
 
 
 class Graph(NamedTuple):
@@ -73,6 +75,11 @@ def read_graph(graph: Any, *, source: str | None = None, target: str | None = No
     if _is_list_of_edges(graph):
         raise ValueError("a list of edges is given as a table: pandas.DataFrame(edges, columns=['source', 'target'])")
     adjacency, ids = graph if isinstance(graph, Graph) else (graph, None)
+    if not is_array_like(adjacency):
+        raise TypeError(
+            f"{type(adjacency).__name__} is no graph; give a square array or sparse matrix, Graph(adjacency, nodes), "
+            "a networkx graph, a table of edges (pandas, polars, pyarrow) or a path to it; of hide_edges its .adjacency"
+        )
     A = _without_zeros(canonical(sparse.csr_array(check_adjacency(adjacency))))
     return Graph(A, np.arange(A.shape[0]) if ids is None else _an_id_each(ids, A.shape[0]))
 
@@ -80,6 +87,13 @@ def read_graph(graph: Any, *, source: str | None = None, target: str | None = No
 def is_networkx(graph: Any) -> bool:
     """Whether it is a graph of networkx, or of a library that speaks like it."""
     return hasattr(graph, "is_directed") and hasattr(graph, "edges")
+
+
+def is_array_like(adjacency: Any) -> bool:
+    """Whether it is a matrix, or a sequence that may hold the rows of one."""
+    if sparse.issparse(adjacency) or hasattr(adjacency, "__array__"):
+        return True
+    return isinstance(adjacency, Sequence) and all(getattr(row, "ndim", 1) < 2 for row in adjacency)
 
 
 def number_nodes(*sides: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -115,12 +129,13 @@ def _without_zeros(A: sparse.csr_array) -> sparse.csr_array:
 
 
 def _is_list_of_edges(graph: Any) -> bool:
-    """Whether they are pairs or triples, and no list of the rows of a matrix."""
+    """Whether they are pairs or triples, as tuples or beginning with a text, and no list of the rows of a matrix."""
     if not isinstance(graph, (list, tuple, set, frozenset)) or isinstance(graph, Graph) or not graph:
         return False
-    pairs = all(isinstance(edge, (list, tuple)) and len(edge) in (2, 3) for edge in graph)
+    if not all(isinstance(edge, (list, tuple)) and len(edge) in (2, 3) for edge in graph):
+        return False
     square = isinstance(graph, (list, tuple)) and all(len(edge) == len(graph) for edge in graph)
-    return pairs and (not square or any(isinstance(u, str) for u, *_ in graph))
+    return not square or any(isinstance(edge, tuple) or isinstance(edge[0], str) for edge in graph)
 
 
 def _an_id_each(nodes: Any, n: int) -> np.ndarray:

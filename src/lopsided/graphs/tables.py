@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kernels.points import FLOATS
+from .ids import LARGEST, as_ids, is_missing
 
 NAMES = {
     "source": ("source", "src", "from"),
@@ -24,7 +25,7 @@ SPACES = " "
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".edgelist": SPACES, ".edges": SPACES, ".txt": SPACES}
 COMMENT = "#"
 NAMELESS = re.compile(r"(__index_level_\d+__|Unnamed: \d+)?")  # how pandas writes the index of a table
-LARGEST = np.iinfo(np.int64).max
+QUOTED = '"(?:[^"]|"")*+'  # a quoted cell, until the quote that closes it
 ENCODING = "utf-8-sig"  # spreadsheets begin their files with a mark, which is no part of the first name
 
 
@@ -94,7 +95,7 @@ def _read_file(path: Path, wanted: set[str | None]) -> tuple[list[str], list[Any
             if DELIMITERS[kind] == SPACES:
                 rows = [_split(line) for line in file if _counts(line)]
             else:
-                rows = list(csv.reader(_records(file), delimiter=DELIMITERS[kind]))
+                rows = list(csv.reader(_records(file, DELIMITERS[kind]), delimiter=DELIMITERS[kind]))
     except FileNotFoundError:
         raise
     except (OSError, EOFError, ValueError, SyntaxError, csv.Error) as error:
@@ -120,12 +121,16 @@ def _counts(line: str) -> bool:
     return bool(line.strip()) and not line.lstrip().startswith(COMMENT)
 
 
-def _records(lines: Iterable[str]) -> Iterator[str]:
+def _records(lines: Iterable[str], delimiter: str) -> Iterator[str]:
     """Lines that count, and all of those inside a quoted cell."""
+    rest = f"[^{delimiter}]*+"
+    cell = f'(?:{QUOTED}"{rest}|(?!"){rest})'
+    ends_quoted = re.compile(f"(?:{cell}{delimiter})*+{QUOTED}")  # a quote opens a cell only where the cell begins
     quoted = False
     for line in lines:
         if quoted or _counts(line):
-            quoted ^= line.count('"') % 2 == 1
+            if '"' in line:
+                quoted = ends_quoted.fullmatch('"' * quoted + line) is not None
             yield line
 
 
@@ -151,6 +156,9 @@ def _parsed(rows: list[list[str]], path: Path, wanted: set[str | None]) -> tuple
     names: list[str] = []
     if rows and (not wanted.isdisjoint(map(str.strip, rows[0])) or _is_header(rows)):
         names, rows = [cell.strip() for cell in rows[0]], rows[1:]
+    elif rows and wanted != {None}:
+        missing = ", ".join(sorted(repr(name) for name in wanted - {None}))
+        raise ValueError(f"the first line of {str(path)!r}, {rows[0]}, has none of the columns {missing}")
     return names, [np.array([row[j].strip() for row in rows], dtype=object) for j in range(width)]
 
 
@@ -223,27 +231,14 @@ def _find(names: Sequence[str], role: str, name: str | None) -> int | None:
 def _checked_ids(column: Any, side: str) -> np.ndarray:
     ids = as_ids(column)
     if ids.dtype == object:
-        missing = next((i for i, node in enumerate(ids.tolist()) if is_missing(node) or node == ""), None)
+        missing = next((i for i, node in enumerate(ids.tolist()) if is_missing(node) or _is_empty(node)), None)
         if missing is not None:
             raise ValueError(f"edge {missing} has no {side}; drop it, or name the node")
     return ids
 
 
-def is_missing(node: Any) -> bool:
-    """Whether it is nothing: None, nan, or the NA and NaT of pandas."""
-    nan = isinstance(node, (float, np.floating)) and node != node
-    return nan or node is None or type(node).__name__ in ("NAType", "NaTType")
-
-
-def as_ids(values: Any) -> np.ndarray:
-    """Ids as an array: whole numbers of 64 bits, or objects as they are."""
-    if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
-        return values
-    ids = np.fromiter(values, dtype=object, count=len(values))
-    kinds = set(map(type, ids.tolist()))
-    whole = kinds and all(issubclass(kind, (int, np.integer)) and kind is not bool for kind in kinds)
-    fits = whole and min(ids) >= -LARGEST and max(ids) <= LARGEST
-    return ids.astype(np.int64) if fits else ids
+def _is_empty(node: Any) -> bool:
+    return isinstance(node, str) and not node
 
 
 def checked_weights(column: Any) -> np.ndarray:

@@ -52,7 +52,9 @@ class Diffusion(MatrixKernel):
     transform : {"log", "root"} or None, default="log"
         The logarithm of values in units of the threshold, the square root, or the values. Zeros stay zeros.
     threshold : float, default=1e-3
-        Values below it are zero, and what is below it is not followed further: see Notes.
+        Chances of a walk below it are zero, and are not followed further: see Notes. "both" is the mean of two of them,
+        and has values down to half of it. "last" has all values, however small, where it solves for them in a dense
+        array (see ``matrix_``); of these only the logarithm cuts off what is below.
     memory_budget : float, str or None, default=None
         Bytes, or a text like "2GB", that the matrix may take; None is a quarter of the memory that is free. If it would
         take more the threshold is raised, with a :class:`~lopsided.exceptions.FallbackWarning`.
@@ -137,7 +139,7 @@ class Diffusion(MatrixKernel):
 
     def _learn_walks(self, A: sparse.csr_array) -> None:
         """Walk along the edges, against them, or both."""
-        forward = canonical(A + A.T) if self.direction == "undirected" else A
+        forward = _undirected(A, A.T) if self.direction == "undirected" else A
         self.outward_ = None if self.direction == "in" else Walk.on(forward)
         self.backward_ = Walk.on(by_rows(A.T)) if self.direction in ("in", "both") else None
         walks = [walk for walk in (self.outward_, self.backward_) if walk is not None]
@@ -186,7 +188,7 @@ class Diffusion(MatrixKernel):
         _check_positive(edges)
         _check_positive(others)
         if self.direction == "undirected":
-            edges = canonical(edges + others)
+            edges = _undirected(edges, others)
         first = None if ahead is None else self._visits(ahead.P, ahead.starts(edges))
         last = None if behind is None else self._visits(by_rows(behind.P.T), behind.ends(edges))
         return self._merged(first, last)
@@ -244,9 +246,10 @@ class Diffusion(MatrixKernel):
 
 
 def _undirected(A: sparse.csr_array, others: sparse.csr_array) -> sparse.csr_array:
-    both = canonical(sparse.csr_array(A + others))
-    _check_positive(both)
-    return both
+    """The mean of edges of both directions, which walks cannot tell from their sum, and which does not overflow."""
+    _check_positive(A)
+    _check_positive(others)
+    return canonical(sparse.csr_array(0.5 * A + 0.5 * others))
 
 
 def _check_positive(weights: sparse.csr_array) -> None:

@@ -180,44 +180,62 @@ class NodeKernel(MatrixKernel):
 class Balance:
     """How an adjacency gets its self-loops and is divided by degrees, remembered for nodes that come later."""
 
-    def __init__(self, A: Array, normalize: str | None, self_loops: float) -> None:
+    def __init__(self, A: Array, normalize: str | None, self_loops: float, isolated: np.ndarray | None = None) -> None:
+        """Nodes that are marked as isolated get no self-loop, and no warning speaks of them."""
         self.normalize, self.self_loops = normalize, self_loops
-        self.left = self._weights(A, 1, "row") if normalize in NORMALISED_LEFT else None
-        self.right = self._weights(A, 0, "column") if normalize in NORMALISED_RIGHT else None
+        self.isolated = np.zeros(A.shape[0], dtype=bool) if isolated is None else isolated
+        self.loops = np.where(self.isolated, 0, self_loops).astype(A.dtype)
+        self.left = self._of_known(A, 1, "row") if normalize in NORMALISED_LEFT else None
+        self.right = self._of_known(A, 0, "column") if normalize in NORMALISED_RIGHT else None
 
     def matrix(self, A: Array) -> Array:
         """The whole matrix."""
         if self.self_loops:
-            eye = sparse.eye_array if sparse.issparse(A) else np.eye
-            A = A + A.dtype.type(self.self_loops) * eye(A.shape[0], dtype=A.dtype)
+            A = A + (sparse.diags_array(self.loops) if sparse.issparse(A) else np.diag(self.loops))
         return _scaled(A, self.left, self.right)
 
     def rows(self, out_edges: Array) -> Array:
         """Rows of nodes that are not in the matrix."""
-        own = self._weights(out_edges, 1, "row", new=True) if self.left is not None else None
+        own = self._weights(self._sums(out_edges, 1, self.self_loops), "row") if self.left is not None else None
         return _scaled(out_edges, own, self.right)
 
     def columns(self, in_edges: Array) -> Array:
         """Columns of nodes that are not in the matrix, as rows."""
-        own = self._weights(in_edges, 1, "column", new=True) if self.right is not None else None
+        own = self._weights(self._sums(in_edges, 1, self.self_loops), "column") if self.right is not None else None
         return _scaled(in_edges, own, self.left)
 
-    def _weights(self, A: Array, axis: int, name: str, new: bool = False) -> np.ndarray:
+    def _of_known(self, A: Array, axis: int, name: str) -> np.ndarray:
+        """Weights of the nodes of the matrix; those that have none to divide by are spoken of."""
+        sums = self._sums(A, axis, self.loops)
+        empty = (sums == 0) & ~self.isolated
+        if empty.any():
+            why = "negative weights cancel others" if self.self_loops else "self_loops=1.0 gives each of them an edge"
+            warn(
+                f"{np.count_nonzero(empty)} nodes have a {name} that sums to zero and is left as it is; {why}",
+                LopsidedWarning,
+            )
+        return self._weights(sums, name)
+
+    def _sums(self, A: Array, axis: int, loops: Any) -> np.ndarray:
+        with np.errstate(over="ignore"):
+            return np.asarray(A.sum(axis=axis)).ravel() + np.asarray(loops, dtype=A.dtype)
+
+    def _weights(self, sums: np.ndarray, name: str) -> np.ndarray:
         """1 / sums, or 1 / sqrt(sums) if both sides are normalised; nodes without an edge keep their zeros."""
-        sums = np.asarray(A.sum(axis=axis)).ravel() + A.dtype.type(self.self_loops)
         if sums.min() < 0:
             raise ValueError(
                 f"normalize={self.normalize!r} divides by the sums of weights, but {name} {int(sums.argmin())} sums to "
                 f"{sums.min():g}; take weights >= 0 or normalize=None"
             )
-        empty = sums == 0
-        if empty.any() and not new:
-            warn(
-                f"{np.count_nonzero(empty)} nodes have a {name} that sums to zero and is left as it is; self_loops=1.0 "
-                "gives every node an edge",
-                LopsidedWarning,
+        with np.errstate(over="ignore"):
+            weights = 1 / (sums + (sums == 0))
+        wrong = np.flatnonzero(~np.isfinite(sums) | ~np.isfinite(weights))
+        if len(wrong):
+            raise ValueError(
+                f"normalize={self.normalize!r} divides by the sums of weights, but {name} {wrong[0]} sums to "
+                f"{sums[wrong[0]]:g}, and {sums.dtype} holds that sum or its reciprocal no more; bring the weights "
+                "nearer to one, or take normalize=None"
             )
-        weights = 1 / (sums + empty)
         return np.sqrt(weights) if self.normalize == "both" else weights
 
 

@@ -17,16 +17,29 @@ SINK = 1e-3
 
 
 class Walk(NamedTuple):
-    """Steps along the edges of a graph: P = diag(1 / degrees) A; a node without edges ends the walk."""
+    """Steps along the edges of a graph: P = diag(1 / degrees) A; a node without edges ends the walk.
+
+    The degrees are kept as peaks times sums, the largest weight of each row and the sum in units of it: neither
+    overflows, whatever the weights, nor do quotients by one after the other.
+    """
 
     P: sparse.csr_array
-    degrees: np.ndarray
+    peaks: np.ndarray
+    sums: np.ndarray
 
     @classmethod
     def on(cls, A: sparse.csr_array) -> Walk:
         """The walk on a graph with weights >= 0."""
-        degrees = row_sums(A.data, A)
-        return cls(scale_rows(A, 1 / (degrees + (degrees == 0))), degrees)
+        peaks = row_peaks(A.data, A, least=0.0)
+        peaks += peaks == 0
+        relative = sparse.csr_array((A.data / _of_entries(peaks, A), A.indices, A.indptr), shape=A.shape)
+        sums = row_sums(relative.data, relative)
+        return cls(scale_rows(relative, 1 / (sums + (sums == 0))), peaks, sums)
+
+    @property
+    def leads_on(self) -> np.ndarray:
+        """Which nodes have edges to follow."""
+        return self.sums > 0
 
     def starts(self, edges: sparse.csr_array) -> sparse.csr_array:
         """The first steps of nodes with these edges, each row divided by its sum."""
@@ -37,21 +50,31 @@ class Walk(NamedTuple):
 
         An edge from a node that had none before is the only one it has.
         """
-        weights = np.where(self.degrees[edges.indices] == 0, edges.data, self.degrees[edges.indices])
-        return sparse.csr_array((edges.data / weights, edges.indices, edges.indptr), shape=edges.shape)
+        known = self.leads_on[edges.indices]
+        with np.errstate(over="ignore"):
+            chances = edges.data / np.where(known, self.peaks[edges.indices], edges.data + (edges.data == 0))
+        if not np.isfinite(chances).all():
+            worst = np.flatnonzero(~np.isfinite(chances))[0]
+            node = edges.indices[worst]
+            raise ValueError(
+                f"the edge of weight {edges.data[worst]:g} from node {node} to a new one exceeds its other weights, "
+                f"{self.peaks[node]:g} and less, by more than {edges.dtype} holds; bring weights nearer to each other"
+            )
+        chances /= np.where(known, self.sums[edges.indices], 1)
+        return sparse.csr_array((chances, edges.indices, edges.indptr), shape=edges.shape)
 
 
 def last_step(A: sparse.csr_array) -> sparse.csr_array:
     """Stay with chance one half, or follow an edge; without edges from it a node stays, without any it is not there."""
     out = Walk.on(A)
-    stay = np.where(out.degrees > 0, 0.5, np.bincount(A.indices, minlength=A.shape[0]) > 0)
+    stay = np.where(out.leads_on, 0.5, np.bincount(A.indices, minlength=A.shape[0]) > 0)
     return by_rows(sparse.diags_array(stay.astype(A.dtype)) + 0.5 * out.P)
 
 
 def edge_steps(A: sparse.csr_array) -> tuple[sparse.csr_array, sparse.csr_array]:
     """P = D^-1 A and its transpose; a node without edges from it stays, with a chance of a thousandth."""
     out = Walk.on(A)
-    stay = np.where(out.degrees > 0, 0, SINK).astype(A.dtype)
+    stay = np.where(out.leads_on, 0, SINK).astype(A.dtype)
     return by_rows(sparse.diags_array(stay) + out.P), by_rows(out.P.T)
 
 
@@ -124,3 +147,8 @@ def _total(parts: list[sparse.csr_array]) -> sparse.csr_array:
     ends = np.arange(0, len(columns) + 1, len(parts), dtype=np.int32)
     together = sparse.csr_array((np.ones(len(columns), dtype=parts[0].dtype), columns, ends))
     return together @ sparse.vstack(parts, format="csr")
+
+
+def _of_entries(values: np.ndarray, A: sparse.csr_array) -> np.ndarray:
+    """The value of its row for every stored entry."""
+    return np.repeat(values, np.diff(A.indptr))

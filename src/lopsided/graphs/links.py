@@ -1,0 +1,124 @@
+"""Edges that are hidden from a model, and how well it predicts them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.utils import check_random_state
+
+from ..kernels.structure import row_numbers
+from .reading import read_graph
+
+
+class HiddenEdges(NamedTuple):
+    """A graph without some of its edges, and pairs of nodes (u, v) to tell apart."""
+
+    adjacency: sparse.csr_array
+    """What is left."""
+    positive: tuple[np.ndarray, np.ndarray]
+    """The hidden edges, sources and targets."""
+    negative: tuple[np.ndarray, np.ndarray]
+    """As many pairs that are no edges."""
+
+
+def hide_edges(
+    adjacency: Any, *, share: float = 0.1, reversed_share: float = 0.5, random_state: Any = 0
+) -> HiddenEdges:
+    """Hide some edges of a graph, to be predicted from the others.
+
+    Parameters
+    ----------
+    adjacency : array or sparse matrix of shape (n_nodes, n_nodes)
+        The graph. Self-loops are neither hidden nor asked for.
+    share : float, default=0.1
+        Share of the edges to hide.
+    reversed_share : float, default=0.5
+        Share of the negative pairs that are hidden edges turned round (where the turned edge is none): only a method
+        that knows directions tells them apart. The others are drawn from all pairs that are no edges.
+    random_state : int, RandomState instance or None, default=0
+        Draws both.
+    """
+    A = read_graph(adjacency).adjacency
+    n, rng = A.shape[0], check_random_state(random_state)
+    if not 0 < share < 1 or not 0 <= reversed_share <= 1:
+        raise ValueError(f"share={share} must lie between 0 and 1, reversed_share={reversed_share} from 0 to 1")
+    u, v = row_numbers(A), A.indices.astype(np.int64)
+    candidates = np.flatnonzero(u != v)
+    hidden = np.sort(rng.permutation(candidates)[: round(share * len(candidates))])
+    if not len(hidden):
+        raise ValueError(f"share={share} of {len(candidates)} edges hides none; raise it")
+    known = np.sort(u * n + v)
+    kept = np.ones(len(u), dtype=bool)
+    kept[hidden] = False
+    left = sparse.csr_array((A.data[kept], (u[kept], v[kept])), shape=A.shape)
+    turned = v[hidden] * n + u[hidden]
+    turned = rng.permutation(turned[~_contains(known, turned)])[: round(reversed_share * len(hidden))]
+    others = _free_pairs(np.sort(np.concatenate([known, turned])), n, len(hidden) - len(turned), rng)
+    pairs = np.concatenate([turned, others])
+    return HiddenEdges(left, (u[hidden], v[hidden]), (pairs // n, pairs % n))
+
+
+class LinkPrediction(NamedTuple):
+    """How well scores tell hidden edges from pairs that are none."""
+
+    auc: float
+    average_precision: float
+    hits: float
+    """Share of the hidden edges that score higher than the k-th best of the other pairs."""
+
+
+def evaluate_links(
+    score: Callable[[np.ndarray, np.ndarray], np.ndarray], hidden: HiddenEdges, *, k: int = 100
+) -> LinkPrediction:
+    """Judge scores of pairs of nodes, for instance ``model.score_edges`` of a model fitted on ``hidden.adjacency``.
+
+    Parameters
+    ----------
+    score : callable
+        score(u, v) gives a number for each pair of nodes.
+    hidden : HiddenEdges
+        Pairs to tell apart, from ``hide_edges``.
+    k : int, default=100
+        For hits@k.
+    """
+    positive, negative = (np.asarray(score(*pairs), dtype=float) for pairs in (hidden.positive, hidden.negative))
+    for pairs, scores in ((hidden.positive, positive), (hidden.negative, negative)):
+        if scores.shape != pairs[0].shape:
+            raise ValueError(f"score gave an array of shape {scores.shape} for {len(pairs[0])} pairs, not one each")
+    if not (isinstance(k, Integral) and 1 <= k <= len(negative)):
+        raise ValueError(f"k={k} must be a whole number from 1 to {len(negative)}, the number of negative pairs")
+    truth = np.repeat([1, 0], [len(positive), len(negative)])
+    scores = np.concatenate([positive, negative])
+    bar = np.partition(negative, -k)[-k]
+    return LinkPrediction(
+        float(roc_auc_score(truth, scores)),
+        float(average_precision_score(truth, scores)),
+        float((positive > bar).mean()),
+    )
+
+
+def _contains(known: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    """Which pairs are among the known ones, which are sorted."""
+    place = np.minimum(np.searchsorted(known, pairs), len(known) - 1)
+    return known[place] == pairs
+
+
+def _free_pairs(taken: np.ndarray, n: int, count: int, rng: np.random.RandomState) -> np.ndarray:
+    """Pairs of two nodes that are not taken, drawn at random, none twice."""
+    free = n * (n - 1) - np.count_nonzero(taken // n != taken % n)
+    if count > free:
+        raise ValueError(f"{count} pairs that are no edges are asked for, but there are {free}; hide fewer edges")
+    if 2 * (count + len(taken)) > n * n:
+        pairs = np.setdiff1d(np.arange(n * n), taken)
+        return rng.permutation(pairs[pairs // n != pairs % n])[:count]
+    found = np.empty(0, dtype=np.int64)
+    while len(found) < count:
+        u, v = rng.randint(n, size=(2, 2 * count)).astype(np.int64)
+        pairs = (u * n + v)[u != v]
+        found = np.unique(np.concatenate([found, pairs[~_contains(taken, pairs)]]))
+    return rng.permutation(found)[:count]

@@ -1,0 +1,41 @@
+"""The kernel by which the nodes of a graph are compared, from what was asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scipy import sparse
+
+from ..kernels import Diffusion, GraphKernel, Kernel, as_kernel
+from .reading import read_graph
+
+AUTO = "auto"
+DEFAULT = Diffusion(restart=0.2, direction="last", transform="root", threshold=1e-4)
+
+
+def is_auto(kernel: Any) -> bool:
+    """Whether the choice of the kernel is left to us."""
+    return isinstance(kernel, str) and kernel == AUTO
+
+
+def wanted_kernel(kernel: Any) -> Kernel:
+    """A kernel of nodes or of vectors, not fitted."""
+    return as_kernel(DEFAULT if is_auto(kernel) else kernel)
+
+
+def check_kernel(kernel: Kernel, A: sparse.csr_array) -> None:
+    """Refuse what new nodes cannot be compared by, and a kernel of another graph than A."""
+    if not isinstance(kernel, GraphKernel):
+        if any(isinstance(part, GraphKernel) for part in kernel.get_params().values()):
+            raise ValueError(
+                f"kernel={kernel} is made of kernels of nodes, for which new nodes are not defined; give each of "
+                "them its adjacency and fit KernelSVD on node numbers, nodes = np.arange(n)[:, None], as X and Z"
+            )
+    elif kernel.adjacency is not None:
+        own = read_graph(kernel.adjacency).adjacency
+        if own.shape != A.shape or (own != A).nnz:
+            raise ValueError(
+                f"the adjacency of {type(kernel).__name__}, {own.shape[0]} nodes and {own.nnz} edges, is not the "
+                f"graph, {A.shape[0]} nodes and {A.nnz} edges; leave it out, for the kernel is given the graph, or fit "
+                "KernelSVD on node numbers, nodes = np.arange(n)[:, None], as X and Z"
+            )

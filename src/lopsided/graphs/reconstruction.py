@@ -1,0 +1,126 @@
+"""A graph rebuilt from the vectors of its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_array
+
+from .._parallel import slices_of
+from ..kernels.points import FLOATS, canonical
+from ..kernels.structure import row_numbers
+from ..linalg import factorise
+from ..operators import Stored, budget_bytes
+from .reading import read_graph
+from .scoring import BLOCK_ENTRIES
+
+DECODERS = ("dot", "distance")
+
+
+class Reconstruction(NamedTuple):
+    """How far a rebuilt graph is from the graph."""
+
+    norm_1: float
+    """Largest sum of a column of |difference|, the induced norm."""
+    norm_2: float
+    """Largest singular value of the difference."""
+    precision: float
+    """Share of the rebuilt edges that are edges."""
+
+
+def reconstruct_graph(source: Any, target: Any, adjacency: Any, *, decoder: str = "dot") -> Reconstruction:
+    """Rebuild a graph from embeddings: each node gets its out-degree many best targets.
+
+    Parameters
+    ----------
+    source, target : arrays of shape (n_nodes, width)
+        Vectors; the same one twice for methods that have one for each node.
+    adjacency : array or sparse matrix of shape (n_nodes, n_nodes)
+        The graph; weights and self-loops are ignored, and no node is a candidate for itself.
+    decoder : {"dot", "distance"}, default="dot"
+        Best targets have the largest source . target, or the smallest distance from source to target (the papers').
+
+    Notes
+    -----
+    O(n^2 width) time in blocks; no array of nodes x nodes is formed.
+    """
+    source, target, A = _checked(source, target, adjacency, decoder)
+    degrees = np.diff(A.indptr)
+    parts = []
+    for rows, scores in _score_blocks(source, target, decoder):
+        parts.append(_largest_entries(scores, degrees[rows]))
+    rebuilt = sparse.vstack(parts, format="csr")
+    difference = canonical(sparse.csr_array(A - rebuilt))
+    hits = A.multiply(rebuilt).sum()
+    norm_2 = 0.0
+    if difference.nnz and abs(difference).max() > 0:
+        operator = Stored(difference)
+        norm_2 = float(factorise(operator, 1, budget=budget_bytes(), rng=np.random.default_rng(0))[0].s[0])
+    return Reconstruction(float(abs(difference).sum(axis=0).max()), norm_2, float(hits / max(1, rebuilt.nnz)))
+
+
+def precision_at_k(
+    source: Any, target: Any, adjacency: Any, k: int | Sequence[int], *, decoder: str = "dot"
+) -> np.ndarray:
+    """The share of edges among the k pairs of nodes that score highest in the whole graph, for each k.
+
+    Parameters as in ``reconstruct_graph``. O(n^2 width) time in blocks, memory O(n + largest k).
+    """
+    source, target, A = _checked(source, target, adjacency, decoder)
+    counts, n = np.atleast_1d(k), len(source)
+    if counts.dtype.kind not in "iu" or counts.min(initial=1) < 1 or counts.max(initial=0) > n * (n - 1):
+        raise ValueError(f"k={k} must be whole numbers from 1 to {n * (n - 1)}, the number of pairs")
+    most = counts.max(initial=1)
+    best, edges = np.empty(0), np.empty(0, dtype=bool)
+    for rows, scores in _score_blocks(source, target, decoder):
+        flat = scores.ravel()
+        top = np.argpartition(-flat, most - 1)[:most] if len(flat) > most else np.arange(len(flat))
+        block = A[rows].toarray().ravel() > 0
+        best, edges = np.concatenate([best, flat[top]]), np.concatenate([edges, block[top]])
+        order = np.argsort(-best, kind="stable")[:most]
+        best, edges = best[order], edges[order]
+    return np.cumsum(edges)[counts - 1] / counts
+
+
+def _checked(source: Any, target: Any, adjacency: Any, decoder: str) -> tuple[np.ndarray, np.ndarray, sparse.csr_array]:
+    """Both embeddings, and the graph as ones without self-loops."""
+    if decoder not in DECODERS:
+        raise ValueError(f"decoder={decoder!r} is not one of {DECODERS}")
+    source, target = (
+        check_array(side, dtype=FLOATS, input_name=name) for side, name in ((source, "source"), (target, "target"))
+    )
+    A = read_graph(adjacency).adjacency
+    if not len(source) == len(target) == A.shape[0] or source.shape[1] != target.shape[1]:
+        raise ValueError(
+            f"source {source.shape}, target {target.shape} and adjacency {A.shape} must have as many rows, and the "
+            "first two as many columns"
+        )
+    rows = row_numbers(A)
+    kept = rows != A.indices
+    return source, target, sparse.csr_array((np.ones(kept.sum()), (rows[kept], A.indices[kept])), shape=A.shape)
+
+
+def _score_blocks(source: np.ndarray, target: np.ndarray, decoder: str) -> Iterator[tuple[slice, np.ndarray]]:
+    """Scores of all targets for a few sources at a time, a node's own set to the least."""
+    if decoder == "distance":  # its terms cancel: away from the origin hardly a digit is left of them in float32
+        centre = (source.mean(axis=0, dtype=float) + target.mean(axis=0, dtype=float)) / 2
+        source, target = source - centre, target - centre
+    left, right = (np.einsum("ij,ij->i", side, side) / 2 for side in (source, target))
+    for rows in slices_of(len(source), BLOCK_ENTRIES // len(source)):
+        scores = source[rows] @ target.T
+        if decoder == "distance":
+            scores -= left[rows, None] + right
+        scores[np.arange(len(scores)), np.arange(rows.start, rows.stop)] = -np.inf
+        yield rows, scores
+
+
+def _largest_entries(scores: np.ndarray, counts: np.ndarray) -> sparse.csr_array:
+    """Ones at the largest scores of each row, as many as are asked for."""
+    columns = [
+        np.argpartition(-row, k - 1)[:k] if k else np.empty(0, np.intp) for row, k in zip(scores, counts, strict=True)
+    ]
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    return sparse.csr_array((np.ones(indptr[-1]), np.concatenate(columns), indptr), shape=scores.shape)
