@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.utils import check_random_state
 
-from ..kernels.structure import row_numbers
+from ..kernels.csr import row_numbers
 from .reading import read_graph
 
 

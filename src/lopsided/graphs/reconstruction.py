@@ -10,8 +10,8 @@ from scipy import sparse
 from sklearn.utils.validation import check_array
 
 from .._parallel import slices_of
+from ..kernels.csr import row_numbers
 from ..kernels.points import FLOATS, canonical
-from ..kernels.structure import row_numbers
 from ..linalg import factorise
 from ..operators import Stored, budget_bytes
 from .reading import read_graph

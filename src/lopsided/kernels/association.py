@@ -10,8 +10,8 @@ from scipy import sparse
 from sklearn.utils._param_validation import Interval
 
 from .base import Precomputed
+from .csr import row_numbers
 from .points import Array, canonical
-from .structure import row_numbers
 
 OF_COUNTS, OF_WEIGHTS = 0.5, 0.25
 

@@ -12,15 +12,9 @@ from sklearn.utils._param_validation import Interval
 
 from .bandwidth import check_resolution, euclidean_bandwidth, origin_of
 from .base import PullBack
+from .csr import row_numbers
 from .points import Array
-from .structure import (
-    SparseKernel,
-    Structure,
-    lifted,
-    product,
-    row_numbers,
-    squared_norms,
-)
+from .structure import SparseKernel, Structure, lifted, product, squared_norms
 
 STEEPEST = 5.0  # beyond, what the linear term adds off the unit and the sparse part takes back costs digits
 

@@ -12,9 +12,9 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.utils._param_validation import Interval
 
 from ..exceptions import ConvergenceWarning, warn
+from .csr import row_numbers, some_entries
 from .node import GraphKernel
 from .points import Array, by_rows, canonical
-from .structure import row_numbers, some_entries
 
 SHARE = 0.5  # of the largest beta
 PRECISION = 1e-3  # relative gap between the bounds of the spectral radius

@@ -10,9 +10,10 @@ from scipy import sparse
 from scipy.special import logsumexp, softmax
 
 from .base import Kernel, PullBack, Weighted
+from .csr import row_numbers, row_peaks, row_sums
 from .exponential import RBF, ExponentialKernel, ExponentialStructure
 from .points import Array
-from .structure import Structure, over_rows, product, refuse_sparse_sums, row_numbers, row_peaks, row_sums
+from .structure import Structure, over_rows, product, refuse_sparse_sums
 
 
 class SNE(RBF):

@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval
 
 from .bandwidth import check_resolution, origin_of
 from .base import Kernel, Weighted
+from .csr import row_numbers, row_sums, scale_rows
 from .points import Array
 from .structure import (
     SparseKernel,
@@ -22,9 +23,6 @@ from .structure import (
     over_rows,
     product,
     refuse_sparse_sums,
-    row_numbers,
-    row_sums,
-    scale_rows,
     squared_norms,
 )
 

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import linalg, sparse
 
 from .._parallel import run, slices_of
+from .csr import row_peaks, row_sums, scale_rows, some_entries
 from .points import by_rows
-from .structure import row_peaks, row_sums, scale_rows, some_entries
 
 BLOCK_ROWS = 1 << 10
 SAMPLE_ROWS = 256

@@ -9,7 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from .._parallel import even_slices, n_threads, run
-from ..kernels.structure import SparseKernel, product_counts, product_slices, row_numbers, scale_rows, some_entries
+from ..kernels.csr import row_numbers, scale_rows, some_entries
+from ..kernels.structure import SparseKernel, product_counts, product_slices
 from .base import EVERY, Index, KernelOperator
 from .blocked import EXPONENTIAL
 from .sparse_low_rank import SparseLowRank

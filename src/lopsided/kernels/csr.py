@@ -1,0 +1,41 @@
+"""What is done to the stored entries of a CSR array, row by row."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+
+def row_numbers(P: sparse.csr_array) -> np.ndarray:
+    """The row of every stored entry."""
+    return np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))
+
+
+def scale_rows(X: sparse.csr_array, weights: np.ndarray) -> sparse.csr_array:
+    """diag(weights) X, sharing the pattern of X."""
+    data = X.data * np.repeat(weights, np.diff(X.indptr))
+    return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
+
+
+def some_entries(P: sparse.csr_array, chosen: np.ndarray) -> sparse.csr_array:
+    """Only the entries for which ``chosen``, laid out as they are, is true."""
+    kept = np.flatnonzero(chosen)
+    indptr = np.searchsorted(kept, P.indptr).astype(P.indptr.dtype)
+    return sparse.csr_array((P.data[kept], P.indices[kept], indptr), shape=P.shape)
+
+
+def row_sums(values: np.ndarray, P: sparse.csr_array) -> np.ndarray:
+    """Sum values laid out as the entries of P over each row."""
+    return _reduced(np.add, values, P, np.zeros(P.shape[0], dtype=values.dtype))
+
+
+def row_peaks(values: np.ndarray, P: sparse.csr_array, least: float) -> np.ndarray:
+    """The largest of values laid out as the entries of P in each row, and not less than ``least``."""
+    return _reduced(np.maximum, values, P, np.full(P.shape[0], least, dtype=values.dtype))
+
+
+def _reduced(join: np.ufunc, values: np.ndarray, P: sparse.csr_array, start: np.ndarray) -> np.ndarray:
+    filled = np.flatnonzero(np.diff(P.indptr))
+    if len(filled):  # reduceat takes an empty row for its successor's first entry
+        start[filled] = join(start[filled], join.reduceat(values, P.indptr[filled]))
+    return start
