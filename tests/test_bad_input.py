@@ -244,6 +244,16 @@ def test_kernel_functions_return_real_numbers_and_may_return_sparse_ones():
         KernelSVD(2, kernel=lambda X, Z: np.exp(X @ Z.T)).fit(S, Z=S)
 
 
+def test_errors_of_kernel_functions_are_told():
+    def careless(X, Z):
+        K = np.zeros((len(X), len(Z)), dtype=int)
+        K += X @ Z.T
+        return K
+
+    with pytest.raises(TypeError, match="the kernel function failed .* Cannot cast"):
+        KernelSVD(2, kernel=careless).fit(GOOD + 0.5, Z=GOOD + 0.5)
+
+
 def test_kernels_of_given_values_are_not_transposed():
     for kernel in (Precomputed(), Association()):
         with pytest.raises(TypeError, match="not combined, nor transposed"):

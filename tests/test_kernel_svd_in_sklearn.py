@@ -149,6 +149,8 @@ def test_columns_of_right_points_are_known_by_name(rng):
 def test_right_points_that_are_given_as_targets_are_noticed(rng):
     with pytest.raises(ValueError, match=r"y is not looked at, but it has 8 rows and X has 10; take fit\(X, Z=Z\)"):
         KernelSVD(2).fit(rng.standard_normal((10, 4)), rng.standard_normal((8, 4)))
+    with pytest.raises(ValueError, match="it has 8 rows"):
+        KernelSVD(2).fit(sparse.eye_array(10, 4).tocsr(), sparse.eye_array(8, 4).tocsr())
 
 
 def test_a_scaling_that_overflows_is_refused(rng):

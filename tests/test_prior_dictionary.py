@@ -23,6 +23,7 @@ from lopsided.linalg.prior_choice import (
     least_error,
     paper_criterion,
     plain_errors,
+    thinned,
 )
 from lopsided.linalg.side_information import ClassTargets, PairTargets
 
@@ -326,6 +327,14 @@ def test_plain_errors_are_those_of_leaving_samples_out(balanced, rng):
         errors *= (12 / (3 * np.bincount(CLASSES)))[CLASSES]
     assert_close(path.errors[0], errors[errors.mean(axis=1).argmin()], 1e6)
     assert path.weights.tolist() == [np.inf]
+
+
+@pytest.mark.parametrize("n", [50, 200, 201, 1000])
+def test_thinning_leaves_every_class_its_share(n, rng):
+    groups = np.repeat([0, 1, 2], [n // 2, n // 10, n - n // 2 - n // 10])
+    kept = thinned(groups, 200, rng)
+    assert len(kept) == len(set(kept)) == min(n, 200)
+    np.testing.assert_allclose(np.bincount(groups[kept]), np.bincount(groups) * len(kept) / n, atol=1)
 
 
 def test_folds_hold_every_class_evenly(rng):

@@ -186,6 +186,16 @@ def test_many_labels_choose_among_kernels_by_features_as_they_are(rng):
     assert model.path_[0].errors.shape == (1, 500)
 
 
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_a_class_of_one_sample_among_many_labels(class_weight, rng):
+    X, y = noisy(rng, n=700)
+    y[y == 1] = 2
+    y[5] = 1
+    for seed in range(3):
+        model = PriorNystroem(20, class_weight=class_weight, random_state=seed).fit(X, with_gaps(y, 600))
+        assert np.isfinite(model.transform(X)).all() and model.classes_.tolist() == [0, 1, 2]
+
+
 def test_text_and_numbers_are_labels_alike(rng):
     X, y = noisy(rng)
     known = with_gaps(y, 60)

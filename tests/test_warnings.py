@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -36,6 +38,7 @@ X = RNG.standard_normal((40, 3))
 y = np.where(np.arange(40) < 20, 0, 1)
 GRAPH = (RNG.random((30, 30)) < 0.2).astype(float)
 NODES = np.arange(30)[:, None]
+TWO = np.arange(2)[:, None]
 
 
 def near_singular():
@@ -61,6 +64,14 @@ WARNINGS = {
     "prior, steps": (ConvergenceWarning, lambda: PriorNystroem(10, prior_weight=1e-4, tol=0, max_iter=1).fit(X, y)),
     "prior, rank": (RankWarning, lambda: PriorNystroem(50).fit(X)),
     "prior, labels": (LopsidedWarning, lambda: PriorNystroem(10).fit(X, np.zeros(40, dtype=int))),
+    "katz, by scipy": (
+        ConvergenceWarning,
+        lambda: KernelSVD(1, kernel=Katz(np.ones((2, 2)), beta=0.5 - 1e-9)).fit(TWO, Z=TWO),
+    ),
+    "in a search": (
+        RankWarning,
+        lambda: GridSearchCV(make_pipeline(PriorNystroem(50), LogisticRegression()), {}, cv=2).fit(X, y),
+    ),
     "in a pipeline": (RankWarning, lambda: make_pipeline(StandardScaler(), PriorNystroem(50)).fit(X)),
     "fit_transform": (RankWarning, lambda: PriorNystroem(50).fit_transform(X)),
     "solver": (FallbackWarning, lambda: KernelSVD(38, solver="propack").fit(X, Z=X)),

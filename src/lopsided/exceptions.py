@@ -1,14 +1,15 @@
 """The warnings of this library, so that they can be filtered by name."""
 
 import os
+import re
 import sys
+import traceback
 import warnings
-from types import FrameType
 
-import sklearn
 from sklearn import exceptions as sklearn_exceptions
 
-PASSED_OVER = tuple(os.path.dirname(package) + os.sep for package in (__file__, sklearn.__file__))
+OURS = os.path.dirname(__file__) + os.sep
+WRAPPERS = re.compile(r"[\\/](sklearn|joblib|concurrent)[\\/]|[\\/](threading|contextlib|functools)\.py$")
 
 
 class LopsidedWarning(UserWarning):
@@ -36,9 +37,11 @@ class AccuracyWarning(LopsidedWarning):
 
 
 def warn(message: str, category: type[LopsidedWarning]) -> None:
-    """Warn of the line that called this library, directly or through what scikit-learn wraps around methods."""
-    level = 1
-    frame: FrameType | None = sys._getframe()
-    while frame is not None and frame.f_code.co_filename.startswith(PASSED_OVER):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
+    """Warn of the line that called this library, directly or through what scikit-learn wraps around methods.
+
+    On threads of our own there is no such line on the stack, and the last of ours is named.
+    """
+    files = [frame.f_code.co_filename for frame, _ in traceback.walk_stack(sys._getframe())]
+    ours = max(i for i, file in enumerate(files) if file.startswith(OURS))
+    called = (i for i in range(ours, len(files)) if not files[i].startswith(OURS) and not WRAPPERS.search(files[i]))
+    warnings.warn(message, category, stacklevel=next(called, ours) + 1)

@@ -217,8 +217,10 @@ class KernelSVD(DecomposedKernel):
         """
         self._validate_params()
         X = canonical(validate_data(self, gathered(X, "X"), accept_sparse="csr", dtype=FLOATS))
-        if getattr(y, "ndim", 1) == 2 and len(y) != X.shape[0]:
-            raise ValueError(f"y is not looked at, but it has {len(y)} rows and X has {X.shape[0]}; take fit(X, Z=Z)")
+        if getattr(y, "ndim", 1) == 2 and y.shape[0] != X.shape[0]:
+            raise ValueError(
+                f"y is not looked at, but it has {y.shape[0]} rows and X has {X.shape[0]}; take fit(X, Z=Z)"
+            )
         with jobs(self.n_jobs):
             self._fit(X, Z, left_weights, right_weights)
         return self

@@ -31,8 +31,8 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         weight |S - W^+|^2 + |E_l S E_l^T - K*|^2,
 
     where E_l are the rows of labelled samples and K* is 1 for two of one class and 0 for two of different ones: near
-    the kernel one began with, and near what one knows. New samples get features E S^(1/2) like any others. S has at
-    most the rank of W: with a Z, the side with fewer landmarks bounds it.
+    the kernel one began with, and near what one knows. New samples get features E R, R R^T = S, like any others. S has
+    at most the rank of W: with a Z, the side with fewer landmarks bounds it.
 
     Before that W may give way to W + smoothness E^T L E / n, L being the Laplacian of the graph of nearest samples,
     labelled or not: features that differ between samples near each other shrink, and what labels say spreads along
@@ -55,8 +55,8 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         held out.
     smoothness : "auto" or float, default="auto"
         What the differences between near samples weigh, in units of 1 / (mean k(z, z) of the landmarks z). "auto"
-        chooses among 0, 1e3, 1e4 and 1e5 together with the weight; it is 0 with a Z and where prior_weight is not
-        "auto". A number is taken with labels or without.
+        chooses among 0, 1e3, 1e4 and 1e5 together with the weight; it is 0 with a Z, where nothing is known and where
+        prior_weight is not "auto". A number is taken with labels or without.
     landmarks : {"kmeans", "uniform"}, array, or pair of arrays with Z, default="kmeans"
         Centres of clusters; samples at random; row numbers (m,) or points (m, width).
     metric : {"samples", "landmarks"}, default="samples"
@@ -105,7 +105,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         The kernels and values of smoothness that were tried.
     path_ : list of Path
         For each of them the weights that were tried, and the losses on held-out samples; with more than 200 labels only
-        one of them is tried at other weights than infinity.
+        one of them is tried at other weights than infinity. Empty where nothing was to be chosen.
     classes_ : array
         Of the labels; empty without.
     n_features_in_ : int
@@ -224,7 +224,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return self
 
     def transform(self, X: Array) -> np.ndarray:
-        """Features E S^(1/2), shape (n, n_features_out), whose inner products are the learned kernel, in blocks."""
+        """Features E R with R R^T = S, shape (n, n_features_out): their inner products are the learned kernel."""
         check_is_fitted(self)
         X = canonical(validate_data(self, gathered(X, "X"), accept_sparse="csr", dtype=FLOATS, reset=False))
         return self._mapped(X, self.components_, self.normalization_, of_right=False)

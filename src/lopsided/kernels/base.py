@@ -175,7 +175,8 @@ class Function(Kernel):
             hint = "they are sparse, and X.toarray() makes them dense" if sparse.issparse(L) else ""
             if L.shape[1] != R.shape[1]:
                 hint = "KernelSVD(compatibility='pca') brings points to one width"
-            raise type(error)(
+            kind = TypeError if isinstance(error, TypeError) else ValueError  # numpy's own take other arguments
+            raise kind(
                 f"the kernel function failed for left points of shape {L.shape} and right points of shape {R.shape}: "
                 f"{error}{hint and '; '}{hint}"
             ) from error

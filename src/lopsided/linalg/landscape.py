@@ -17,7 +17,7 @@ from ..operators.build import as_operator
 from .finite import check_finite
 from .landmarks import PLACES, Landmarks, given_landmarks, rows_as_landmarks
 from .low_rank_prior import Axes, Frame, TwoFrames, axes_of, frames_of
-from .prior_choice import dealt
+from .prior_choice import thinned
 from .side_information import ClassTargets, PairTargets, SideInformation
 
 SAMPLE = 5000  # samples are enough for the variances along a few hundred axes, and for who is near whom
@@ -38,14 +38,10 @@ class Labels:
 
     def thinned(self, count: int, rng: np.random.Generator) -> Labels:
         """At most so many of the labelled samples of either side, of every class its share."""
-
-        def part(classes: np.ndarray) -> np.ndarray:
-            return dealt(classes, -(-len(classes) // count), rng)[0]
-
-        left = part(self.left_classes)
+        left = thinned(self.left_classes, count, rng)
         if self.right is None or self.right_classes is None:
             return Labels(self.left[left], self.left_classes[left], balanced=self.balanced)
-        right = part(self.right_classes)
+        right = thinned(self.right_classes, count, rng)
         return Labels(
             self.left[left], self.left_classes[left], self.right[right], self.right_classes[right], self.balanced
         )
@@ -119,7 +115,8 @@ class Landscape:
         """
         W = _values(kernel, self.left.points, self.right.points)
         check_mercer(W, kernel, self.eps)
-        E = self.left_values(kernel, self.sample)
+        wanted = of_samples or laplacian is not None
+        E = self.left_values(kernel, self.sample) if wanted else None
         return axes_of((W + W.T) / 2, self.eps, E, of_samples=of_samples, laplacian=laplacian)
 
     def two_frames(self, kernel: Kernel) -> TwoFrames:

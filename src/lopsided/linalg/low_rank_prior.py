@@ -28,7 +28,7 @@ class Axes(NamedTuple):
     T : array of shape (m, r)
         The axes.
     turn : array of shape (r, m)
-        Orthonormal rows, for which T turn is the symmetric root of W^+.
+        Orthonormal rows, for which T turn is a root of W^+, the symmetric one if nothing was smoothed.
     spread : array of shape (r, r)
         How freely the dictionary may change: the moments of the samples' features, E T^T T E / n, or T^-1 T^-T where
         the change is measured at the landmarks.
@@ -63,16 +63,19 @@ class Axes(NamedTuple):
 
 
 def axes_of(
-    W: np.ndarray, eps: float, sample: np.ndarray, *, of_samples: bool = True, laplacian: Array | None = None
+    W: np.ndarray, eps: float, sample: np.ndarray | None, *, of_samples: bool = True, laplacian: Array | None = None
 ) -> Axes:
     """The axes of a semidefinite W (m, m), the moments of a sample E (n, m) along them, and their roughness.
 
-    Eigenvalues below m ``eps`` of the largest are rounding and left out. Cost O(n m^2).
+    The sample may be None where neither is wanted. Eigenvalues below m ``eps`` of the largest are rounding and left
+    out. Cost O(n m^2).
     """
     w, V = np.linalg.eigh(W)
     live = w > len(w) * eps * w[-1]
     w, V = w[live], V[:, live]
     T, turn = V / np.sqrt(w), V.T
+    if sample is None:
+        return Axes(T, turn, np.diag(w), np.zeros(len(w)), of_samples)
     F = sample @ T
     spread = F.T @ F / len(F) if of_samples else np.diag(w)
     if laplacian is None:
@@ -96,7 +99,7 @@ class Frame(NamedTuple):
     scales : array of shape (r,)
         s, positive, descending; not those of the axes that are never learned.
     turn : array of shape (r, m)
-        Orthonormal rows, for which T turn is the symmetric root of W^+.
+        Orthonormal rows, for which T turn is a root of W^+, the symmetric one if nothing was smoothed.
     """
 
     T: np.ndarray

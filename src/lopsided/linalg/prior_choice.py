@@ -47,8 +47,7 @@ def held_out_errors(
     balanced : bool, default=False
         Whether classes weigh the same in K*, and in the error.
     """
-    sizes = np.bincount(classes)
-    values = len(classes) / (len(sizes) * sizes) if balanced else np.ones(len(sizes))
+    values = _class_values(classes, balanced)
     marks = np.eye(len(values))[classes]
     K, B, ideal = F @ F.T, F @ spread @ F.T, (marks * values) @ marks.T
     errors = np.empty((len(WEIGHTS), len(PENALTIES), len(F)))
@@ -68,9 +67,8 @@ def plain_errors(F: np.ndarray, classes: np.ndarray, *, balanced: bool = False) 
     With centred features F = P diag(f) U^T they are the residuals over 1 - 1/l - sum_j P_ij^2 f_j^2 / (f_j^2 + ridge).
     Cost O(l r^2) for every penalty together.
     """
-    sizes = np.bincount(classes)
-    values = len(classes) / (len(sizes) * sizes) if balanced else np.ones(len(sizes))
-    Y = 2 * np.eye(len(sizes))[classes] - 1
+    values = _class_values(classes, balanced)
+    Y = 2 * np.eye(len(values))[classes] - 1
     unit = np.square(F).sum(axis=1).mean()
     F, Y = F - F.mean(axis=0), Y - Y.mean(axis=0)
     squares, U = np.linalg.eigh(F.T @ F)
@@ -132,9 +130,24 @@ def least_error(paths: Sequence[Path]) -> tuple[int, float]:
     return best, float(paths[best].weights[row])
 
 
+def _class_values(classes: np.ndarray, balanced: bool) -> np.ndarray:
+    """What the ones of each class count in K*: one, or one over its share; classes may be missing."""
+    sizes = np.bincount(classes)
+    if not balanced:
+        return np.ones(len(sizes))
+    return len(classes) / (np.count_nonzero(sizes) * np.maximum(sizes, 1))
+
+
 def _significant(gains: np.ndarray) -> bool:
     """Whether the mean of paired differences is above zero by more than chance makes it in one of twenty cases."""
     return bool(gains.mean() * np.sqrt(len(gains)) > ONE_IN_TWENTY * gains.std())
+
+
+def thinned(groups: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Numbers of ``count`` samples at random, of every group its share; all of them if they are no more."""
+    n = len(groups)
+    order = np.lexsort((rng.permutation(n), groups))
+    return np.sort(order if n <= count else order[np.arange(count) * n // count])
 
 
 def dealt(groups: np.ndarray, count: int, rng: np.random.Generator) -> list[np.ndarray]:

@@ -47,15 +47,21 @@ class Learned(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A fitted kernel, how smooth its features are to be, and the coordinates of a dictionary for them."""
+    """A fitted kernel, how smooth its features are to be, and the coordinates of a dictionary before they are so."""
 
     kernel: Kernel
     smoothness: float
-    coordinates: Axes | TwoFrames
+    rough: Axes | TwoFrames
+
+    @property
+    def coordinates(self) -> Axes | TwoFrames:
+        """Those of smooth features."""
+        return self.rough.smoothed(self.smoothness) if isinstance(self.rough, Axes) else self.rough
 
     def frame(self, eps: float) -> Frame | TwoFrames:
         """Where the dictionary is learned."""
-        return self.coordinates.frame(eps) if isinstance(self.coordinates, Axes) else self.coordinates
+        coordinates = self.coordinates
+        return coordinates.frame(eps) if isinstance(coordinates, Axes) else coordinates
 
 
 def learn_kernel(
@@ -150,11 +156,7 @@ def _candidates(
         return [Candidate(kernel, 0.0, place.two_frames(kernel)) for kernel in kernels]
     laplacian = place.laplacian if any(levels) else None
     axes = run(lambda kernel: place.axes(kernel, of_samples, laplacian), kernels)
-    return [
-        Candidate(kernel, level, each.smoothed(level))
-        for kernel, each in zip(kernels, axes, strict=True)
-        for level in levels
-    ]
+    return [Candidate(kernel, level, each) for kernel, each in zip(kernels, axes, strict=True) for level in levels]
 
 
 def _solved(
@@ -192,10 +194,10 @@ def _by_held_out(place: Landscape, candidates: list[Candidate], known: Labels | 
     not what many do.
     """
     rng = np.random.default_rng([place.seed, 3])
-    plain = [(each.kernel, each.coordinates.T) for each in candidates if isinstance(each.coordinates, Axes)]
+    plain = [(each.kernel, each.rough, each.smoothness) for each in candidates if isinstance(each.rough, Axes)]
     if isinstance(known, Labels) and len(known.left) > HELD and len(plain) > 1:
         many = known.thinned(MANY, rng)
-        paths = run(lambda each: _plain_path(place, each[0], each[1], many), plain)
+        paths = run(lambda each: _plain_path(place, each[0], each[1].smoothed(each[2]).T, many), plain)
         number, _ = least_error(paths)
         _, weight, paths[number : number + 1] = _by_held_out(place, [candidates[number]], known)
         return number, weight, paths
