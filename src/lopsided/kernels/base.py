@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
-from .points import Array, check_sides
+from .points import Array, check_sides, dense
 
 PullBack = Callable[[np.ndarray], np.ndarray]
 Weighted = tuple[Array, np.ndarray]  # points, and how many points of a larger set each of them stands for
@@ -180,7 +180,7 @@ class Function(Kernel):
                 f"the kernel function failed for left points of shape {L.shape} and right points of shape {R.shape}: "
                 f"{error}{hint and '; '}{hint}"
             ) from error
-        K = K.toarray() if sparse.issparse(K) else np.asarray(K)
+        K = dense(K)
         if K.dtype.kind == "c":
             raise ValueError("the kernel function returned complex values; it must return real ones")
         if K.shape != (L.shape[0], R.shape[0]):

@@ -5,12 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
-from scipy import sparse
 from scipy.special import xlogy
 
 from .._parallel import slices_of
 from .bandwidth import LOST
-from .points import Array
+from .points import Array, dense
 
 TOLERANCE = 1e-5  # of a sum of probabilities; a row normalised in single precision is well within
 LEAST = 2**12  # smallest normal numbers: a probability below them is zero
@@ -191,11 +190,6 @@ def log_densities(w: np.ndarray, m: np.ndarray, v: np.ndarray) -> np.ndarray:
 def monomials(x: np.ndarray) -> np.ndarray:
     """The rows [x^2, x, 1]: (..., 2 d + 1)."""
     return np.concatenate([x**2, x, np.ones_like(x[..., :1])], axis=-1)
-
-
-def dense(X: Array) -> np.ndarray:
-    """The rows as a numpy array."""
-    return X.toarray() if sparse.issparse(X) else np.asarray(X)
 
 
 def check_probabilities(P: np.ndarray, name: str, what: str = "probabilities") -> None:

@@ -12,8 +12,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._seeds import seed_of
 from .base import Kernel
-from .distributions import Discrete, Family, Gaussian, Mixture, dense
-from .points import Array, check_sides
+from .distributions import Discrete, Family, Gaussian, Mixture
+from .points import Array, check_sides, dense
 
 SAMPLE = 256
 

@@ -25,6 +25,11 @@ def check_sides(X: Array, Z: Array) -> tuple[Array, Array]:
     return X.astype(dtype, copy=False), Z.astype(dtype, copy=False)
 
 
+def dense(X: Array) -> np.ndarray:
+    """A sparse matrix, or whatever is like an array, as a numpy array."""
+    return X.toarray() if sparse.issparse(X) else np.asarray(X)
+
+
 def canonical(S: Array) -> Array:
     """A sparse matrix as a CSR array with sorted entries, each there once; the input is left as it is."""
     S = by_rows(S)

@@ -30,7 +30,7 @@ class Axes(NamedTuple):
     turn : array of shape (r, m)
         Orthonormal rows, for which T turn is a root of W^+, the symmetric one if nothing was smoothed.
     spread : array of shape (r, r)
-        How freely the dictionary may change: the moments of the samples' features, E T^T T E / n, or T^-1 T^-T where
+        How freely the dictionary may change: the moments of the samples' features, T^T E^T E T / n, or T^-1 T^-T where
         the change is measured at the landmarks.
     roughness : array of shape (r,)
         Zero where it was not asked for.

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .low_rank_prior import centred_alignment, nearest_semidefinite
-from .side_information import SideInformation
+from .side_information import SideInformation, class_values
 
 WEIGHTS = (*(10.0**-e for e in range(10, -1, -2)), np.inf)  # of the prior, in curvatures of the loss
 PENALTIES = 10.0 ** np.arange(-3, 3)  # of the classifier, in units of the mean k(x, x)
@@ -47,7 +47,7 @@ def held_out_errors(
     balanced : bool, default=False
         Whether classes weigh the same in K*, and in the error.
     """
-    values = _class_values(classes, balanced)
+    _, values = class_values(classes, classes, balanced)
     marks = np.eye(len(values))[classes]
     K, B, ideal = F @ F.T, F @ spread @ F.T, (marks * values) @ marks.T
     errors = np.empty((len(WEIGHTS), len(PENALTIES), len(F)))
@@ -67,7 +67,7 @@ def plain_errors(F: np.ndarray, classes: np.ndarray, *, balanced: bool = False) 
     With centred features F = P diag(f) U^T they are the residuals over 1 - 1/l - sum_j P_ij^2 f_j^2 / (f_j^2 + ridge).
     Cost O(l r^2) for every penalty together.
     """
-    values = _class_values(classes, balanced)
+    _, values = class_values(classes, classes, balanced)
     Y = 2 * np.eye(len(values))[classes] - 1
     unit = np.square(F).sum(axis=1).mean()
     F, Y = F - F.mean(axis=0), Y - Y.mean(axis=0)
@@ -128,14 +128,6 @@ def least_error(paths: Sequence[Path]) -> tuple[int, float]:
         if not _significant(paths[number].errors[-1] - errors):
             return number, float(paths[number].weights[-1])
     return best, float(paths[best].weights[row])
-
-
-def _class_values(classes: np.ndarray, balanced: bool) -> np.ndarray:
-    """What the ones of each class count in K*: one, or one over its share; classes may be missing."""
-    sizes = np.bincount(classes)
-    if not balanced:
-        return np.ones(len(sizes))
-    return len(classes) / (np.count_nonzero(sizes) * np.maximum(sizes, 1))
 
 
 def _significant(gains: np.ndarray) -> bool:

@@ -58,6 +58,12 @@ class Candidate(NamedTuple):
         """Those of smooth features."""
         return self.rough.smoothed(self.smoothness) if isinstance(self.rough, Axes) else self.rough
 
+    @property
+    def plain_map(self) -> np.ndarray:
+        """What takes kernel values of left samples to their features where nothing is learned."""
+        coordinates = self.coordinates
+        return coordinates.T if isinstance(coordinates, Axes) else coordinates.L / np.sqrt(coordinates.scales)
+
     def frame(self, eps: float) -> Frame | TwoFrames:
         """Where the dictionary is learned."""
         coordinates = self.coordinates
@@ -194,10 +200,9 @@ def _by_held_out(place: Landscape, candidates: list[Candidate], known: Labels | 
     not what many do.
     """
     rng = np.random.default_rng([place.seed, 3])
-    plain = [(each.kernel, each.rough, each.smoothness) for each in candidates if isinstance(each.rough, Axes)]
-    if isinstance(known, Labels) and len(known.left) > HELD and len(plain) > 1:
+    if isinstance(known, Labels) and place.Z is None and len(known.left) > HELD and len(candidates) > 1:
         many = known.thinned(MANY, rng)
-        paths = run(lambda each: _plain_path(place, each[0], each[1].smoothed(each[2]).T, many), plain)
+        paths = run(lambda each: _plain_path(place, each, many), candidates)
         number, _ = least_error(paths)
         _, weight, paths[number : number + 1] = _by_held_out(place, [candidates[number]], known)
         return number, weight, paths
@@ -213,15 +218,15 @@ def _path(place: Landscape, candidate: Candidate, known: Labels | Pairs, folds: 
     """Errors at every weight."""
     axes = candidate.coordinates
     if isinstance(known, Labels) and isinstance(axes, Axes):
-        F = place.left_values(candidate.kernel, known.left) @ axes.T
+        F = place.left_values(candidate.kernel, known.left) @ candidate.plain_map
         return held_out_errors(F, axes.spread, known.left_classes, folds, balanced=known.balanced)
     frame = candidate.frame(place.eps)
     return held_out_alignments(place.information(candidate.kernel, known, frame), frame.prior, folds)
 
 
-def _plain_path(place: Landscape, kernel: Kernel, T: np.ndarray, known: Labels) -> Path:
-    """Errors of the prior as it is, whose features are E T."""
-    F = place.left_values(kernel, known.left) @ T
+def _plain_path(place: Landscape, candidate: Candidate, known: Labels) -> Path:
+    """Errors of the prior as it is."""
+    F = place.left_values(candidate.kernel, known.left) @ candidate.plain_map
     return plain_errors(F, known.left_classes, balanced=known.balanced)
 
 

@@ -91,12 +91,8 @@ class ClassTargets(SideInformation):
     ) -> None:
         self.left, self.right, self.balanced = left, right, balanced
         self.left_classes, self.right_classes = left_classes, right_classes
-        count = 1 + max(left_classes.max(), right_classes.max())
-        rows, columns = (np.bincount(side, minlength=count) for side in (left_classes, right_classes))
-        sizes = rows * columns.astype(float)
-        self.values = np.ones(count)
-        if balanced:
-            self.values = np.sqrt(len(left) * len(right) / np.maximum(sizes, 1)) / count
+        sizes, self.values = class_values(left_classes, right_classes, balanced)
+        count = len(sizes)
         self.left_marks, self.right_marks = (np.eye(count)[side] for side in (left_classes, right_classes))
         self.P = left.T @ left
         self.Q = self.P if right is left else right.T @ right
@@ -151,6 +147,16 @@ class ClassTargets(SideInformation):
         left = self.left[rows]
         right = left if self.right is self.left else self.right[columns]
         return ClassTargets(left, right, self.left_classes[rows], self.right_classes[columns], self.balanced)
+
+
+def class_values(left: np.ndarray, right: np.ndarray, balanced: bool) -> tuple[np.ndarray, np.ndarray]:
+    """For each class how many pairs are of it, and what each of them counts: one, or one over the class's share."""
+    count = 1 + max(left.max(), right.max())
+    rows, columns = (np.bincount(side, minlength=count) for side in (left, right))
+    sizes = rows * columns.astype(float)
+    if not balanced:
+        return sizes, np.ones(count)
+    return sizes, np.sqrt(len(left) * len(right) / np.maximum(sizes, 1)) / count
 
 
 class _Diagonal(NamedTuple):

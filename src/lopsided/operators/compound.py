@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..kernels.points import by_rows
+from ..kernels.points import by_rows, dense
 from .base import EVERY, Index, KernelOperator
 from .condense import Condensed
-from .stored import dense, matmul
+from .stored import matmul
 
 
 class LowRank(KernelOperator):

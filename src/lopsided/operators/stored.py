@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from .._parallel import n_threads, run
-from ..kernels.points import by_rows
+from ..kernels.points import by_rows, dense
 from .base import EVERY, Index, KernelOperator
 
 WORTH_THREADS = 1 << 19  # multiplications
@@ -37,11 +37,6 @@ class Stored(KernelOperator):
 
     def _adjoint(self) -> Stored:
         return Stored(self.K.T)
-
-
-def dense(block: Any) -> np.ndarray:
-    """The block as a numpy array."""
-    return block.toarray() if sparse.issparse(block) else np.asarray(block)
 
 
 def matmul(S: Any, V: np.ndarray) -> np.ndarray:
