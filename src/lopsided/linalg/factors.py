@@ -7,6 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._parallel import run, slices_of
+
+SLAB = 1 << 17  # rows that are worth a thread
 NULL = 10  # sqrt(points) eps: singular values below this share of the largest are rounding
 
 
@@ -89,4 +92,6 @@ def powers(s: np.ndarray, exponent: float, points: int) -> np.ndarray:
 
 def canonical_signs(U: np.ndarray) -> np.ndarray:
     """For each column the sign, 1 or -1, that makes its entry of largest magnitude positive."""
-    return np.where(U.max(axis=0) >= -U.min(axis=0), 1, -1).astype(U.dtype)
+    extremes = run(lambda rows: (U[rows].max(axis=0), -U[rows].min(axis=0)), slices_of(len(U), SLAB))
+    highest, lowest = np.max(extremes, axis=0)
+    return np.where(highest >= lowest, 1, -1).astype(U.dtype)

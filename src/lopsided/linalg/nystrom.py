@@ -125,7 +125,8 @@ def nystrom(
             RankWarning,
         )
     signs = canonical_signs(U)
-    for array in (U, V, *left, *right):
+    vectors = (U,) if V is U else (U, V)
+    for array in (*vectors, *left, *right):
         array *= signs
     factors = Factors(U, s.astype(U.dtype), V)
     if means is not None:
@@ -200,7 +201,8 @@ def _of_one_set(
     turn, values = symmetric_turn(spread, values, k)
     U, left = turned(U, map, spread, turn)
     signs = np.where(values < 0, -1, 1).astype(U.dtype)
-    return _Extended(U, U * signs, np.abs(values), left, Side(left.map * signs, left.offset * signs), means)
+    V = U * signs if signs.min() < 0 else U  # of a positive kernel both sides are one array
+    return _Extended(U, V, np.abs(values), left, Side(left.map * signs, left.offset * signs), means)
 
 
 class _Extended(NamedTuple):
