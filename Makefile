@@ -28,6 +28,7 @@ bench: $(STAMP)  ## the tables of README and docs
 	$(BIN)/python benchmarks/nystrom_tables.py
 	$(BIN)/python benchmarks/askls_speed.py
 	$(BIN)/python benchmarks/askls_tables.py
+	$(BIN)/python benchmarks/kl_images.py
 	$(BIN)/python benchmarks/image_curves.py
 	$(BIN)/python benchmarks/general_table3.py
 	$(BIN)/python benchmarks/biclustering_table2.py

@@ -13,7 +13,6 @@ kernel; a process to each.
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
 from typing import Any
@@ -21,9 +20,8 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.svm import SVC
-from threadpoolctl import threadpool_info
 
-from common import DATA, clock, in_child, load_graph, print_table, race, report_from_child, save
+from common import DATA, clock, in_child, load_graph, load_labels, main, print_table, race
 from lopsided import AsymmetricLSSVC
 from lopsided.datasets import make_citation_graph
 from lopsided.kernels import RBF, SNE, NodeKernel
@@ -72,9 +70,7 @@ def cora(smoke: bool) -> dict[str, Any]:
     if smoke:
         A, labels = make_citation_graph(200, n_classes=3, random_state=SEED)
     else:
-        A = load_graph("cora")
-        with np.load(DATA / "graphs" / "cora.npz") as file:
-            labels = file["labels"]
+        A, labels = load_graph("cora"), load_labels("cora")
     train = np.random.default_rng(SEED).permutation(len(labels))[: round(0.6 * len(labels))]
     kernel = NodeKernel(A.T.tocsr(), "left", 1.0).fit(train[:, None], train[:, None])
     K, Y = kernel.block(train[:, None], train[:, None]), signs(labels[train])
@@ -182,28 +178,17 @@ def mnist(smoke: bool) -> dict[str, Any]:
     }
 
 
-CHILDREN = {"ours": child_ours, "svc": child_svc}
-PARTS = {"cora": cora, "dense": dense, "path": path, "mnist": mnist}
+def shown(part: Callable[[bool], dict[str, Any]]) -> Callable[[bool], dict[str, Any]]:
+    """The part, with a table of what it found."""
 
+    def run(smoke: bool) -> dict[str, Any]:
+        result = part(smoke)
+        print_table(part.__name__, list(result), [list(result.values())])
+        return result
 
-def main() -> None:
-    """Run the parts that were asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", choices=[[], *PARTS], help="default: all")
-    parser.add_argument("--smoke", action="store_true", help="tiny data, nothing kept")
-    parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.child:
-        return report_from_child(CHILDREN[options.child[0]](options.child[1]))
-    record = {name: PARTS[name](options.smoke) for name in options.parts or PARTS}
-    if options.smoke:
-        return print("smoke run finished:", ", ".join(record))
-    for name, result in record.items():
-        keys = list(result)
-        print_table(name, keys, [[result[key] for key in keys]])
-    blas = max(library["num_threads"] for library in threadpool_info())
-    save("askls_speed", {name: {**result, "blas_threads": blas} for name, result in record.items()}, SEED)
+    return run
 
 
 if __name__ == "__main__":
-    main()
+    parts = {part.__name__: shown(part) for part in (cora, dense, path, mnist)}
+    main(__file__, __doc__, parts, {"ours": child_ours, "svc": child_svc}, SEED)

@@ -18,7 +18,6 @@ more than 1,500 training samples all but C on 1,000 of them. monks 1-3 come with
 
 from __future__ import annotations
 
-import argparse
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -29,7 +28,7 @@ from scipy import sparse
 from sklearn.metrics import f1_score
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from common import DATA, load_graph, print_table, save
+from common import DATA, load_graph, load_labels, parser, print_table, save
 from indefinite import tuned
 from lopsided import AsymmetricLSSVC
 from lopsided.datasets import make_citation_graph
@@ -171,7 +170,7 @@ def graph_row(name: str, smoke: bool, trials: int) -> dict[str, Any]:
     if smoke:
         A, labels = make_citation_graph(250, n_classes=3, random_state=SEED)
     else:
-        A, labels = load_graph(GRAPHS[name]), graph_labels(GRAPHS[name])
+        A, labels = load_graph(GRAPHS[name]), load_labels(GRAPHS[name])
     found: dict[str, Any] = {method: {"micro": [], "macro": [], "seconds": []} for method in GRAPH_METHODS}
     for train, test, rng in splits(len(labels), trials):
         for method, run in GRAPH_METHODS.items():
@@ -184,12 +183,6 @@ def graph_row(name: str, smoke: bool, trials: int) -> dict[str, Any]:
                 found[method][average].append(f1_score(labels[test], predicted, average=average))
         print(name, {method: show(one["micro"]) for method, one in found.items()}, flush=True)
     return found
-
-
-def graph_labels(name: str) -> np.ndarray:
-    """The classes of the nodes of a stored graph."""
-    with np.load(DATA / "graphs" / f"{name}.npz") as file:
-        return file["labels"]
 
 
 def splits(n: int, trials: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.random.Generator]]:
@@ -272,12 +265,10 @@ PARTS: dict[str, tuple[Any, Callable[..., dict[str, Any]], Callable[[dict[str, A
 
 def main() -> None:
     """Run the parts that were asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", choices=[[], *PARTS], help="default: all")
-    parser.add_argument("--smoke", action="store_true", help="tiny data, nothing kept")
-    parser.add_argument("--only", nargs="*", help="names of graphs or data sets")
-    parser.add_argument("--trials", type=int, default=TRIALS, help="random splits")
-    options = parser.parse_args()
+    command = parser(__doc__, PARTS)
+    command.add_argument("--only", nargs="*", help="names of graphs or data sets")
+    command.add_argument("--trials", type=int, default=TRIALS, help="random splits")
+    options = command.parse_args()
     warnings.simplefilter("ignore", LopsidedWarning)  # grids pass through C that are nearly singular
     for part in options.parts or PARTS:
         names, row, show_table = PARTS[part]

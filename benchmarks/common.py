@@ -11,7 +11,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy import sparse
 from sklearn.metrics.pairwise import euclidean_distances
+from threadpoolctl import threadpool_info
 
 from lopsided._parallel import n_threads
 
@@ -120,6 +121,7 @@ def environment(seed: int) -> dict[str, Any]:
         "commit": commit,
         "seed": seed,
         "threads": n_threads(),
+        "blas_threads": max(library["num_threads"] for library in threadpool_info()),
         "python": platform.python_version(),
         "versions": found,
     }
@@ -134,6 +136,15 @@ def save(name: str, parts: dict[str, Any], seed: int) -> None:
     path.write_text(json.dumps(record, indent=1) + "\n")
 
 
+def parser(doc: str | None, parts: Iterable[str] = ()) -> argparse.ArgumentParser:
+    """The command line of a benchmark, with the options that all of them have."""
+    found = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    found.add_argument("--smoke", action="store_true", help="tiny data, nothing kept")
+    if parts:
+        found.add_argument("parts", nargs="*", choices=[[], *parts], help="default: all")
+    return found
+
+
 def main(
     script: str,
     doc: str | None,
@@ -142,11 +153,9 @@ def main(
     seed: int = 0,
 ) -> None:
     """Run the parts of a benchmark that were asked for, each of which takes whether it is a smoke run."""
-    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", choices=[[], *parts], help="default: all")
-    parser.add_argument("--smoke", action="store_true", help="tiny data, nothing kept")
-    parser.add_argument("--child", nargs="+", help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    command = parser(doc, parts)
+    command.add_argument("--child", nargs="+", help=argparse.SUPPRESS)
+    options = command.parse_args()
     if options.child and children:
         name, *arguments = options.child
         return report_from_child(children[name](*arguments))

@@ -30,7 +30,6 @@ components; peers by the better decoder.
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 from collections.abc import Iterator
@@ -40,7 +39,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import normalize
 
-from common import DATA, RESULTS, load_graph, print_table, save
+from common import DATA, RESULTS, load_graph, parser, print_table, save
 from embeddings import FIXED, LINK_METHODS, METHODS, OURS, SEED, TUNED, Candidates
 from lopsided.datasets import make_citation_graph
 from lopsided.graphs import classify_nodes, evaluate_links, hide_edges, reconstruct_graph
@@ -251,16 +250,15 @@ def stored() -> dict[str, Any]:
 
 def main() -> None:
     """Run what was asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--smoke", action="store_true", help="tiny data, nothing kept")
-    parser.add_argument("--quick", action="store_true", help="minutes, nothing kept")
-    parser.add_argument("--table", action="store_true", help="the table of an earlier run")
-    parser.add_argument("--resume", action="store_true", help="leave out what an earlier run has")
-    parser.add_argument("--only", nargs="*", choices=GRAPHS, help="graphs")
-    parser.add_argument("--methods", nargs="*", choices=METHODS, help="methods")
-    parser.add_argument("--splits", type=int, default=SPLITS, help="random splits")
-    parser.add_argument("--components", type=int, default=COMPONENTS, help="of each side")
-    options = parser.parse_args()
+    command = parser(__doc__)
+    command.add_argument("--quick", action="store_true", help="minutes, nothing kept")
+    command.add_argument("--table", action="store_true", help="the table of an earlier run")
+    command.add_argument("--resume", action="store_true", help="leave out what an earlier run has")
+    command.add_argument("--only", nargs="*", choices=GRAPHS, help="graphs")
+    command.add_argument("--methods", nargs="*", choices=METHODS, help="methods")
+    command.add_argument("--splits", type=int, default=SPLITS, help="random splits")
+    command.add_argument("--components", type=int, default=COMPONENTS, help="of each side")
+    options = command.parse_args()
     if options.table:
         return show(stored())
     if options.smoke:

@@ -23,8 +23,7 @@ image (three splits of 1,200) put SVM on one Gaussian first, 0.910 against 0.893
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
@@ -35,7 +34,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_sp
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import SVC
 
-from common import DATA, print_table, save
+from common import DATA, main, print_table
 from lopsided import AsymmetricLSSVC, ImageMixtures
 from lopsided.datasets import make_textures
 from lopsided.kernels import KullbackLeibler
@@ -62,6 +61,7 @@ class Part(NamedTuple):
     title: str
     load: Callable[[], tuple[np.ndarray, np.ndarray]]
     readings: list[Reading]
+    rates: Sequence[float] = RATES
 
 
 def textures(n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -95,7 +95,7 @@ PARTS = {
         "1,500 USPS digits as ink", lambda: digits(1500), [Reading("ink", FunctionTransformer(ink), KullbackLeibler())]
     ),
 }
-SMOKE = {"textures": Part("", lambda: textures(80), [mixture(1, 8), mixture(2, 8)])}
+SMOKE = Part("", lambda: textures(80), [mixture(1, 8), mixture(2, 8)], RATES[:1])
 
 # Training against training, new against training, training against new.
 Blocks = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -155,7 +155,7 @@ def run_split(part: Part, X: np.ndarray, y: np.ndarray, split: int) -> dict[str,
     found = {}
     for name, (machine, form) in MACHINES.items():
         best = (-1.0,)
-        for (reading, (D, a)), rate in product(zip(part.readings, read, strict=True), RATES):
+        for (reading, (D, a)), rate in product(zip(part.readings, read, strict=True), part.rates):
             score, predict = machine(form(D, rate * a), y)
             if score > best[0]:
                 best = score, predict(), reading.name, rate
@@ -192,19 +192,10 @@ def _spread(values: list[float]) -> str:
     return f"{np.mean(values):.3f} +- {np.std(values):.3f}"
 
 
-def main() -> None:
-    """Run the parts that were asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", choices=[[], *PARTS], help="default: all")
-    parser.add_argument("--smoke", action="store_true", help="tiny data, nothing kept")
-    options = parser.parse_args()
-    if options.smoke:
-        record = {name: run_part(part, 1) for name, part in SMOKE.items()}
-        print("smoke run finished:", ", ".join(record))
-        return
-    for name in options.parts or PARTS:
-        save("kl_images", {name: run_part(PARTS[name], SPLITS)}, SEED)
+def runner(name: str) -> Callable[[bool], dict[str, Any]]:
+    """A part by its name; a smoke run takes textures for all of them."""
+    return lambda smoke: run_part(SMOKE, 1) if smoke else run_part(PARTS[name], SPLITS)
 
 
 if __name__ == "__main__":
-    main()
+    main(__file__, __doc__, {name: runner(name) for name in PARTS}, seed=SEED)

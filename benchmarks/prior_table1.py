@@ -33,7 +33,6 @@ seconds of processor time, all threads added.
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 import warnings
@@ -49,7 +48,7 @@ from sklearn.preprocessing import minmax_scale
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import LinearSVC
 
-from common import DATA, ROOT, print_table, save
+from common import DATA, ROOT, parser, print_table, save
 from lopsided import PriorNystroem
 from lopsided.kernels.points import by_rows
 from lopsided.linalg.landmarks import kmeans
@@ -351,12 +350,10 @@ PARTS = {"table": table, "fresh": fresh, "balance": balance, "cost": cost, "slop
 
 def main() -> None:
     """Run the parts that were asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", choices=[[], *PARTS], help="default: all")
-    parser.add_argument("--only", nargs="+", choices=list(ROWS), help="rows of the table")
-    parser.add_argument("--draws", type=int, help="of labels")
-    parser.add_argument("--smoke", action="store_true", help="tiny data, nothing kept")
-    options = parser.parse_args()
+    command = parser(__doc__, PARTS)
+    command.add_argument("--only", nargs="+", choices=list(ROWS), help="rows of the table")
+    command.add_argument("--draws", type=int, help="of labels")
+    options = command.parse_args()
     warnings.filterwarnings("ignore")
     for name in options.parts or PARTS:
         if name == "table":
