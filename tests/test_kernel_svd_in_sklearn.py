@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from cases import KERNELS, assert_close, sparse_pair
 from lopsided import KernelSVD
+from lopsided.exceptions import LopsidedWarning
 from lopsided.kernels import RBF, SNE, Linear
 
 
@@ -147,8 +148,12 @@ def test_columns_of_right_points_are_known_by_name(rng):
 
 
 def test_right_points_that_are_given_as_targets_are_noticed(rng):
-    with pytest.raises(ValueError, match=r"y is not looked at, but it has 8 rows and X has 10; take fit\(X, Z=Z\)"):
-        KernelSVD(2).fit(rng.standard_normal((10, 4)), rng.standard_normal((8, 4)))
+    X, Z = rng.standard_normal((10, 4)), rng.standard_normal((8, 4))
+    for fit in (KernelSVD(2).fit, KernelSVD(2).fit_transform):
+        with pytest.raises(ValueError, match=r"y is ignored, but it has 8 rows and X has 10; take fit\(X, Z=Z\)"):
+            fit(X, Z)
+        with pytest.warns(LopsidedWarning, match="as wide as X: 4 columns"):
+            fit(X, -X)
     with pytest.raises(ValueError, match="it has 8 rows"):
         KernelSVD(2).fit(sparse.eye_array(10, 4).tocsr(), sparse.eye_array(8, 4).tocsr())
 

@@ -1,11 +1,14 @@
 """Laws of operators: products are those of a matrix, from both sides, and nothing is ever made dense."""
 
+import time
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from cases import (
     KERNELS,
@@ -150,7 +153,7 @@ def test_threads_and_slices_change_nothing_beyond_rounding(name, budget, rng, mo
 
 def test_threads_are_counted_where_they_are_asked_for():
     every = n_threads()
-    assert every == n_threads(-1) >= 1
+    assert 1 <= every <= n_threads(-1)
     with jobs(3):
         assert n_threads() == 3
         assert run(lambda _: n_threads(), range(3)) == [1, 1, 1]  # a task has its own thread and no other
@@ -162,6 +165,25 @@ def test_threads_are_counted_where_they_are_asked_for():
     assert n_threads() == every
     with pytest.raises(ValueError, match="n_jobs=0"), jobs(0):
         pass
+
+
+@pytest.mark.parametrize(("given", "number"), [("1", 1), ("1,2", 1), ("0", 1), ("many", None), ("1000", None)])
+def test_threads_heed_what_openmp_may_take(given, number, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", given)
+    assert n_threads() == (number or n_threads(-1))
+    with jobs(3):
+        assert n_threads() == 3
+
+
+def test_fits_at_the_same_time_leave_the_threads_of_blas_alone():
+    def threads():
+        return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+    with threadpool_limits(2, "blas"):
+        before = threads()
+        with ThreadPoolExecutor(3) as callers, jobs(2):
+            list(callers.map(lambda t: run(lambda _: time.sleep(t), range(4)), (0.03, 0.01, 0.02)))
+        assert threads() == before
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, -1, None])
@@ -281,6 +303,16 @@ def test_budgets_are_read(text, number):
 
 def test_no_budget_is_a_share_of_what_is_free():
     assert 0 < budget_bytes(None) < 1e15
+
+
+def test_the_limit_of_a_container_bounds_the_budget(tmp_path, monkeypatch):
+    for name, said in (("max", "4000"), ("current", "3000"), ("stat", "anon 2000\ninactive_file 600")):
+        (tmp_path / name).write_text(said)
+    files = (str(tmp_path / "max"), str(tmp_path / "current"), str(tmp_path / "stat"), "inactive_file")
+    monkeypatch.setattr("lopsided._budget.GROUPS", (files,))
+    assert budget_bytes(None) == 400
+    (tmp_path / "max").write_text("max")
+    assert budget_bytes(None) > 1e6
 
 
 @pytest.mark.parametrize("text", ["lots", "5XB", "", "-3GB", "1e9GB", 0, -5, float("nan"), "1.2.3GB"])

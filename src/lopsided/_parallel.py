@@ -19,14 +19,24 @@ T = TypeVar("T")
 def n_threads(n_jobs: int | None = None) -> int:
     """Number of threads: -1 is one for each core this process may use, -2 one less, and so on.
 
-    None is as many as the enclosing ``jobs`` allows, one for each core if there is none, and one within a task.
+    None is as many as the enclosing ``jobs`` allows, and one within a task. If there is none it is one for each core,
+    or $OMP_NUM_THREADS if that is less: BLAS heeds it, and joblib sets it in its workers, which share the cores.
     """
     if n_jobs is None:
-        n_jobs = 1 if _local.busy else _local.n_jobs
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        n_jobs = 1 if _local.busy else _local.n_jobs or min(_cores(), _omp_threads())
     if n_jobs == 0:
         raise ValueError("n_jobs=0 has no meaning; use None for every core or a positive number of threads")
-    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+    return n_jobs if n_jobs > 0 else max(1, _cores() + 1 + n_jobs)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _omp_threads() -> int:
+    """$OMP_NUM_THREADS, of whose list the first counts; what is no number is none."""
+    first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    return max(1, int(first)) if first.isdecimal() else _cores()
 
 
 def even_slices(n: int, parts: int) -> list[slice]:
@@ -50,8 +60,24 @@ def run(task: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
     threads = min(n_threads(), len(items))
     if threads < 2:
         return [task(item) for item in items]
-    with _blas().limit(limits=1, user_api="blas"):
+    with one_blas_thread():
         return list(_pool(threads).map(task, items))
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Keep BLAS to one thread; of callers at the same time the first sets the limit, and the last lifts it."""
+    with _limit.lock:
+        if not _limit.callers:
+            _limit.limiter = _blas().limit(limits=1, user_api="blas")
+        _limit.callers += 1
+    try:
+        yield
+    finally:
+        with _limit.lock:
+            _limit.callers -= 1
+            if not _limit.callers:
+                _limit.limiter.restore_original_limits()
 
 
 @contextmanager
@@ -64,12 +90,24 @@ def jobs(n_jobs: int | None) -> Iterator[None]:
         _local.n_jobs = before
 
 
+class _Limit:
+    """Who keeps BLAS to one thread; limits that are set side by side would restore each other's."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Nobody does."""
+        self.lock, self.callers = threading.Lock(), 0
+        self.limiter: Any = None
+
+
 class _Local(threading.local):
     busy = False
-    n_jobs: int = -1
+    n_jobs: int | None = None
 
 
-_local = _Local()
+_local, _limit = _Local(), _Limit()
 
 
 def _mark() -> None:
@@ -86,5 +124,11 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+def _forget() -> None:
+    """Threads do not survive a fork, and those that set a limit do not lift it there."""
+    _pool.cache_clear()
+    _limit.reset()
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork
+    os.register_at_fork(after_in_child=_forget)

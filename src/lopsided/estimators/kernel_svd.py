@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 from .._parallel import jobs
 from .._rows import gathered
 from .._seeds import seed_of
+from ..exceptions import LopsidedWarning, warn
 from ..kernels import Kernel, Precomputed, as_kernel
 from ..kernels.points import FLOATS, Array, canonical
 from ..linalg import (
@@ -63,7 +64,7 @@ class KernelSVD(DecomposedKernel):
         "nystrom" approximates from landmarks, the others are exact. "auto" looks at shape, sparsity and budget, and
         takes landmarks where a dense matrix is large; ``solver_`` says what it took and why.
     n_landmarks : int, (int, int) or None, default=None
-        Landmarks on either side, or left and right; not looked at where they are given. None is 20 for each component,
+        Landmarks on either side, or left and right; ignored where they are given. None is 20 for each component,
         from 200 to 2,000.
     landmarks : {"uniform", "kmeans", "leverage", "pivoted"} or pair of arrays, default="uniform"
         Rows at random; weighted centres of clusters; rows drawn by an estimate of their leverage; pivots of a cross
@@ -217,10 +218,7 @@ class KernelSVD(DecomposedKernel):
         """
         self._validate_params()
         X = canonical(validate_data(self, gathered(X, "X"), accept_sparse="csr", dtype=FLOATS))
-        if getattr(y, "ndim", 1) == 2 and y.shape[0] != X.shape[0]:
-            raise ValueError(
-                f"y is not looked at, but it has {y.shape[0]} rows and X has {X.shape[0]}; take fit(X, Z=Z)"
-            )
+        _check_ignored(y, X)
         with jobs(self.n_jobs):
             self._fit(X, Z, left_weights, right_weights)
         return self
@@ -229,7 +227,7 @@ class KernelSVD(DecomposedKernel):
         self, X: Array, y: Any = None, *, Z: Array = None, left_weights: Any = None, right_weights: Any = None
     ) -> np.ndarray:
         """Fit, and return the left embedding U s^scaling of the training rows."""
-        self.fit(X, Z=Z, left_weights=left_weights, right_weights=right_weights)
+        self.fit(X, y, Z=Z, left_weights=left_weights, right_weights=right_weights)
         return self.left_vectors_ * self._powers(self.scaling)
 
     def _fit(self, X: Array, Z: Array, left_weights: Any, right_weights: Any) -> None:
@@ -316,3 +314,13 @@ class KernelSVD(DecomposedKernel):
         solve = factorise if isinstance(self.n_components, Integral) else factorise_energy
         rng = np.random.default_rng(seed_of(self.random_state))
         return solve(A, self.n_components, solver=self.solver, tol=self.tol, budget=budget, rng=rng)
+
+
+def _check_ignored(y: Any, X: Array) -> None:
+    """Right points that were given by position would be taken for labels, and labels are ignored."""
+    if getattr(y, "ndim", 1) != 2:
+        return
+    if y.shape[0] != X.shape[0]:
+        raise ValueError(f"y is ignored, but it has {y.shape[0]} rows and X has {X.shape[0]}; take fit(X, Z=Z)")
+    if y.shape[1] == X.shape[1] > 1:
+        warn(f"y is ignored, and is as wide as X: {y.shape[1]} columns; right points take fit(X, Z=Z)", LopsidedWarning)

@@ -212,7 +212,7 @@ class AsymmetricLeastSquares(BaseEstimator):
         return canonical(validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False))
 
     def _checked_right(self, Z: Array) -> Array:
-        """The second block of a precomputed kernel; None for others, and where it is not looked at."""
+        """The second block of a precomputed kernel; None for others, and where it is not needed."""
         if not isinstance(self.kernel_, Precomputed):
             if Z is not None:
                 raise ValueError("Z is for kernel='precomputed'; other kernels find both blocks from X")

@@ -96,14 +96,17 @@ def krylov(
 
 
 class _Bidiagonal:
-    """Orthonormal bases with A V = U B and A^T U = V B^T + fresh T on the columns of U that are ``bound``."""
+    """Orthonormal bases with A V = U B and A^T U = V B^T + fresh T on the columns of U that are ``bound``.
+
+    B is in a ``unit`` in which squares of A's singular values neither overflow nor vanish.
+    """
 
     def __init__(self, A: KernelOperator, At: KernelOperator, capacity: int, rng: np.random.Generator) -> None:
         self.A, self.At, self.rng = A, At, rng
         self.U = np.empty((A.shape[0], capacity), dtype=A.dtype, order="F")
         self.V = np.empty((A.shape[1], capacity), dtype=A.dtype, order="F")
         self.B = np.zeros((capacity, capacity), dtype=A.dtype)
-        self.size, self.scale, self.info = 0, 0.0, np.finfo(A.dtype)
+        self.size, self.scale, self.unit, self.info = 0, 0.0, 1.0, np.finfo(A.dtype)
         self.most_drift = min(DRIFT * float(self.info.eps), float(self.info.eps) ** 0.5)
         self.drift = float(self.info.eps)
         self.bound, self.T = slice(0, 0), np.zeros((0, 0), dtype=A.dtype)
@@ -119,6 +122,9 @@ class _Bidiagonal:
         old, new = slice(0, self.size), slice(self.size, self.size + fresh.shape[1])
         self.V[:, new] = fresh
         image = self.A._matmat(fresh)
+        if not self.size:
+            self.unit = unit_of(image)
+        self._in_units(image)
         if self.T.size:
             image -= times(self.U[:, self.bound], self.T.T)
         W, R = qr(image)
@@ -131,13 +137,18 @@ class _Bidiagonal:
         self.U[:, new] = image
         self.size += fresh.shape[1]
         back = self.At._matmat(image)
+        self._in_units(back)
         back -= times(fresh, R.T)
         fresh, _, self.T = orthonormalise(back, self.V[:, : self.size], self.scale, self.rng)
         self.bound = new
         return fresh
 
+    def _in_units(self, image: np.ndarray) -> None:
+        if self.unit not in (0, 1):
+            image /= self.unit
+
     def _drifts_by(self, R: np.ndarray) -> bool:
-        """Whether the next block of U would be too far from orthogonal to the others.
+        """Note how far the next block of U drifts, and say whether that is too far from orthogonal to the others.
 
         U^T (A v - U T^T) = (I - U^T U) T^T: what the last block has lost comes back in the next one, |T| / |R| times.
         That is a bound; what is truly lost is far less.
@@ -179,7 +190,7 @@ class _Bidiagonal:
             W, R = qr(U * s)  # A V = U diag(s) holds however U has drifted
             P, s, Qt = np.linalg.svd(R)
             U, V = times(W, P), times(V, Qt.T)
-        return U, s, V
+        return U, s * s.dtype.type(self.unit), V
 
 
 class _Pace:
@@ -219,6 +230,14 @@ def orthonormalise(
         W, S = qr(W - Q @ G)
         H, R = H + G @ R, S @ R
     return W, H, R
+
+
+def unit_of(image: np.ndarray) -> float:
+    """A power of two like the size of a matrix, from its image of random directions: 1 if it is harmless, 0 if nil."""
+    peak, info = float(np.abs(image).max()), np.finfo(image.dtype)
+    if peak == 0 or float(info.tiny) ** 0.25 < peak < float(info.max) ** 0.25 or not np.isfinite(peak):
+        return float(peak > 0)
+    return max(math.ldexp(1.0, math.frexp(peak)[1] - 1), float(info.tiny))
 
 
 def length(Y: np.ndarray) -> float:

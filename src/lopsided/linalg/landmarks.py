@@ -10,6 +10,7 @@ import numpy as np
 from scipy import optimize, sparse
 from threadpoolctl import threadpool_limits
 
+from .._parallel import one_blas_thread
 from ..kernels.base import Kernel
 from ..kernels.points import Array, check_points
 from ..operators.build import as_operator
@@ -89,7 +90,7 @@ def kmeans(points: Array, p: int, rng: np.random.Generator) -> Landmarks:
     from sklearn.cluster import MiniBatchKMeans  # late, as importing it takes long
 
     sample = points[np.sort(rng.permutation(points.shape[0])[: CLUSTERED * p])]
-    with threadpool_limits(1):  # threads change the order of sums, and that the clusters
+    with one_blas_thread(), threadpool_limits(1, "openmp"):  # threads change the order of sums, and that the clusters
         clusters = MiniBatchKMeans(p, n_init=1, random_state=int(rng.integers(2**31))).fit(sample)
     sizes = np.bincount(clusters.labels_, minlength=p)
     centres, sizes = clusters.cluster_centers_[sizes > 0], sizes[sizes > 0]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from ..exceptions import FallbackWarning, warn
 from ..operators.base import KernelOperator
-from .block_krylov import EXTRA, krylov
+from ..operators.compound import Sum
+from .block_krylov import EXTRA, krylov, unit_of
 from .dense import lapack
 from .factors import Factors
 from .finite import check_finite
@@ -165,16 +167,29 @@ def _krylov(A: KernelOperator, k: int, *, rng: np.random.Generator, tol: float, 
     return krylov(A, k, rng=rng, tol=tol, block=block, budget=budget // 2)
 
 
-def _checked(A: KernelOperator) -> KernelOperator:
-    """The operator, after a product that shows its entries to be finite: these solvers do not look."""
+def _lapack(A: KernelOperator, k: int) -> Factors:
+    """After a product that shows the entries to be finite: the drivers do not look."""
     check_finite(A @ np.ones((A.shape[1], 1), dtype=A.dtype))
-    return A
+    return lapack(A, k)
+
+
+def _in_units(
+    solve: Callable[..., Factors], A: KernelOperator, k: int, *, rng: np.random.Generator, tol: float
+) -> Factors:
+    """Solvers that square singular values, on a matrix whose squares neither overflow nor vanish."""
+    image = A @ rng.standard_normal((A.shape[1], 1)).astype(A.dtype)
+    check_finite(image)
+    unit = unit_of(image)
+    if unit in (0, 1):
+        return solve(A, k, rng=rng, tol=tol)
+    factors = solve(Sum([A], [1 / unit]), k, rng=rng, tol=tol)
+    return replace(factors, s=factors.s * factors.s.dtype.type(unit))
 
 
 # Operator and k, and by name rng, tol and budget, of which each takes what it needs.
 SOLVERS: dict[str, Callable[..., Factors]] = {
-    "lapack": lambda A, k, **_: lapack(_checked(A), k),
+    "lapack": lambda A, k, **_: _lapack(A, k),
     "krylov": _krylov,
-    "propack": lambda A, k, *, rng, tol, **_: propack(_checked(A), k, rng=rng, tol=tol),
-    "arpack": lambda A, k, *, rng, tol, **_: arpack(_checked(A), k, rng=rng, tol=tol),
+    "propack": lambda A, k, *, rng, tol, **_: _in_units(propack, A, k, rng=rng, tol=tol),
+    "arpack": lambda A, k, *, rng, tol, **_: _in_units(arpack, A, k, rng=rng, tol=tol),
 }

@@ -77,8 +77,8 @@ def diagnose(A: KernelOperator, factors: Factors, weights: Weights | None = None
         objective=np.where(gamma > 0, gamma / 2 * spread - between, 0) / scale,
         left=_lengths(left, weights.left) / scale,
         right=_lengths(right, weights.right) / scale,
-        coupled_left=_lengths(A @ again.V, weights.left) / scale**2,
-        coupled_right=_lengths(A.T @ again.U, weights.right) / scale**2,
+        coupled_left=_lengths(A @ again.V, weights.left) / scale / scale,
+        coupled_right=_lengths(A.T @ again.U, weights.right) / scale / scale,
     )
 
 

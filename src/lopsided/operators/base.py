@@ -68,4 +68,4 @@ class KernelOperator(LinearOperator):
 
     def squared_norm(self) -> float:
         """The energy: the sum of all squared entries and of all squared singular values. Cost O(n m)."""
-        return float(sum(np.vdot(K, K) for K in self.batches()))
+        return float(sum(np.einsum("ij,ij->", K, K, dtype=float) for K in self.batches()))
