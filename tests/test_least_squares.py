@@ -22,10 +22,12 @@ from lopsided.exceptions import NearSingularWarning
 from lopsided.kernels import RBF, SNE, Association, StudentT
 from lopsided.kernels.base import Kernel
 from lopsided.linalg import Spectral
+from lopsided.operators import Stored
 
 RNG = np.random.default_rng(0)
 X, NEW = RNG.standard_normal((30, 4)), RNG.standard_normal((7, 4))
 TWO = np.where(X[:, 0] + 0.3 * RNG.standard_normal(30) > 0, "yes", "no")
+BITS = np.unique(TWO, return_inverse=True)[1]
 THREE = np.digitize(X[:, 0] + X[:, 1], [-0.5, 0.7])
 REAL = np.sin(X[:, 0]) + X[:, 1]
 SAFE = 0.05
@@ -247,7 +249,7 @@ def test_probabilities_without_held_out_predictions_say_what_to_do():
     assert not hasattr(model, "predict_proba")
     with pytest.raises(AttributeError) as caught:
         model.predict_proba(NEW)
-    assert "C as a list" in str(caught.value.__cause__)
+    assert "C='auto', or as a list" in str(caught.value.__cause__)
 
 
 def associated(K, left, right):
@@ -287,6 +289,17 @@ def test_a_precomputed_kernel_takes_both_blocks(kernel, merge, make):
     else:
         with pytest.raises(ValueError, match=r"needs k\(training, new\) transposed, shape \(n_new, 30\), as Z"):
             model.predict(left)
+    labels = model.predict(left, Z=right)
+    assert model.score(left, labels, Z=right) == 1 > model.score(left, (labels + 1) % 3, Z=right)
+
+
+@pytest.mark.parametrize("estimator", [AsymmetricLSSVC, AsymmetricLSSVR])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_one_block_of_a_symmetric_matrix_serves_as_both(estimator, kind):
+    K, left = kind(RBF(2.0)(X, X)), kind(RBF(2.0)(NEW, X))
+    model = estimator(kernel="precomputed").fit(K, BITS)
+    np.testing.assert_array_equal(model.predict(left), model.predict(left, Z=left))
+    assert model.score(left, model.predict(left)) == 1
 
 
 @pytest.mark.parametrize(
@@ -355,11 +368,46 @@ def test_threads_do_not_change_the_answer():
     np.testing.assert_allclose(one, two, rtol=1e-12)
 
 
+@pytest.mark.parametrize("solver", ["dense", "spectral", "symmetric", "minres", "nystrom"])
+@pytest.mark.parametrize("estimator", [AsymmetricLSSVC, AsymmetricLSSVR])
+def test_the_C_that_is_found_takes_the_scale_of_the_kernel(estimator, solver):
+    kernel = RBF(2.0) if solver == "symmetric" else SNE(2.0)
+    fitted = [
+        estimator(kernel=scale * kernel, solver=solver, n_landmarks=15 if solver == "nystrom" else None).fit(X, BITS)
+        for scale in (1e-6, 1.0, 1e6)
+    ]
+    small, one, large = (model.C_ for model in fitted)
+    np.testing.assert_allclose([small, large], [1e6 * one, 1e-6 * one], rtol=1e-6)
+    for model in fitted:
+        np.testing.assert_allclose(model.loo_predictions_, fitted[1].loo_predictions_, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", ["sne", "rbf"])
+def test_of_many_samples_a_part_decides_on_C(kernel, monkeypatch):
+    points, labels = load_iris(return_X_y=True)
+    whole = AsymmetricLSSVC(kernel=kernel).fit(points, labels)
+    monkeypatch.setattr("lopsided.estimators.least_squares.MODERATE", 100)
+    monkeypatch.setattr("lopsided.estimators.least_squares.PART", 75)
+    part = AsymmetricLSSVC(kernel=kernel).fit(points, labels)
+    assert whole.loo_score_ > 0.95 and part.loo_score_ > 0.95
+    assert (len(whole.path_["C"]), len(part.path_["C"])) == (13, 1)
+    assert part.solver_.name == {"sne": "dense", "rbf": "symmetric"}[kernel]
+
+
+def test_an_open_C_keeps_clear_of_singular_values():
+    found = Spectral.of_matrix(Stored(SNE(2.0)(X, X)), np.inf)
+    wanted = 1 / found.factors.s[3:9] * (1 + 1e-12)
+    given = found.clear_of_singular(wanted)
+    s = np.sort(found.factors.s)[::-1]
+    np.testing.assert_allclose(1 / given, (s[3:9] + s[4:10]) / 2)
+    np.testing.assert_allclose(found.clear_of_singular([0.1 / s[0]]), 0.1 / s[0])
+
+
 @pytest.mark.parametrize("solver", ["auto", "dense", "spectral"])
 def test_a_system_that_is_singular_many_times_over_is_blamed_on_C(solver):
     K = np.eye(40)[np.arange(40) ^ 1]
     with pytest.warns(NearSingularWarning, match="C=1 makes.*Any C below 1 "):
-        model = AsymmetricLSSVC(kernel="precomputed", solver=solver).fit(K, np.arange(40) % 4 < 3)
+        model = AsymmetricLSSVC(1.0, kernel="precomputed", solver=solver).fit(K, np.arange(40) % 4 < 3)
     assert np.isfinite(model.left_duals_).all()
 
 

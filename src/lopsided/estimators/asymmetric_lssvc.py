@@ -9,6 +9,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.metaestimators import available_if
@@ -26,7 +27,7 @@ def _has_probabilities(estimator: AsymmetricLSSVC) -> bool:
     if not estimator._holds_out:
         raise AttributeError(
             f"predict_proba learns from held-out predictions, which C={estimator.C} and merge={estimator.merge!r} do "
-            "without; give C as a list (one value will do) or merge='stack'"
+            "without; give C='auto', or as a list (one value will do), or merge='stack'"
         )
     return True
 
@@ -44,10 +45,13 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
 
     Parameters
     ----------
-    C : float or array-like, default=1.0
+    C : float, array-like or "auto", default="auto"
         The papers' gamma. From several the best is taken, by the squared error of held-out predictions (their log-loss
-        with merge="stack"). Below 1 / (largest singular value of the centred kernel matrix) the system is positive
-        definite; where 1/C is nearly a singular value, :class:`~lopsided.exceptions.NearSingularWarning` says so.
+        with merge="stack"). Its scale is that of 1 / s, s being the largest singular value of the centred kernel
+        matrix: below it the system is positive definite, and where 1/C is nearly a singular value
+        :class:`~lopsided.exceptions.NearSingularWarning` says so. "auto" takes the best of thirteen from 0.2 / s to 2e5
+        / s; of more than 3,000 samples 1,500 decide, unless there are landmarks. For solvers without a decomposition,
+        "sparse_lu" and "minres", it is the better one of 0.2 / s and 0.6 / s.
     kernel : str, Kernel or callable, default="sne"
         A kernel of :mod:`lopsided.kernels`, its name, a vectorised f(X, Z), or "precomputed": X is then the square K.
     merge : {"mean", "source", "target", "stack"}, default="mean"
@@ -87,7 +91,8 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
     solver_ : Choice
         Name and reason.
     loo_predictions_ : array of shape (n,) or (n, k)
-        With several C or merge="stack": the decisions on every sample by the machine that was trained without it.
+        The decisions on every sample by the machine that was trained without it; not there if C is a number, unless
+        merge is "stack".
     loo_score_ : float
         Their accuracy.
     path_ : dict
@@ -112,7 +117,7 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
     >>> import numpy as np
     >>> from lopsided import AsymmetricLSSVC
     >>> X = np.array([[0.0], [0.2], [1.0], [1.3]])
-    >>> model = AsymmetricLSSVC(C=[0.1, 1.0, 10.0]).fit(X, ["a", "a", "b", "b"])
+    >>> model = AsymmetricLSSVC().fit(X, ["a", "a", "b", "b"])
     >>> model.predict([[0.1], [1.1]])
     array(['a', 'b'], dtype='<U1')
     """
@@ -145,6 +150,7 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
             New samples; for kernel="precomputed" the block k(new, training).
         Z : array or sparse matrix of shape (n, n_training), default=None
             For kernel="precomputed" only: the block k(training, new), transposed. Row j holds k(x_i, new_j) for all i.
+            None is X if the matrix of ``fit`` was symmetric.
         """
         return self._squeeze(self._decide(X, Z))
 
@@ -152,6 +158,10 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         """The label of the largest decision; X and Z as in ``decision_function``."""
         decisions = self._decide(X, Z)
         return self.classes_[_winners(decisions)]
+
+    def score(self, X: Array, y: Any, sample_weight: Any = None, *, Z: Array = None) -> float:
+        """The share of samples whose label is found; X and Z as in ``decision_function``."""
+        return float(accuracy_score(y, self.predict(X, Z=Z), sample_weight=sample_weight))
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Array, *, Z: Array = None) -> np.ndarray:

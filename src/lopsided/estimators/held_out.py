@@ -13,6 +13,9 @@ from ..kernels.points import Array
 from ..linalg import Fold, HeldOut
 
 FOLDS = 10
+MANY_C = 0.2 * 10 ** np.arange(0, 6.5, 0.5)  # times the largest singular value; none is one, where all are singular
+FEW_C = np.array([0.2, 0.6])
+PART = 1500  # samples on which C is found where each value costs as much as a fit
 LARGEST_C = 1e150
 
 

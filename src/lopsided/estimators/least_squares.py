@@ -17,28 +17,33 @@ from .._seeds import seed_of
 from ..kernels import Kernel, Precomputed, as_kernel, takes_values
 from ..kernels.points import FLOATS, Array, canonical, check_points
 from ..linalg import (
+    MODERATE,
     SADDLE_SOLVERS,
     STRATEGIES,
     Choice,
     Fold,
     KernelSaddle,
     Saddle,
+    Spectral,
     check_finite,
     check_solution,
     landmark_choice,
+    largest_singular_value,
     saddle_of_landmarks,
     saddle_of_samples,
     warn_if_near_singular,
 )
-from ..operators import budget_bytes, operator_of_new
-from .held_out import Judged, choose_C, folds_of, grid_of
+from ..operators import Stored, budget_bytes, operator_of_new
+from .held_out import FEW_C, MANY_C, PART, Judged, choose_C, folds_of, grid_of
+
+ROUNDING = 100  # eps by which kernel values of pairs and of exchanged pairs may differ
 
 
 class AsymmetricLeastSquares(BaseEstimator):
     """Base of AsymmetricLSSVC and AsymmetricLSSVR; see there."""
 
     _parameter_constraints: dict[str, Any] = {
-        "C": [Interval(Real, 0, None, closed="neither"), "array-like"],
+        "C": [Interval(Real, 0, None, closed="neither"), "array-like", StrOptions({"auto"})],
         "kernel": [str, Kernel, callable],
         "merge": [StrOptions({"mean", "source", "target", "stack"})],
         "cv": ["cv_object", None],
@@ -54,7 +59,7 @@ class AsymmetricLeastSquares(BaseEstimator):
 
     def __init__(
         self,
-        C: Any = 1.0,
+        C: Any = "auto",
         *,
         kernel: Any = "sne",
         merge: str = "mean",
@@ -99,9 +104,11 @@ class AsymmetricLeastSquares(BaseEstimator):
         """Solve for the targets Y (n, k), at the best C if there are several."""
         for stale in {"merger_", "loo_predictions_", "loo_score_", "path_"} & vars(self).keys():
             delattr(self, stale)
-        grid = grid_of(self.C)
+        grid = None if self._is_open else grid_of(self.C)
         with jobs(self.n_jobs):
-            machine = self._machine(self._fit_kernel(X), X, float(grid.max()))
+            machine = self._machine(self._fit_kernel(X), X, np.inf if grid is None else float(grid.max()))
+            if grid is None:
+                grid = self._open_grid(machine, X, Y, y)
             C = self._hold_out(machine.saddle, grid, X, Y, y) if self._holds_out else float(grid[0])
             system = machine.saddle.at(C)
             duals = system.solve(Y)
@@ -134,11 +141,30 @@ class AsymmetricLeastSquares(BaseEstimator):
             self._right(kernel, X),
             solver=self.solver,
             largest_C=largest_C,
-            many=self._holds_out,
+            many=self._holds_out and not (self._is_open and X.shape[0] > MODERATE),
             damping=float(self.damping),
             tol=float(self.tol),
             budget=budget,
         )
+
+    def _open_grid(self, machine: KernelSaddle, X: Array, Y: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Values of C for C="auto": multiples of 1 / (largest singular value of the centred matrix).
+
+        Many where one decomposition serves them all. Where each costs a factorisation of its own, the best for a part
+        of the samples, of which there is a decomposition. Two at which the system is definite where it is iterated on,
+        or factorised anew for every fold.
+        """
+        saddle, name, n = machine.saddle, machine.choice.name, X.shape[0]
+        unit = 1 / (largest_singular_value(saddle.A) or 1.0)
+        if name in ("sparse_lu", "minres") or self.damping:
+            return FEW_C * unit
+        if name == "nystrom" or (name != "dense" and n <= MODERATE):
+            return saddle.clear_of_singular(MANY_C * unit) if isinstance(saddle, Spectral) else MANY_C * unit
+        some = np.sort(np.random.default_rng(seed_of(self.random_state)).permutation(n)[:PART])
+        part = Spectral.of_matrix(Stored(saddle.A.take(some, some)), np.inf)
+        scale = part.factors.s.max(initial=0.0) or 1.0
+        best = self._hold_out(part, part.clear_of_singular(MANY_C / scale), X[some], Y[some], y[some])
+        return np.array([best * scale * unit])
 
     def _hold_out(self, saddle: Saddle, grid: np.ndarray, X: Array, Y: np.ndarray, y: np.ndarray) -> float:
         """Judge every C on samples that were left out, keep what the best one says, and return it.
@@ -174,7 +200,11 @@ class AsymmetricLeastSquares(BaseEstimator):
     @property
     def _holds_out(self) -> bool:
         """Whether predictions of held-out samples are made."""
-        return self.merge == "stack" or np.ndim(self.C) > 0
+        return self.merge == "stack" or self._is_open or np.ndim(self.C) > 0
+
+    @property
+    def _is_open(self) -> bool:
+        return isinstance(self.C, str)
 
     @abstractmethod
     def _fit_merger(self, source: np.ndarray, target: np.ndarray, y: np.ndarray) -> Any:
@@ -219,7 +249,7 @@ class AsymmetricLeastSquares(BaseEstimator):
             return None
         wanted = f"k(training, new) transposed, shape (n_new, {self.n_features_in_})"
         if Z is None:
-            if self.merge == "source":
+            if self.merge == "source" or self._of_symmetric:
                 return None
             raise ValueError(
                 f"merge={self.merge!r} needs {wanted}, as Z, beside X = k(new, training); or take merge='source'"
@@ -242,10 +272,13 @@ class AsymmetricLeastSquares(BaseEstimator):
 
     def _fit_kernel(self, X: Array) -> Kernel:
         kernel = as_kernel(self.kernel)
-        if isinstance(kernel, Precomputed) and X.shape[0] != X.shape[1]:
-            raise ValueError(
-                f"kernel='precomputed' takes a square matrix at fit, k(training, training), but X has shape {X.shape}"
-            )
+        if isinstance(kernel, Precomputed):
+            if X.shape[0] != X.shape[1]:
+                raise ValueError(
+                    "kernel='precomputed' takes a square matrix at fit, k(training, training), but X has shape "
+                    f"{X.shape}"
+                )
+            self._of_symmetric = bool(abs(X - X.T).max() <= ROUNDING * np.finfo(X.dtype).eps * abs(X).max())
         return kernel.fit(X, self._right(kernel, X))
 
     def _landmark_choice(self, kernel: Kernel, X: Array, budget: int) -> Choice | None:

@@ -28,7 +28,15 @@ from .nystrom import Nystrom, nystrom
 from .prior_nystrom import Learned, learn_kernel
 from .reduced import Reduced
 from .saddle import Closeness, Duals, Fold, HeldOut, Saddle, System
-from .saddle_solvers import SADDLE_SOLVERS, build_saddle, check_solution, choose_saddle, warn_if_near_singular
+from .saddle_solvers import (
+    MODERATE,
+    SADDLE_SOLVERS,
+    build_saddle,
+    check_solution,
+    choose_saddle,
+    largest_singular_value,
+    warn_if_near_singular,
+)
 from .side_information import ClassTargets, PairTargets, SideInformation
 from .solvers import SOLVERS, Choice, block_size, choose, factorise, factorise_energy
 from .spectral import Spectral, of_landmarks
@@ -37,6 +45,7 @@ from .variational import Diagnostics, coupled_covariance_residuals, diagnose
 from .weighting import Weights, check_weights, decompose
 
 __all__ = [
+    "MODERATE",
     "PLACES",
     "SADDLE_SOLVERS",
     "SOLVERS",
@@ -101,6 +110,7 @@ __all__ = [
     "krylov",
     "landmark_choice",
     "lapack",
+    "largest_singular_value",
     "learn_dictionary",
     "learn_kernel",
     "make_compatible",

@@ -111,7 +111,7 @@ def warn_if_near_singular(system: System) -> None:
     found = system.closeness()
     if found is None or found.rcond > NEAR:
         return
-    largest = max(_largest(system), found.largest)
+    largest = max(largest_singular_value(system.A), found.largest)
     warn(
         f"C={system.C:g} makes the system nearly singular (reciprocal condition {found.rcond:.1e}): the centred kernel "
         f"matrix has the singular value {found.sigma:.6g} and 1/C is {1 / system.C:.6g}. Any C below {1 / largest:.6g} "
@@ -123,13 +123,13 @@ def warn_if_near_singular(system: System) -> None:
 def check_solution(system: System, duals: Duals) -> None:
     """Refuse duals that have overflowed, and say which C are safe."""
     if not all(np.isfinite(part).all() for part in duals):
+        safe = 1 / largest_singular_value(system.A)
         raise ValueError(
-            f"the system at C={system.C:g} has no finite solution, to rounding; any C below {1 / _largest(system):.6g} "
-            "is safe"
+            f"the system at C={system.C:g} has no finite solution, to rounding; any C below {safe:.6g} is safe"
         )
 
 
-def _largest(system: System) -> float:
+def largest_singular_value(A: KernelOperator) -> float:
     """The largest singular value of the centred matrix, to rounding; a C below its reciprocal makes all definite."""
-    leading, _ = factorise(Centered(system.A), 1, budget=sys.maxsize, rng=np.random.default_rng(0))
+    leading, _ = factorise(Centered(A), 1, budget=sys.maxsize, rng=np.random.default_rng(0))
     return float(leading.s[0])

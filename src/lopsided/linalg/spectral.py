@@ -72,6 +72,14 @@ class Spectral(Saddle):
         """Nothing to factorise."""
         return SpectralSystem(self, C)
 
+    def clear_of_singular(self, grid: np.ndarray) -> np.ndarray:
+        """Values of C near those given, each with 1/C midway between the singular values around it."""
+        s, ridges = np.sort(self.factors.s), 1 / np.asarray(grid, dtype=float)
+        above = np.searchsorted(s, ridges)
+        inside = (above > 0) & (above < len(s))
+        ridges[inside] = (s[above[inside] - 1] + s[above[inside]]) / 2
+        return 1 / ridges
+
     def restricted(self, kept: np.ndarray) -> Spectral:
         """Slice the matrix, or the factors if it has no other form."""
         if isinstance(self.A, LowRank):
