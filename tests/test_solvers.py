@@ -10,6 +10,7 @@ from sklearn import exceptions as sklearn_exceptions
 
 from cases import NOTHING, OPERATORS, PLENTY, SOLVERS, assert_close, blocked, with_spectrum
 from lopsided.exceptions import ConvergenceWarning, FallbackWarning
+from lopsided.kernels import NodeKernel
 from lopsided.linalg import SOLVERS as TABLE
 from lopsided.linalg import (
     Factors,
@@ -100,6 +101,24 @@ def test_krylov_finds_the_components_of_a_graph(block, rng):
     S = sparse.csr_array(sparse.block_diag([piece] * 20))
     factors = krylov(Stored(S), 20, rng=rng, block=block)
     assert_close(factors.s, np.full(20, np.linalg.norm(piece, 2)), ulps=1e4)
+
+
+@pytest.mark.parametrize("block", [1, 8])
+@pytest.mark.parametrize("k", [5, 20, 70])
+def test_krylov_finds_copies_within_a_dense_spectrum(k, block, rng):
+    """A graph of many components, normalised: the largest value is there as often as there are components."""
+    A = sparse.random_array((600, 600), density=1.2 / 600, rng=rng, format="csr")
+    A.data[:] = 1
+    nodes = np.arange(600)[:, None]
+    S = NodeKernel(A, normalize="both", self_loops=1.0).fit(nodes, nodes).block(nodes, nodes)
+    expected = np.linalg.svd(S.toarray(), compute_uv=False)[:k]
+    assert_close(krylov(Stored(sparse.csr_array(S)), k, rng=rng, block=block).s, expected, ulps=1e4)
+
+
+@pytest.mark.parametrize(("k", "gap"), [(1, 1e-6), (10, 1e-6), (10, 1e-4)])
+def test_krylov_keeps_its_digits_in_a_cluster_above_nothing(k, gap, rng):
+    d = np.concatenate([1 - gap * np.arange(300), np.zeros(100)])
+    assert_triplets(krylov(Stored(np.diag(d)), k, rng=rng, block=1), np.diag(d), k)
 
 
 @every_solver

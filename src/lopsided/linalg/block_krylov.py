@@ -18,10 +18,12 @@ LOOK = 40  # multiplications for each cube of a size in the singular values of B
 EXTRA = 10  # columns beyond k in a block whose width is free
 SPARE = 20  # triplets kept beyond k at a restart, so that the last wanted one converges too
 PROBES = 3  # columns from random directions that must find nothing new before the answer is believed
+WIDEST = 8  # columns of a block that looks for more copies
 MAX_STEPS = 1000
 BEST_FOR_CHOLESKY = 30.0
 WORST_FOR_CHOLESKY = 0.01
-DRIFT = 1e5  # eps, up to its root, that the bound on U^T U - I may reach before a block of U is orthogonalised, too
+DRIFT = 1e5  # in eps, up to its root: a block of U is orthogonalised, too, once the bound on U^T U - I exceeds it
+DRIFT_AGAIN = 1e2  # the same after a restart, for there what was lost once is lost again and again
 ORTHONORMAL = 100.0  # eps that the vectors that are returned may lack
 
 
@@ -74,11 +76,17 @@ def krylov(
         excess = space.residuals[:k].max() / (tol * max(space.s[0], np.finfo(A.dtype).tiny))
         next_look = pace.next_look(step, excess)
         if excess <= 1:
-            if settled is not None and _agree(settled, space.s[:k], tol):
+            found_again = settled is not None and _agree(settled, space.s[:k], tol)
+            if found_again and space.is_leading(k, tol):
                 break
-            space.shrink(k)
-            fresh, settled, next_look = space.random(block), space.s[:k], step + 2 + PROBES // block
-        elif full:
+            next_look = step + 2 + PROBES // block
+            if not found_again:
+                if settled is not None:  # there were copies, and there may be more of them
+                    block = min(2 * block, WIDEST, capacity - k)
+                space.shrink(k)
+                fresh, settled = space.random(block), space.s[:k]
+                continue
+        if full:
             space.shrink(min(k + SPARE, capacity - block))
     else:
         space.solve()
@@ -168,6 +176,13 @@ class _Bidiagonal:
         self.Q = Qt.T
         self.residuals = np.linalg.norm(self.T @ self.P[self.bound], axis=0)
 
+    def is_leading(self, k: int, tol: float) -> bool:
+        """Whether what follows the k leading triplets has shown that it does not belong among them."""
+        if self.size <= k:
+            return False
+        following, unsure = self.s[k], self.residuals[k]
+        return bool(following + unsure <= self.s[k - 1] or unsure <= tol**0.5 * self.s[0])
+
     def shrink(self, size: int) -> None:
         """Keep the leading triplets as the bases; the next block is then bound to all of them."""
         for basis, turn in ((self.U, self.P), (self.V, self.Q)):
@@ -176,7 +191,7 @@ class _Bidiagonal:
         self.B[:] = 0
         np.fill_diagonal(self.B[:size, :size], self.s[:size])
         self.T, self.bound, self.size = self.T @ self.P[self.bound, :size], slice(0, size), size
-        self.drift = self.most_drift
+        self.drift, self.most_drift = self.most_drift, DRIFT_AGAIN * float(self.info.eps)
         self.P = self.Q = np.eye(size, dtype=self.B.dtype)
 
     def triplets(self, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
