@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -117,6 +119,27 @@ def test_every_attribute_that_an_estimator_learns_is_documented(estimator):
 
 def test_every_estimator_is_among_those_that_are_fitted():
     assert {type(estimator) for estimator in cases.ESTIMATORS} == set(ESTIMATORS)
+
+
+def answers(estimator):
+    """What it says of some of its own points, or of new nodes with their edges, by every method that takes them."""
+    X, y = cases.data_for(estimator)
+    methods = ("predict", "decision_function", "predict_proba", "transform")
+    found = {name: getattr(estimator, name)(X[:5]) for name in methods if hasattr(estimator, name)}
+    return found | ({"score": estimator.score(X[:5], y[:5])} if hasattr(estimator, "score") else {})
+
+
+@pytest.mark.parametrize("estimator", cases.ESTIMATORS, ids=repr)
+def test_frames_for_output_change_no_value(estimator):
+    plain = cases.fitted(estimator)
+    expected = answers(plain)
+    with config_context(transform_output="pandas"):
+        framed = cases.fitted(estimator)
+        found = [answers(framed), answers(plain)]
+    assert all(isinstance(each.get("transform", pd.DataFrame()), pd.DataFrame) for each in found)
+    for each in (*found, answers(framed)):
+        for name, values in expected.items():
+            np.testing.assert_array_equal(each[name], values, err_msg=name)
 
 
 GRAPH = [[0, 1, 1], [0, 0, 1], [1, 0, 0]]

@@ -433,3 +433,14 @@ def test_one_pair_or_one_label_leaves_nothing_to_hold_out():
     assert PriorNystroem(8).fit(X, pairs=([[0, 1]], [])).prior_weight_ == np.inf
     one = np.r_[0, np.full(59, -1)]
     assert PriorNystroem(8).fit(X, one, Z=X[:40], y_right=(X[:40, 0] > 0) * 1).prior_weight_ == np.inf
+
+
+@pytest.mark.parametrize("two_kinds_of_things", [False, True])
+def test_right_features_and_kernels_are_arrays_whatever_transform_returns(two_kinds_of_things, rng):
+    X, Z = rng.standard_normal((40, 3)), rng.standard_normal((30, 3))
+    model = PriorNystroem(10).fit(X, Z=Z if two_kinds_of_things else None)
+    expected = model.transform_right(Z), model.learned_kernel(X, Z)
+    model.set_output(transform="pandas")
+    for found, values in zip((model.transform_right(Z), model.learned_kernel(X, Z)), expected, strict=True):
+        assert type(found) is np.ndarray
+        np.testing.assert_array_equal(found, values)

@@ -165,7 +165,7 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
     def _fit_merger(self, source: np.ndarray, target: np.ndarray, y: np.ndarray) -> Any:
         if self.merge == "stack":
             logistic = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
-            return logistic.fit(np.hstack([source, target]), y)
+            return logistic.set_output(transform="default").fit(np.hstack([source, target]), y)
         return _fit_slope(_both_sides(self._merge(source, target, None)), y)
 
     def _merged_by(self, merger: Any, features: np.ndarray) -> np.ndarray:

@@ -109,7 +109,8 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
     def _fit_merger(self, source: np.ndarray, target: np.ndarray, y: np.ndarray) -> Any:
         if self.merge != "stack":
             return None
-        return make_pipeline(StandardScaler(), Ridge()).fit(np.hstack([source, target]), y)
+        ridge = make_pipeline(StandardScaler(), Ridge()).set_output(transform="default")
+        return ridge.fit(np.hstack([source, target]), y)
 
     def _merged_by(self, merger: Any, features: np.ndarray) -> np.ndarray:
         return merger.predict(features).reshape(len(features), -1)

@@ -73,6 +73,10 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     def transform(self, X: Any) -> np.ndarray:
         """The learned features k(x, Z) V, shape (n, n_components)."""
+        return self._features(X)
+
+    def _features(self, X: Any) -> np.ndarray:
+        """As an array, whatever ``set_output`` makes of ``transform``."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=FLOATS, reset=False)
         return self.kernel_(X, self.points_) @ self.right_vectors_
@@ -137,4 +141,4 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             sys.stderr.write(f"round {number}: loss {judged.loss:.6g}, held out {judged.held_out:.6g}\n")
 
     def _scores(self, X: Any) -> np.ndarray:
-        return self.transform(X) @ self.coef_ + self.intercept_
+        return self._features(X) @ self.coef_ + self.intercept_

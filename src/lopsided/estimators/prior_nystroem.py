@@ -225,20 +225,18 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def transform(self, X: Array) -> np.ndarray:
         """Features E R with R R^T = S, shape (n, n_features_out): their inner products are the learned kernel."""
-        check_is_fitted(self)
-        X = canonical(validate_data(self, gathered(X, "X"), accept_sparse="csr", dtype=FLOATS, reset=False))
-        return self._mapped(X, self.components_, self.normalization_, of_right=False)
+        return self._features(X)
 
     def transform_right(self, Z: Array) -> np.ndarray:
         """Features of right samples; those of left and right have the learned kernel for inner product."""
         check_is_fitted(self)
         if self.components_left_ is None:
-            return self.transform(Z)
+            return self._features(Z)
         return self._mapped(self._right(Z), self.components_left_, self.normalization_right_, of_right=True)
 
     def learned_kernel(self, X: Array, Y: Array) -> np.ndarray:
         """The learned kernel between any samples, E_x S E_y^T, shape (n, m); with Z between left and right ones."""
-        return self.transform(X) @ self.transform_right(Y).T
+        return self._features(X) @ self.transform_right(Y).T
 
     def _known(self, X: Array, y: Any, Z: Array, y_right: Any, pairs: Any) -> Labels | Pairs | None:
         """Labels or pairs, checked; None, with a warning if some were given, where they say nothing."""
@@ -284,6 +282,12 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.candidates_, self.path_ = learned.candidates, learned.paths
         self.n_iter_ = max(1, len(learned.objectives))
         self._n_features_out = len(self.normalization_)
+
+    def _features(self, X: Array) -> np.ndarray:
+        """``transform`` as an array, whatever ``set_output`` makes of it."""
+        check_is_fitted(self)
+        X = canonical(validate_data(self, gathered(X, "X"), accept_sparse="csr", dtype=FLOATS, reset=False))
+        return self._mapped(X, self.components_, self.normalization_, of_right=False)
 
     def _right(self, Z: Array) -> Array:
         Z, width = check_points(gathered(Z, "Z"), "Z"), self.components_.shape[1]
