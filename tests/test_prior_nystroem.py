@@ -4,6 +4,7 @@ import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.datasets import make_circles, make_moons
@@ -418,6 +419,21 @@ def test_right_samples_of_another_width_are_refused(rng):
     model = PriorNystroem(10).fit(X, Z=X[:20])
     with pytest.raises(ValueError, match="Z has 2 columns, but right samples have 6"):
         model.transform_right(X[:, :2])
+
+
+def test_columns_of_right_samples_are_known_by_name(rng):
+    X = pd.DataFrame(rng.standard_normal((40, 3)), columns=list("abc"))
+    turned = X[["c", "a", "b"]]
+    with pytest.raises(ValueError, match="column 0 of Z is 'c', but 'a' in X"):
+        PriorNystroem(10).fit(X, Z=turned)
+    model = PriorNystroem(10).fit(X, Z=X)
+    assert model.n_features_right_ == 3
+    with pytest.raises(ValueError, match="column 0 of Z is 'c', but 'a' in the Z of fit"):
+        model.transform_right(turned)
+    assert_close(model.transform_right(X.to_numpy()), model.transform_right(X), 1)
+    of_function = PriorNystroem(10, kernel=lambda X, Z: np.exp(X[:, :1] @ Z[:, :1].T))
+    for width in (2, 3):  # what a function compares is its own affair
+        assert of_function.fit(X, Z=turned.iloc[:, :width]).n_features_right_ == width
 
 
 def test_a_pair_held_out_is_held_out_in_both_orders():
