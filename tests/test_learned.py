@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -185,6 +185,28 @@ def test_progress_is_written_when_asked(rng, capfd):
     assert capfd.readouterr().err.count("held out") == 4
     LearnedKernelSVDRegressor(max_iter=3).fit(X, y)
     assert not capfd.readouterr().err
+
+
+@pytest.mark.parametrize(("n_classes", "rows"), [(2, 1), (3, 3)])
+def test_the_head_of_a_classifier_has_the_shapes_of_scikit_learn(n_classes, rows, rng):
+    X, y = rng.standard_normal((60, 4)), np.arange(60) % n_classes
+    model = LearnedKernelSVDClassifier(2, max_iter=3).fit(X, y)
+    assert model.coef_.shape == (rows, 2) and model.intercept_.shape == (rows,)
+    decisions = model.decision_function(X)
+    np.testing.assert_allclose(model.transform(X) @ model.coef_.T + model.intercept_, decisions.reshape(60, -1))
+    probabilities = model.predict_proba(X)
+    odds = np.log(probabilities[:, 1] / probabilities[:, 0])
+    np.testing.assert_allclose(odds, decisions if n_classes == 2 else decisions[:, 1] - decisions[:, 0], atol=1e-12)
+    np.testing.assert_array_equal(model.predict(X), probabilities.argmax(axis=1))
+
+
+@pytest.mark.parametrize("shape", [(60,), (60, 1), (60, 2)])
+def test_the_head_of_a_regressor_has_the_shapes_of_scikit_learn(shape, rng):
+    X, y = rng.standard_normal((60, 4)), 5 + 3 * rng.standard_normal(shape)
+    model, peer = LearnedKernelSVDRegressor(2, max_iter=3).fit(X, y), LinearRegression().fit(X[:, :2], y)
+    assert model.coef_.shape == peer.coef_.shape and np.shape(model.intercept_) == np.shape(peer.intercept_)
+    assert model.predict(X).shape == shape
+    np.testing.assert_allclose(model.predict(X), model.transform(X) @ model.coef_.T + model.intercept_)
 
 
 def test_several_targets_and_a_constant_one(rng):

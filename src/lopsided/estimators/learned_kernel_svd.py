@@ -17,7 +17,7 @@ from ..kernels import Kernel, as_kernel
 from ..kernels.points import FLOATS
 from ..linalg.compatibility import LearnedProjection
 from ..linalg.learned import Round
-from ..linalg.learned_compatibility import Batches, choose_optimizer, learn_compatibility
+from ..linalg.learned_compatibility import Batches, LearnedCompatibility, choose_optimizer, learn_compatibility
 from ..linalg.losses import Loss
 
 COMPONENTS = 4
@@ -81,7 +81,7 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         X = validate_data(self, X, dtype=FLOATS, reset=False)
         return self.kernel_(X, self.points_) @ self.right_vectors_
 
-    def _fit(self, X: np.ndarray, Y: np.ndarray, loss: Loss, stratify: np.ndarray | None) -> None:
+    def _fit(self, X: np.ndarray, Y: np.ndarray, loss: Loss, stratify: np.ndarray | None) -> LearnedCompatibility:
         n, width = X.shape
         k = min(COMPONENTS, width) if self.n_components is None else self.n_components
         if k > width:
@@ -110,9 +110,9 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.optimizer_, self.kernel_, self.points_ = choice, found.kernel, found.points
         self.compatibility_ = LearnedProjection(right_factors=(found.C,))
         self.right_vectors_, self.singular_values_ = found.right_vectors, found.singular_values
-        self.coef_, self.intercept_ = found.coef, found.intercept
         self.curve_, self.n_iter_ = found.curve, max(1, len(found.curve) - 1)
         self._n_features_out = k
+        return found
 
     def _start(self, X: np.ndarray, random: np.random.RandomState) -> np.ndarray:
         """As many rows as there are columns, far from each other; repeated where there are fewer."""
@@ -141,4 +141,4 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             sys.stderr.write(f"round {number}: loss {judged.loss:.6g}, held out {judged.held_out:.6g}\n")
 
     def _scores(self, X: Any) -> np.ndarray:
-        return self._features(X) @ self.coef_ + self.intercept_
+        return self._features(X) @ self.coef_.T + self.intercept_
