@@ -133,6 +133,7 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         check_classification_targets(y)
         self.classes_, y = encoded(y)
         n_classes = len(self.classes_)
+        self._flat = n_classes == 2
         Y = np.where(y[:, None] == (np.arange(n_classes) if n_classes > 2 else [1]), 1.0, -1.0)
         self._learn(canonical(X), Y, y)
         return self

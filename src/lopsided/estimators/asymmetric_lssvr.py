@@ -89,12 +89,12 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
                 f"target {int(constant.argmax())} is {Y[0, constant.argmax()]:g} for all n_samples={len(Y)} samples; "
                 "there is nothing to learn, so leave it out or give more samples"
             )
-        self._one_target = np.ndim(y) == 1
+        self._flat = np.ndim(y) == 1
         self._learn(canonical(X), Y, Y)
         return self
 
     def predict(self, X: Array, *, Z: Array = None) -> np.ndarray:
-        """The merged functions, shape (n,) or (n, k).
+        """The merged functions, shape (n,) or (n, k) as y was.
 
         Parameters
         ----------
@@ -103,8 +103,7 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
         Z : array or sparse matrix of shape (n, n_training), default=None
             For kernel="precomputed" only: the block k(training, new), transposed.
         """
-        predicted = self._decide(X, Z)
-        return predicted[:, 0] if self._one_target else predicted
+        return self._squeeze(self._decide(X, Z))
 
     def _fit_merger(self, source: np.ndarray, target: np.ndarray, y: np.ndarray) -> Any:
         if self.merge != "stack":
