@@ -1,6 +1,7 @@
 """The contract of the whole library: scikit-learn's checks, documentation, layers, and a light import."""
 
 import ast
+import importlib
 import inspect
 import subprocess
 import sys
@@ -235,6 +236,20 @@ def test_modules_say_their_purpose_and_print_nothing(path):
     calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
     assert "print" not in {call.id for call in calls if isinstance(call, ast.Name)}
     assert "/work" not in text
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_what_is_abstract_cannot_be_made(path):
+    """A class that leaves a method to others is refused by Python itself, and not when the method is called."""
+    name = ".".join(("lopsided", *path.relative_to(SOURCE).with_suffix("").parts)).removesuffix(".__init__")
+    classes = [thing for thing in vars(importlib.import_module(name)).values() if inspect.isclass(thing)]
+    leaving = [
+        thing
+        for thing in classes
+        if thing.__module__ == name and any(getattr(m, "__isabstractmethod__", False) for m in vars(thing).values())
+    ]
+    assert [thing for thing in leaving if not inspect.isabstract(thing)] == []
+    assert "raise NotImplementedError\n" not in path.read_text()
 
 
 def test_importing_the_library_imports_no_optional_package():

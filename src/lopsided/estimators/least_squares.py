@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from numbers import Integral, Real
 from typing import Any
 
@@ -34,7 +34,7 @@ from ..operators import budget_bytes, operator_of_new
 from .held_out import Judged, choose_C, folds_of, grid_of
 
 
-class AsymmetricLeastSquares(BaseEstimator):
+class AsymmetricLeastSquares(BaseEstimator, ABC):
     """Base of AsymmetricLSSVC and AsymmetricLSSVR; see there."""
 
     _flat: bool  # whether one target is given, and answered, as (n,)
