@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
@@ -157,6 +158,16 @@ def test_the_same_seed_gives_the_same_bits(optimizer, rng):
     )
     np.testing.assert_array_equal(first.points_, second.points_)
     np.testing.assert_array_equal(first.coef_, second.coef_)
+
+
+@every_optimizer
+def test_a_generator_is_asked_for_one_seed(optimizer, rng):
+    X, y = rng.standard_normal((80, 3)), rng.integers(0, 2, 80)
+    given, twin = np.random.RandomState(3), np.random.RandomState(3)
+    model = LearnedKernelSVDClassifier(optimizer=optimizer, max_iter=5, random_state=given).fit(X, y)
+    twin.randint(2**31)
+    assert given.randint(2**31) == twin.randint(2**31)
+    np.testing.assert_array_equal(model.points_, clone(model).set_params(random_state=3).fit(X, y).points_)
 
 
 def test_steps_that_diverge_are_taken_back_and_said(rng):

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._seeds import seed_of
 from ..kernels import Kernel, as_kernel
 from ..kernels.points import FLOATS
 from ..linalg.compatibility import LearnedProjection
@@ -86,7 +87,7 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         k = min(COMPONENTS, width) if self.n_components is None else self.n_components
         if k > width:
             raise ValueError(f"n_components={k} exceeds the {width} columns of X, each of which gives a right point")
-        random = check_random_state(self.random_state if self.random_state is not None else 0)
+        random = check_random_state(seed_of(self.random_state))
         start = self._start(X, random)
         choice = choose_optimizer(n, width) if self.optimizer == "auto" else self.optimizer
         rng = np.random.default_rng(random.randint(2**31)) if choice == "adam" else None
