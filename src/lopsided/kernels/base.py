@@ -127,6 +127,9 @@ class Kernel(BaseEstimator, ABC):
         refuse_values(self, other)
         return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
 
+    def __radd__(self, other: object) -> Kernel:
+        return self if isinstance(other, Real) and other == 0 else NotImplemented  # so begins sum(kernels)
+
     def __mul__(self, other: Kernel | float) -> Kernel:
         from .arithmetic import Product, Scaled
 
