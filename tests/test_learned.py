@@ -24,6 +24,10 @@ KERNELS = [
     RBF(1.3),
     SNE(1.3),
     RBF(),
+    -2.5 * RBF(1.3),
+    SNE(1.3) + Polynomial(3),
+    RBF() * Tanh(0.7, 0.2),
+    2 * (SNE() + 0.5 * Exponential(-0.5) * Linear()),
 ]
 LOSSES = [Squared(), CrossEntropy()]
 every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=repr)
@@ -57,8 +61,13 @@ def test_pull_backs_are_derivatives(kernel, rng):
 
 
 def test_kernels_without_a_derivative_say_which_have_one(rng):
-    with pytest.raises(TypeError, match="TL1.*RBF and SNE do"):
-        LearnedKernelSVDRegressor(kernel=TL1()).fit(rng.standard_normal((20, 3)), rng.standard_normal(20))
+    having = {type(kernel).__name__ for kernel in KERNELS} - {"Scaled", "Sum", "Product"}
+    for kernel in (TL1(), TL1() + RBF(), RBF() * TL1(), 2 * TL1()):
+        with pytest.raises(TypeError, match=r"^TL1\(\) offers no derivative; .* do, and sums") as refusal:
+            LearnedKernelSVDRegressor(kernel=kernel).fit(rng.standard_normal((20, 3)), rng.standard_normal(20))
+        listed = str(refusal.value).split("; ")[1].split(" do, ")[0]
+        assert set(listed.split(", ")) == having
+    assert f"One with a pull-back: {listed}, and sums" in LearnedKernelSVDClassifier.__doc__
     with pytest.raises(ValueError, match="'kernel' parameter of LearnedKernelSVDRegressor"):
         LearnedKernelSVDRegressor(kernel=np.dot).fit(rng.standard_normal((20, 3)), rng.standard_normal(20))
 
@@ -108,6 +117,17 @@ def test_features_are_those_of_kernel_svd_at_the_learned_compatibility(rng):
     svd = KernelSVD(3, kernel=RBF(2.0), compatibility=C).fit(X)
     np.testing.assert_allclose(svd.singular_values_, model.singular_values_, rtol=1e-7)
     np.testing.assert_allclose(np.abs(svd.transform(X)), np.abs(model.transform(X)), atol=1e-6)
+
+
+def test_bandwidths_left_open_inside_a_kernel_are_those_it_was_learned_with(rng):
+    X = rng.standard_normal((60, 4))
+    plain, scaled, added = (
+        LearnedKernelSVDRegressor(3, kernel=kernel, max_iter=5).fit(X, np.sin(X[:, 0]))
+        for kernel in (RBF(), 1 * RBF(), RBF() + 0 * Linear())
+    )
+    assert scaled.kernel_.kernel_.bandwidth_ == added.kernel_.first_.bandwidth_ == plain.kernel_.bandwidth_
+    for model in (scaled, added):
+        np.testing.assert_allclose(model.predict(X), plain.predict(X), rtol=1e-6)
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "sne", "linear", "polynomial"])

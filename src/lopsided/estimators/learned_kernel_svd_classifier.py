@@ -29,7 +29,8 @@ class LearnedKernelSVDClassifier(ClassifierMixin, LearnedKernelSVD):
     n_components : int or None, default=None
         Right vectors, at most the columns of X. None is four, as in the paper, or the columns if there are fewer.
     kernel : str or Kernel, default="rbf"
-        One with a pull-back: Linear, Polynomial, LinearPolynomial, Tanh, Exponential, RBF, SNE.
+        One with a pull-back: Linear, Polynomial, LinearPolynomial, Exponential, RBF, SNE, Tanh, and sums, products and
+        multiples of them.
     alpha : float, default=1e-3
         Penalty on the squares of the head's weights, for features of mean square one.
     optimizer : {"auto", "lbfgs", "adam"}, default="auto"
