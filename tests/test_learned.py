@@ -291,16 +291,21 @@ def test_learning_needs_labels():
         LearnedKernelSVDRegressor().fit(np.ones((10, 3)), None)
 
 
-def test_a_constant_table_is_survived():
-    X, y = np.ones((50, 3)), np.arange(50) % 2
-    assert set(LearnedKernelSVDClassifier().fit(X, y).predict(X)) <= {0, 1}
-    assert np.isfinite(LearnedKernelSVDRegressor().fit(0 * X, y).predict(X)).all()
+def test_a_constant_table_gives_the_share_of_each_class_and_the_mean():
+    y = (np.arange(50) % 3 == 0).astype(int)
+    for X in (np.ones((50, 3)), np.zeros((50, 3))):
+        classifier = LearnedKernelSVDClassifier().fit(X, y)
+        np.testing.assert_allclose(classifier.predict_proba(X)[:, 1], y.mean(), atol=1e-4)
+        assert not classifier.predict(X).any()
+        np.testing.assert_allclose(LearnedKernelSVDRegressor().fit(X, y).predict(X), y.mean(), atol=1e-12)
 
 
-def test_more_classes_than_samples_held_out_are_learned():
-    X = np.random.default_rng(0).standard_normal((60, 4))
-    model = LearnedKernelSVDClassifier(max_iter=2).fit(X, np.arange(60) % 20)
+def test_more_classes_than_samples_held_out_are_learned(rng):
+    y = np.arange(60) % 20
+    X = 3 * rng.standard_normal((20, 4))[y] + 0.1 * rng.standard_normal((60, 4))
+    model = LearnedKernelSVDClassifier(max_iter=2).fit(X, y)
     assert model.predict_proba(X).shape == (60, 20)
+    assert model.score(X, y) > 0.9
 
 
 def test_vectors_that_all_rows_would_reorder_stay_those_that_were_learned():

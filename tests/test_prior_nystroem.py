@@ -193,8 +193,14 @@ def test_a_class_of_one_sample_among_many_labels(class_weight, rng):
     y[y == 1] = 2
     y[5] = 1
     for seed in range(3):
-        model = PriorNystroem(20, class_weight=class_weight, random_state=seed).fit(X, with_gaps(y, 600))
-        assert np.isfinite(model.transform(X)).all() and model.classes_.tolist() == [0, 1, 2]
+        model, plain = (
+            PriorNystroem(20, class_weight=class_weight, prior_weight=weight, random_state=seed).fit(
+                X, with_gaps(y, 600)
+            )
+            for weight in ("auto", np.inf)
+        )
+        assert model.alignment_ > plain.alignment_ + 0.1
+        assert model.classes_.tolist() == [0, 1, 2]
 
 
 def test_text_and_numbers_are_labels_alike(rng):
