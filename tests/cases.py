@@ -414,6 +414,7 @@ ESTIMATORS = [
     KernelSVD(center=True),
     KernelSVD(kernel="sne", solver="nystrom", n_landmarks=10, tol=0.9, compatibility="random"),
     AsymmetricLSSVC(C=[0.1, 1.0]),
+    AsymmetricLSSVC(merge="stack"),
     AsymmetricLSSVC(solver="nystrom", n_landmarks=20, landmarks="kmeans"),
     AsymmetricLSSVR(C=[0.1, 1.0], merge="stack"),
     AsymmetricLSSVR(solver="nystrom", n_landmarks=20),
@@ -428,10 +429,15 @@ ESTIMATORS = [
 ]
 
 
-def fitted(estimator):
-    """A copy of it, fitted on sixty points of width sixteen, or on a graph of sixty nodes."""
+def data_for(estimator):
+    """Sixty points of width sixteen in two classes, or a graph of sixty nodes and no classes."""
     rng = np.random.default_rng(0)
     X = rng.random((60, 16))
     if not estimator.__sklearn_tags__().input_tags.two_d_array:
-        return clone(estimator).fit((rng.random((60, 60)) < 0.1).astype(float))
-    return clone(estimator).fit(X, (X[:, 0] > 0.5).astype(int))
+        return (rng.random((60, 60)) < 0.1).astype(float), None
+    return X, (X[:, 0] > 0.5).astype(int)
+
+
+def fitted(estimator):
+    """A copy of it, fitted on its data."""
+    return clone(estimator).fit(*data_for(estimator))

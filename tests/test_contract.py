@@ -1,13 +1,16 @@
 """The contract of the whole library: scikit-learn's checks, documentation, layers, and a light import."""
 
 import ast
+import importlib
 import inspect
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -119,6 +122,27 @@ def test_every_estimator_is_among_those_that_are_fitted():
     assert {type(estimator) for estimator in cases.ESTIMATORS} == set(ESTIMATORS)
 
 
+def answers(estimator):
+    """What it says of some of its own points, or of new nodes with their edges, by every method that takes them."""
+    X, y = cases.data_for(estimator)
+    methods = ("predict", "decision_function", "predict_proba", "transform")
+    found = {name: getattr(estimator, name)(X[:5]) for name in methods if hasattr(estimator, name)}
+    return found | ({"score": estimator.score(X[:5], y[:5])} if hasattr(estimator, "score") else {})
+
+
+@pytest.mark.parametrize("estimator", cases.ESTIMATORS, ids=repr)
+def test_frames_for_output_change_no_value(estimator):
+    plain = cases.fitted(estimator)
+    expected = answers(plain)
+    with config_context(transform_output="pandas"):
+        framed = cases.fitted(estimator)
+        found = [answers(framed), answers(plain)]
+    assert all(isinstance(each.get("transform", pd.DataFrame()), pd.DataFrame) for each in found)
+    for each in (*found, answers(framed)):
+        for name, values in expected.items():
+            np.testing.assert_array_equal(each[name], values, err_msg=name)
+
+
 GRAPH = [[0, 1, 1], [0, 0, 1], [1, 0, 0]]
 TABLE = np.arange(9.0).reshape(3, 3)
 FITTED_KERNELS = [
@@ -212,6 +236,20 @@ def test_modules_say_their_purpose_and_print_nothing(path):
     calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
     assert "print" not in {call.id for call in calls if isinstance(call, ast.Name)}
     assert "/work" not in text
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_what_is_abstract_cannot_be_made(path):
+    """A class that leaves a method to others is refused by Python itself, and not when the method is called."""
+    name = ".".join(("lopsided", *path.relative_to(SOURCE).with_suffix("").parts)).removesuffix(".__init__")
+    classes = [thing for thing in vars(importlib.import_module(name)).values() if inspect.isclass(thing)]
+    leaving = [
+        thing
+        for thing in classes
+        if thing.__module__ == name and any(getattr(m, "__isabstractmethod__", False) for m in vars(thing).values())
+    ]
+    assert [thing for thing in leaving if not inspect.isabstract(thing)] == []
+    assert "raise NotImplementedError\n" not in path.read_text()
 
 
 def test_importing_the_library_imports_no_optional_package():

@@ -112,6 +112,13 @@ def test_arithmetic_of_kernels_is_that_of_their_values(name, rng):
     assert_close((kernel * 3)(X, Z), 3 * K)
     assert_close((0.5 * kernel)(X, Z), K / 2)
     assert_close((kernel + kernel.T.T).T(Z, X), 2 * K.T)
+    assert_close(sum([kernel, Linear(), kernel])(X, Z), 2 * K + other)
+
+
+@pytest.mark.parametrize("number", [1, 0.5, None])
+def test_only_nothing_is_added_to_a_kernel(number):
+    with pytest.raises(TypeError, match="unsupported operand"):
+        number + RBF()
 
 
 @pytest.mark.parametrize("arrange", [np.asfortranarray, lambda X: X[::-1][::-1], lambda X: X.repeat(2, 1)[:, ::2]])

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_iris
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -23,6 +24,10 @@ KERNELS = [
     RBF(1.3),
     SNE(1.3),
     RBF(),
+    -2.5 * RBF(1.3),
+    SNE(1.3) + Polynomial(3),
+    RBF() * Tanh(0.7, 0.2),
+    2 * (SNE() + 0.5 * Exponential(-0.5) * Linear()),
 ]
 LOSSES = [Squared(), CrossEntropy()]
 every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=repr)
@@ -56,8 +61,13 @@ def test_pull_backs_are_derivatives(kernel, rng):
 
 
 def test_kernels_without_a_derivative_say_which_have_one(rng):
-    with pytest.raises(TypeError, match="TL1.*RBF and SNE do"):
-        LearnedKernelSVDRegressor(kernel=TL1()).fit(rng.standard_normal((20, 3)), rng.standard_normal(20))
+    having = {type(kernel).__name__ for kernel in KERNELS} - {"Scaled", "Sum", "Product"}
+    for kernel in (TL1(), TL1() + RBF(), RBF() * TL1(), 2 * TL1()):
+        with pytest.raises(TypeError, match=r"^TL1\(\) offers no derivative; .* do, and sums") as refusal:
+            LearnedKernelSVDRegressor(kernel=kernel).fit(rng.standard_normal((20, 3)), rng.standard_normal(20))
+        listed = str(refusal.value).split("; ")[1].split(" do, ")[0]
+        assert set(listed.split(", ")) == having
+    assert f"One with a pull-back: {listed}, and sums" in LearnedKernelSVDClassifier.__doc__
     with pytest.raises(ValueError, match="'kernel' parameter of LearnedKernelSVDRegressor"):
         LearnedKernelSVDRegressor(kernel=np.dot).fit(rng.standard_normal((20, 3)), rng.standard_normal(20))
 
@@ -107,6 +117,17 @@ def test_features_are_those_of_kernel_svd_at_the_learned_compatibility(rng):
     svd = KernelSVD(3, kernel=RBF(2.0), compatibility=C).fit(X)
     np.testing.assert_allclose(svd.singular_values_, model.singular_values_, rtol=1e-7)
     np.testing.assert_allclose(np.abs(svd.transform(X)), np.abs(model.transform(X)), atol=1e-6)
+
+
+def test_bandwidths_left_open_inside_a_kernel_are_those_it_was_learned_with(rng):
+    X = rng.standard_normal((60, 4))
+    plain, scaled, added = (
+        LearnedKernelSVDRegressor(3, kernel=kernel, max_iter=5).fit(X, np.sin(X[:, 0]))
+        for kernel in (RBF(), 1 * RBF(), RBF() + 0 * Linear())
+    )
+    assert scaled.kernel_.kernel_.bandwidth_ == added.kernel_.first_.bandwidth_ == plain.kernel_.bandwidth_
+    for model in (scaled, added):
+        np.testing.assert_allclose(model.predict(X), plain.predict(X), rtol=1e-6)
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "sne", "linear", "polynomial"])
@@ -159,6 +180,16 @@ def test_the_same_seed_gives_the_same_bits(optimizer, rng):
     np.testing.assert_array_equal(first.coef_, second.coef_)
 
 
+@every_optimizer
+def test_a_generator_is_asked_for_one_seed(optimizer, rng):
+    X, y = rng.standard_normal((80, 3)), rng.integers(0, 2, 80)
+    given, twin = np.random.RandomState(3), np.random.RandomState(3)
+    model = LearnedKernelSVDClassifier(optimizer=optimizer, max_iter=5, random_state=given).fit(X, y)
+    twin.randint(2**31)
+    assert given.randint(2**31) == twin.randint(2**31)
+    np.testing.assert_array_equal(model.points_, clone(model).set_params(random_state=3).fit(X, y).points_)
+
+
 def test_steps_that_diverge_are_taken_back_and_said(rng):
     X, y = rng.standard_normal((100, 3)), rng.standard_normal(100)
     with pytest.warns(ConvergenceWarning, match=r"rounds diverged.*lower learning_rate"):
@@ -185,6 +216,28 @@ def test_progress_is_written_when_asked(rng, capfd):
     assert capfd.readouterr().err.count("held out") == 4
     LearnedKernelSVDRegressor(max_iter=3).fit(X, y)
     assert not capfd.readouterr().err
+
+
+@pytest.mark.parametrize(("n_classes", "rows"), [(2, 1), (3, 3)])
+def test_the_head_of_a_classifier_has_the_shapes_of_scikit_learn(n_classes, rows, rng):
+    X, y = rng.standard_normal((60, 4)), np.arange(60) % n_classes
+    model = LearnedKernelSVDClassifier(2, max_iter=3).fit(X, y)
+    assert model.coef_.shape == (rows, 2) and model.intercept_.shape == (rows,)
+    decisions = model.decision_function(X)
+    np.testing.assert_allclose(model.transform(X) @ model.coef_.T + model.intercept_, decisions.reshape(60, -1))
+    probabilities = model.predict_proba(X)
+    odds = np.log(probabilities[:, 1] / probabilities[:, 0])
+    np.testing.assert_allclose(odds, decisions if n_classes == 2 else decisions[:, 1] - decisions[:, 0], atol=1e-12)
+    np.testing.assert_array_equal(model.predict(X), probabilities.argmax(axis=1))
+
+
+@pytest.mark.parametrize("shape", [(60,), (60, 1), (60, 2)])
+def test_the_head_of_a_regressor_has_the_shapes_of_scikit_learn(shape, rng):
+    X, y = rng.standard_normal((60, 4)), 5 + 3 * rng.standard_normal(shape)
+    model, peer = LearnedKernelSVDRegressor(2, max_iter=3).fit(X, y), LinearRegression().fit(X[:, :2], y)
+    assert model.coef_.shape == peer.coef_.shape and np.shape(model.intercept_) == np.shape(peer.intercept_)
+    assert model.predict(X).shape == shape
+    np.testing.assert_allclose(model.predict(X), model.transform(X) @ model.coef_.T + model.intercept_)
 
 
 def test_several_targets_and_a_constant_one(rng):
@@ -238,16 +291,21 @@ def test_learning_needs_labels():
         LearnedKernelSVDRegressor().fit(np.ones((10, 3)), None)
 
 
-def test_a_constant_table_is_survived():
-    X, y = np.ones((50, 3)), np.arange(50) % 2
-    assert set(LearnedKernelSVDClassifier().fit(X, y).predict(X)) <= {0, 1}
-    assert np.isfinite(LearnedKernelSVDRegressor().fit(0 * X, y).predict(X)).all()
+def test_a_constant_table_gives_the_share_of_each_class_and_the_mean():
+    y = (np.arange(50) % 3 == 0).astype(int)
+    for X in (np.ones((50, 3)), np.zeros((50, 3))):
+        classifier = LearnedKernelSVDClassifier().fit(X, y)
+        np.testing.assert_allclose(classifier.predict_proba(X)[:, 1], y.mean(), atol=1e-4)
+        assert not classifier.predict(X).any()
+        np.testing.assert_allclose(LearnedKernelSVDRegressor().fit(X, y).predict(X), y.mean(), atol=1e-12)
 
 
-def test_more_classes_than_samples_held_out_are_learned():
-    X = np.random.default_rng(0).standard_normal((60, 4))
-    model = LearnedKernelSVDClassifier(max_iter=2).fit(X, np.arange(60) % 20)
+def test_more_classes_than_samples_held_out_are_learned(rng):
+    y = np.arange(60) % 20
+    X = 3 * rng.standard_normal((20, 4))[y] + 0.1 * rng.standard_normal((60, 4))
+    model = LearnedKernelSVDClassifier(max_iter=2).fit(X, y)
     assert model.predict_proba(X).shape == (60, 20)
+    assert model.score(X, y) > 0.9
 
 
 def test_vectors_that_all_rows_would_reorder_stay_those_that_were_learned():

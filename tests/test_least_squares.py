@@ -343,6 +343,19 @@ def test_several_targets_are_regressed_at_once():
     assert AsymmetricLSSVR(5.0).fit(X, Y[:, :1]).predict(NEW).shape == (7, 1)
 
 
+@pytest.mark.parametrize("merge", ["mean", "stack"])
+def test_one_target_is_answered_in_the_shape_it_was_given_in(merge):
+    model = AsymmetricLSSVR(C=[SAFE, 1.0], merge=merge)
+    flat, column = [], []
+    for y, found in ((REAL, flat), (REAL[:, None], column)):
+        model.fit(X, y)
+        found += [model.loo_predictions_, model.predict(NEW)]
+        found += [model.source_decision_function(NEW), model.target_decision_function(NEW)]
+    for one, other in zip(flat, column, strict=True):
+        assert one.ndim == 1
+        np.testing.assert_allclose(other, one[:, None])
+
+
 def test_it_learns():
     moons, sides = make_moons(200, noise=0.2, random_state=0)
     search = GridSearchCV(AsymmetricLSSVC(np.logspace(-2, 3, 11), kernel=SNE()), {"kernel__bandwidth": [0.3, 0.6, 1.2]})

@@ -98,6 +98,13 @@ def test_student_background_is_exact_for_norms_of_any_range(seed, spread):
     np.testing.assert_allclose(K, reference("student_t", X, Z), rtol=0, atol=1e3 * EPS * largest)
 
 
+@pytest.mark.parametrize("kinds", [(np.asarray, np.asarray), (sparse.csr_array, np.asarray)])
+def test_dense_sums_of_student_need_no_background(kinds, monkeypatch, rng):
+    X, Z = (kind(rng.standard_normal((size, 3))) for kind, size in zip(kinds, (20, 50), strict=True))
+    monkeypatch.setattr("lopsided.kernels.student._nodes", None)
+    assert_close(StudentT(0.8)(X, Z), reference("student_t", X, Z))
+
+
 def test_sparse_values_that_would_come_as_differences_of_huge_ones_are_refused():
     X = sparse.csr_array([[25.0, 0, 0], [0, 0, 1], [0, 1, 0]])
     Z = sparse.csr_array([[-1.0, 0, 0], [0, 6.4, 0], [0, 0, 6.4]])

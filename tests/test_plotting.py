@@ -207,7 +207,11 @@ def test_a_large_sparse_table_is_averaged_and_never_made_dense():
 
 @pytest.mark.parametrize("X", [np.zeros((5, 4)), sparse.csr_array((5, 4)), -np.ones((5, 4))])
 def test_tables_without_contrast_are_drawn(X):
-    plot_biclusters(X, (np.zeros(5), np.zeros(4)))
+    for ax in plot_biclusters(X, (np.zeros(5), np.zeros(4))):
+        (image,) = ax.images
+        np.testing.assert_array_equal(image.get_array(), X.toarray() if sparse.issparse(X) else X)
+        low, high = image.get_clim()
+        assert low <= image.get_array().min() <= image.get_array().max() <= high and low < high
 
 
 def test_labels_that_do_not_fit_the_table_are_refused(biclustered):

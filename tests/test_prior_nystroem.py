@@ -4,6 +4,7 @@ import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.datasets import make_circles, make_moons
@@ -192,8 +193,14 @@ def test_a_class_of_one_sample_among_many_labels(class_weight, rng):
     y[y == 1] = 2
     y[5] = 1
     for seed in range(3):
-        model = PriorNystroem(20, class_weight=class_weight, random_state=seed).fit(X, with_gaps(y, 600))
-        assert np.isfinite(model.transform(X)).all() and model.classes_.tolist() == [0, 1, 2]
+        model, plain = (
+            PriorNystroem(20, class_weight=class_weight, prior_weight=weight, random_state=seed).fit(
+                X, with_gaps(y, 600)
+            )
+            for weight in ("auto", np.inf)
+        )
+        assert model.alignment_ > plain.alignment_ + 0.1
+        assert model.classes_.tolist() == [0, 1, 2]
 
 
 def test_text_and_numbers_are_labels_alike(rng):
@@ -420,6 +427,21 @@ def test_right_samples_of_another_width_are_refused(rng):
         model.transform_right(X[:, :2])
 
 
+def test_columns_of_right_samples_are_known_by_name(rng):
+    X = pd.DataFrame(rng.standard_normal((40, 3)), columns=list("abc"))
+    turned = X[["c", "a", "b"]]
+    with pytest.raises(ValueError, match="column 0 of Z is 'c', but 'a' in X"):
+        PriorNystroem(10).fit(X, Z=turned)
+    model = PriorNystroem(10).fit(X, Z=X)
+    assert model.n_features_right_ == 3
+    with pytest.raises(ValueError, match="column 0 of Z is 'c', but 'a' in the Z of fit"):
+        model.transform_right(turned)
+    assert_close(model.transform_right(X.to_numpy()), model.transform_right(X), 1)
+    of_function = PriorNystroem(10, kernel=lambda X, Z: np.exp(X[:, :1] @ Z[:, :1].T))
+    for width in (2, 3):  # what a function compares is its own affair
+        assert of_function.fit(X, Z=turned.iloc[:, :width]).n_features_right_ == width
+
+
 def test_a_pair_held_out_is_held_out_in_both_orders():
     pairs = np.random.default_rng(0).permutation(40).reshape(20, 2)
     numbers, targets = np.concatenate([pairs, pairs[:, ::-1]]), np.tile(np.repeat([1.0, 0.0], 10), 2)
@@ -433,3 +455,14 @@ def test_one_pair_or_one_label_leaves_nothing_to_hold_out():
     assert PriorNystroem(8).fit(X, pairs=([[0, 1]], [])).prior_weight_ == np.inf
     one = np.r_[0, np.full(59, -1)]
     assert PriorNystroem(8).fit(X, one, Z=X[:40], y_right=(X[:40, 0] > 0) * 1).prior_weight_ == np.inf
+
+
+@pytest.mark.parametrize("two_kinds_of_things", [False, True])
+def test_right_features_and_kernels_are_arrays_whatever_transform_returns(two_kinds_of_things, rng):
+    X, Z = rng.standard_normal((40, 3)), rng.standard_normal((30, 3))
+    model = PriorNystroem(10).fit(X, Z=Z if two_kinds_of_things else None)
+    expected = model.transform_right(Z), model.learned_kernel(X, Z)
+    model.set_output(transform="pandas")
+    for found, values in zip((model.transform_right(Z), model.learned_kernel(X, Z)), expected, strict=True):
+        assert type(found) is np.ndarray
+        np.testing.assert_array_equal(found, values)

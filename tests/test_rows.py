@@ -249,6 +249,14 @@ def test_results_that_do_not_fit_are_refused_and_nothing_is_written(out, method)
     assert not out.any()
 
 
+@pytest.mark.parametrize("method", ["transform", "transform_right"])
+def test_results_are_written_only_where_they_are_asked_for_by_name(method):
+    out = np.zeros((90, 3), dtype=np.float32)
+    with pytest.raises(TypeError, match="positional argument"):
+        getattr(model_of().fit(POINTS, Z=RIGHT), method)(POINTS, out)
+    assert not out.any()
+
+
 def test_an_out_that_is_no_array_is_refused():
     with pytest.raises((TypeError, ValueError), match="out.*list"):
         model_of().fit(POINTS, Z=RIGHT).transform(POINTS, out=[[0.0] * 3] * 90)

@@ -244,7 +244,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
                 RankWarning,
             )
         meets_widths = isinstance(as_kernel(self.kernel), Function) and X.shape[0] != X.shape[1]
-        return KernelSVD(
+        svd = KernelSVD(
             min(wanted, most),
             kernel=self.kernel,
             compatibility="pca" if meets_widths else "auto",
@@ -252,7 +252,8 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
             random_state=0,
             n_jobs=self.n_jobs,
             memory_budget=self.memory_budget,
-        ).fit(X)
+        )
+        return svd.set_output(transform="default").fit(X)
 
     def _has_blocks(self, rows: np.ndarray, columns: np.ndarray) -> bool:
         """Whether sums over clusters refine the clusters: where entries are compared, and not directions alone."""

@@ -17,6 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from ..kernels.points import FLOATS, Array, canonical
+from .decisions import both_sides, winners
 from .least_squares import AsymmetricLeastSquares
 from .supervision import encoded
 
@@ -137,6 +138,7 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         check_classification_targets(y)
         self.classes_, y = encoded(y)
         n_classes = len(self.classes_)
+        self._flat = n_classes == 2
         Y = np.where(y[:, None] == (np.arange(n_classes) if n_classes > 2 else [1]), 1.0, -1.0)
         self._learn(canonical(X), Y, y)
         return self
@@ -157,7 +159,7 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
     def predict(self, X: Array, *, Z: Array = None) -> np.ndarray:
         """The label of the largest decision; X and Z as in ``decision_function``."""
         decisions = self._decide(X, Z)
-        return self.classes_[_winners(decisions)]
+        return self.classes_[winners(decisions)]
 
     def score(self, X: Array, y: Any, sample_weight: Any = None, *, Z: Array = None) -> float:
         """The share of samples whose label is found; X and Z as in ``decision_function``."""
@@ -169,33 +171,23 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
 
         The number makes the held-out predictions most likely; with merge="stack" it is part of the logistic regression.
         """
-        decisions = _both_sides(self._decide(X, Z))
+        decisions = both_sides(self._decide(X, Z))
         return softmax(decisions if self.merge == "stack" else self.merger_ * decisions, axis=1)
 
     def _fit_merger(self, source: np.ndarray, target: np.ndarray, y: np.ndarray) -> Any:
         if self.merge == "stack":
             logistic = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
-            return logistic.fit(np.hstack([source, target]), y)
-        return _fit_slope(_both_sides(self._merge(source, target, None)), y)
+            return logistic.set_output(transform="default").fit(np.hstack([source, target]), y)
+        return _fit_slope(both_sides(self._merge(source, target, None)), y)
 
     def _merged_by(self, merger: Any, features: np.ndarray) -> np.ndarray:
         return merger.decision_function(features).reshape(len(features), -1)
 
     def _held_out_error(self, merged: np.ndarray, Y: np.ndarray, y: np.ndarray) -> float:
-        return _log_loss(_both_sides(merged), y) if self.merge == "stack" else super()._held_out_error(merged, Y, y)
+        return _log_loss(both_sides(merged), y) if self.merge == "stack" else super()._held_out_error(merged, Y, y)
 
     def _held_out_score(self, merged: np.ndarray, y: np.ndarray) -> float:
-        return float((_winners(merged) == y).mean())
-
-
-def _winners(decisions: np.ndarray) -> np.ndarray:
-    """Numbers of the classes with the largest decision."""
-    return _both_sides(decisions).argmax(axis=1)
-
-
-def _both_sides(decisions: np.ndarray) -> np.ndarray:
-    """A column for each class; one column d of two classes becomes [0, d]."""
-    return np.hstack([0 * decisions, decisions]) if decisions.shape[1] == 1 else decisions
+        return float((winners(merged) == y).mean())
 
 
 def _log_loss(decisions: np.ndarray, y: np.ndarray) -> float:

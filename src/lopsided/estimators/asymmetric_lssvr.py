@@ -90,12 +90,12 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
                 f"target {int(constant.argmax())} is {Y[0, constant.argmax()]:g} for all n_samples={len(Y)} samples; "
                 "there is nothing to learn, so leave it out or give more samples"
             )
-        self._one_target = np.ndim(y) == 1
+        self._flat = np.ndim(y) == 1
         self._learn(canonical(X), Y, Y)
         return self
 
     def predict(self, X: Array, *, Z: Array = None) -> np.ndarray:
-        """The merged functions, shape (n,) or (n, k).
+        """The merged functions, shape (n,) or (n, k) as y was.
 
         Parameters
         ----------
@@ -105,8 +105,7 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
             For kernel="precomputed" only: the block k(training, new), transposed. None is X if the matrix of ``fit``
             was symmetric.
         """
-        predicted = self._decide(X, Z)
-        return predicted[:, 0] if self._one_target else predicted
+        return self._squeeze(self._decide(X, Z))
 
     def score(self, X: Array, y: Any, sample_weight: Any = None, *, Z: Array = None) -> float:
         """The coefficient of determination, R^2; X and Z as in ``predict``."""
@@ -115,7 +114,8 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
     def _fit_merger(self, source: np.ndarray, target: np.ndarray, y: np.ndarray) -> Any:
         if self.merge != "stack":
             return None
-        return make_pipeline(StandardScaler(), Ridge()).fit(np.hstack([source, target]), y)
+        ridge = make_pipeline(StandardScaler(), Ridge()).set_output(transform="default")
+        return ridge.fit(np.hstack([source, target]), y)
 
     def _merged_by(self, merger: Any, features: np.ndarray) -> np.ndarray:
         return merger.predict(features).reshape(len(features), -1)

@@ -51,7 +51,7 @@ class DecomposedKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def fit(self, X: Array, y: Any = None) -> Self:
         """Decompose, and store the attributes above."""
 
-    def transform(self, X: Array, out: np.ndarray | None = None) -> np.ndarray:
+    def transform(self, X: Array, *, out: np.ndarray | None = None) -> np.ndarray:
         """Embed left points: k(x, Z) V s^(scaling - 1), or the map from the landmarks, in blocks.
 
         For kernel="precomputed" a row of X holds the values of a new left point against the m right points. The result
@@ -61,7 +61,7 @@ class DecomposedKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         X = canonical(validate_data(self, gathered(X, "X"), accept_sparse="csr", dtype=FLOATS, reset=False))
         return self._embed(X, out, of_right=False)
 
-    def transform_right(self, Z: Array, out: np.ndarray | None = None) -> np.ndarray:
+    def transform_right(self, Z: Array, *, out: np.ndarray | None = None) -> np.ndarray:
         """Embed right points: k(X, z)^T U s^(scaling - 1), or the map from the landmarks, in blocks.
 
         A right point has the width of Z in ``fit``; without Z it is a column of the matrix, with n entries. For

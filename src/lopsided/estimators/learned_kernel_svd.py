@@ -13,11 +13,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._seeds import seed_of
 from ..kernels import Kernel, as_kernel
 from ..kernels.points import FLOATS
 from ..linalg.compatibility import LearnedProjection
 from ..linalg.learned import Round
-from ..linalg.learned_compatibility import Batches, choose_optimizer, learn_compatibility
+from ..linalg.learned_compatibility import Batches, LearnedCompatibility, choose_optimizer, learn_compatibility
 from ..linalg.losses import Loss
 
 COMPONENTS = 4
@@ -73,16 +74,20 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     def transform(self, X: Any) -> np.ndarray:
         """The learned features k(x, Z) V, shape (n, n_components)."""
+        return self._features(X)
+
+    def _features(self, X: Any) -> np.ndarray:
+        """As an array, whatever ``set_output`` makes of ``transform``."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=FLOATS, reset=False)
         return self.kernel_(X, self.points_) @ self.right_vectors_
 
-    def _fit(self, X: np.ndarray, Y: np.ndarray, loss: Loss, stratify: np.ndarray | None) -> None:
+    def _fit(self, X: np.ndarray, Y: np.ndarray, loss: Loss, stratify: np.ndarray | None) -> LearnedCompatibility:
         n, width = X.shape
         k = min(COMPONENTS, width) if self.n_components is None else self.n_components
         if k > width:
             raise ValueError(f"n_components={k} exceeds the {width} columns of X, each of which gives a right point")
-        random = check_random_state(self.random_state if self.random_state is not None else 0)
+        random = check_random_state(seed_of(self.random_state))
         start = self._start(X, random)
         choice = choose_optimizer(n, width) if self.optimizer == "auto" else self.optimizer
         rng = np.random.default_rng(random.randint(2**31)) if choice == "adam" else None
@@ -106,9 +111,9 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.optimizer_, self.kernel_, self.points_ = choice, found.kernel, found.points
         self.compatibility_ = LearnedProjection(right_factors=(found.C,))
         self.right_vectors_, self.singular_values_ = found.right_vectors, found.singular_values
-        self.coef_, self.intercept_ = found.coef, found.intercept
         self.curve_, self.n_iter_ = found.curve, max(1, len(found.curve) - 1)
         self._n_features_out = k
+        return found
 
     def _start(self, X: np.ndarray, random: np.random.RandomState) -> np.ndarray:
         """As many rows as there are columns, far from each other; repeated where there are fewer."""
@@ -137,4 +142,4 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             sys.stderr.write(f"round {number}: loss {judged.loss:.6g}, held out {judged.held_out:.6g}\n")
 
     def _scores(self, X: Any) -> np.ndarray:
-        return self.transform(X) @ self.coef_ + self.intercept_
+        return self._features(X) @ self.coef_.T + self.intercept_

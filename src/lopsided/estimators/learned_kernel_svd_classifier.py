@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from ..kernels.points import FLOATS
 from ..linalg.losses import CrossEntropy
+from .decisions import both_sides, winners
 from .learned_kernel_svd import LearnedKernelSVD
 from .supervision import encoded
 
@@ -28,7 +29,8 @@ class LearnedKernelSVDClassifier(ClassifierMixin, LearnedKernelSVD):
     n_components : int or None, default=None
         Right vectors, at most the columns of X. None is four, as in the paper, or the columns if there are fewer.
     kernel : str or Kernel, default="rbf"
-        One with a pull-back: Linear, Polynomial, LinearPolynomial, Tanh, Exponential, RBF, SNE.
+        One with a pull-back: Linear, Polynomial, LinearPolynomial, Exponential, RBF, SNE, Tanh, and sums, products and
+        multiples of them.
     alpha : float, default=1e-3
         Penalty on the squares of the head's weights, for features of mean square one.
     optimizer : {"auto", "lbfgs", "adam"}, default="auto"
@@ -60,8 +62,8 @@ class LearnedKernelSVDClassifier(ClassifierMixin, LearnedKernelSVD):
         C, the least of the matrices that give these points.
     right_vectors_, singular_values_ : arrays of shapes (p, k) and (k,)
         Of k(X, Z).
-    coef_, intercept_ : arrays of shapes (k, outputs) and (outputs,)
-        The head on ``transform``.
+    coef_, intercept_ : arrays of shapes (n_classes, k) and (n_classes,)
+        The head on ``transform``. For two classes the log-odds of the second, shapes (1, k) and (1,).
     curve_ : tuple of Round
         ``loss``, ``held_out`` and ``rate`` of every round; the first is the start.
     n_iter_ : int
@@ -97,19 +99,22 @@ class LearnedKernelSVDClassifier(ClassifierMixin, LearnedKernelSVD):
         check_classification_targets(y)
         self.classes_, codes = encoded(y)
         Y = np.eye(len(self.classes_), dtype=X.dtype)[codes]
-        self._fit(X, Y, CrossEntropy(), codes)
+        found = self._fit(X, Y, CrossEntropy(), codes)
+        self.coef_, self.intercept_ = found.coef.T, found.intercept
+        if len(self.classes_) == 2:
+            self.coef_, self.intercept_ = np.diff(self.coef_, axis=0), np.diff(self.intercept_)
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Log-odds, shape (n,), for two classes; for more the scores of each, shape (n, n_classes)."""
         scores = self._scores(X)
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+        return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> np.ndarray:
         """The label of the largest score."""
-        winners = self._scores(X).argmax(axis=1)
-        return self.classes_[winners]
+        scores = self._scores(X)
+        return self.classes_[winners(scores)]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes, shape (n, n_classes)."""
-        return softmax(self._scores(X), axis=1)
+        return softmax(both_sides(self._scores(X)), axis=1)

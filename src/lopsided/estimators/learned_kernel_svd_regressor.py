@@ -49,8 +49,9 @@ class LearnedKernelSVDRegressor(RegressorMixin, LearnedKernelSVD):
 
     Attributes
     ----------
-    points_, compatibility_, right_vectors_, singular_values_, coef_, intercept_, curve_, n_iter_, kernel_, optimizer_,
-    n_features_in_
+    coef_, intercept_ : arrays of shapes (n_outputs, k) and (n_outputs,)
+        The head on ``transform``. For y of shape (n,) of shape (k,), and a number.
+    points_, compatibility_, right_vectors_, singular_values_, curve_, n_iter_, kernel_, optimizer_, n_features_in_
         As in :class:`LearnedKernelSVDClassifier`.
 
     Examples
@@ -66,19 +67,19 @@ class LearnedKernelSVDRegressor(RegressorMixin, LearnedKernelSVD):
         """Learn from samples X (n, p) with numbers y (n,) or (n, outputs)."""
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS, multi_output=True, y_numeric=True)
-        self._flat = y.ndim == 1
         Y = y.reshape(len(y), -1).astype(float)
         check_magnitude(Y)
         middle, spread = Y.mean(axis=0), Y.std(axis=0)
         spread = np.where(spread > 0, spread, 1)
-        self._fit(X, ((Y - middle) / spread).astype(X.dtype), Squared(), None)
-        self.coef_, self.intercept_ = self.coef_ * spread, self.intercept_ * spread + middle
+        found = self._fit(X, ((Y - middle) / spread).astype(X.dtype), Squared(), None)
+        self.coef_, self.intercept_ = (found.coef * spread).T, found.intercept * spread + middle
+        if y.ndim == 1:
+            self.coef_, self.intercept_ = self.coef_[0], float(self.intercept_[0])
         return self
 
     def predict(self, X: Any) -> np.ndarray:
         """The targets, in the shape of y."""
-        scores = self._scores(X)
-        return scores[:, 0] if self._flat else scores
+        return self._scores(X)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

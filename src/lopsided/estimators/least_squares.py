@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from numbers import Integral, Real
 from typing import Any
 
@@ -39,8 +39,10 @@ from .held_out import FEW_C, MANY_C, PART, Judged, choose_C, folds_of, grid_of
 ROUNDING = 100  # eps by which kernel values of pairs and of exchanged pairs may differ
 
 
-class AsymmetricLeastSquares(BaseEstimator):
+class AsymmetricLeastSquares(BaseEstimator, ABC):
     """Base of AsymmetricLSSVC and AsymmetricLSSVR; see there."""
+
+    _flat: bool  # whether one target is given, and answered, as (n,)
 
     _parameter_constraints: dict[str, Any] = {
         "C": [Interval(Real, 0, None, closed="neither"), "array-like", StrOptions({"auto"})],
@@ -297,9 +299,9 @@ class AsymmetricLeastSquares(BaseEstimator):
         """The right points: the training samples, or their column numbers if values are given."""
         return np.arange(self.n_features_in_, dtype=float)[:, None] if isinstance(kernel, Precomputed) else X
 
-    @staticmethod
-    def _squeeze(values: np.ndarray) -> np.ndarray:
-        return values[:, 0] if values.shape[1] == 1 else values
+    def _squeeze(self, values: np.ndarray) -> np.ndarray:
+        """Values (n, k) in the shape of the targets."""
+        return values[:, 0] if self._flat else values
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

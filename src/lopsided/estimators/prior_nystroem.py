@@ -15,10 +15,11 @@ from .._parallel import jobs
 from .._rows import gathered
 from .._seeds import seed_of
 from ..exceptions import LopsidedWarning, warn
-from ..kernels import Kernel
+from ..kernels import Kernel, as_kernel
 from ..kernels.points import FLOATS, Array, canonical, check_points
 from ..linalg import PLACES, Labels, Landscape, Learned, Pairs, check_finite, learn_kernel
 from ..operators import operator_of_new
+from .placing import check_names, column_names
 from .supervision import checked_pairs, labelled
 
 
@@ -110,6 +111,8 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Of the labels; empty without.
     n_features_in_ : int
         Width of the samples.
+    n_features_right_ : int
+        Width of the samples of Z; without Z that of X.
 
     See Also
     --------
@@ -205,6 +208,9 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """
         self._validate_params()
         X = canonical(validate_data(self, gathered(X, "X"), accept_sparse="csr", dtype=FLOATS))
+        self._right_names = column_names(Z)
+        if self._compares_columns:
+            check_names(self._right_names, getattr(self, "feature_names_in_", None), "X")
         Z = None if Z is None else check_points(gathered(Z, "Z"), "Z").astype(X.dtype, copy=False)
         known = self._known(X, y, Z, y_right, pairs)
         with jobs(self.n_jobs):
@@ -225,20 +231,24 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def transform(self, X: Array) -> np.ndarray:
         """Features E R with R R^T = S, shape (n, n_features_out): their inner products are the learned kernel."""
-        check_is_fitted(self)
-        X = canonical(validate_data(self, gathered(X, "X"), accept_sparse="csr", dtype=FLOATS, reset=False))
-        return self._mapped(X, self.components_, self.normalization_, of_right=False)
+        return self._features(X)
 
     def transform_right(self, Z: Array) -> np.ndarray:
         """Features of right samples; those of left and right have the learned kernel for inner product."""
         check_is_fitted(self)
         if self.components_left_ is None:
-            return self.transform(Z)
+            return self._features(Z)
         return self._mapped(self._right(Z), self.components_left_, self.normalization_right_, of_right=True)
 
     def learned_kernel(self, X: Array, Y: Array) -> np.ndarray:
         """The learned kernel between any samples, E_x S E_y^T, shape (n, m); with Z between left and right ones."""
-        return self.transform(X) @ self.transform_right(Y).T
+        return self._features(X) @ self.transform_right(Y).T
+
+    @property
+    def _compares_columns(self) -> bool:
+        """Whether a kernel compares the columns of X with those of Z, one by one."""
+        kernels = self.kernel if isinstance(self.kernel, list) else [self.kernel]
+        return any(as_kernel(kernel).same_width for kernel in kernels)
 
     def _known(self, X: Array, y: Any, Z: Array, y_right: Any, pairs: Any) -> Labels | Pairs | None:
         """Labels or pairs, checked; None, with a warning if some were given, where they say nothing."""
@@ -284,11 +294,19 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.candidates_, self.path_ = learned.candidates, learned.paths
         self.n_iter_ = max(1, len(learned.objectives))
         self._n_features_out = len(self.normalization_)
+        self.n_features_right_ = self.components_.shape[1]
+
+    def _features(self, X: Array) -> np.ndarray:
+        """``transform`` as an array, whatever ``set_output`` makes of it."""
+        check_is_fitted(self)
+        X = canonical(validate_data(self, gathered(X, "X"), accept_sparse="csr", dtype=FLOATS, reset=False))
+        return self._mapped(X, self.components_, self.normalization_, of_right=False)
 
     def _right(self, Z: Array) -> Array:
-        Z, width = check_points(gathered(Z, "Z"), "Z"), self.components_.shape[1]
-        if Z.shape[1] != width:
-            raise ValueError(f"Z has {Z.shape[1]} columns, but right samples have {width}")
+        check_names(column_names(Z), self._right_names, "the Z of fit")
+        Z = check_points(gathered(Z, "Z"), "Z")
+        if Z.shape[1] != self.n_features_right_:
+            raise ValueError(f"Z has {Z.shape[1]} columns, but right samples have {self.n_features_right_}")
         return Z
 
     def _mapped(self, points: Array, landmarks: Array, normalization: np.ndarray, *, of_right: bool) -> np.ndarray:

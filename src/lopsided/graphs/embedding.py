@@ -248,7 +248,7 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
             random_state=self.random_state,
             n_jobs=self.n_jobs,
             memory_budget=self.memory_budget,
-        )
+        ).set_output(transform="default")
         if not isinstance(kernel, GraphKernel):
             return svd.fit(A)
         kernel.set_params(adjacency=A)

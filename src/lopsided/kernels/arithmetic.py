@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils._param_validation import Interval
 
-from .base import Kernel, Weighted
+from .base import Kernel, PullBack, Weighted
 from .points import Array
 
 
@@ -151,6 +151,11 @@ class Sum(Pair):
         """Add the blocks."""
         return K + other
 
+    def differentiate(self, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, PullBack]:
+        """The values, and the sum of both pull-backs."""
+        (K, one), (L, other) = self.first_.differentiate(X, Z), self.second_.differentiate(X, Z)
+        return K + L, lambda W: one(W) + other(W)
+
 
 class Product(Pair):
     """k(x, z) = first(x, z) second(x, z)."""
@@ -159,6 +164,11 @@ class Product(Pair):
     def combine(K: np.ndarray, other: np.ndarray) -> np.ndarray:
         """Multiply the blocks."""
         return K * other
+
+    def differentiate(self, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, PullBack]:
+        """The values, and the pull-back of each kernel for W times the values of the other."""
+        (K, one), (L, other) = self.first_.differentiate(X, Z), self.second_.differentiate(X, Z)
+        return K * L, lambda W: one(W * L) + other(W * K)
 
 
 class Scaled(Kernel):
@@ -218,6 +228,11 @@ class Scaled(Kernel):
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Return factor kernel(x, z)."""
         return float(self.factor) * self.kernel_.pairs(L, R)
+
+    def differentiate(self, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, PullBack]:
+        """The values, and the inner kernel's pull-back times the factor."""
+        (K, pull_back), factor = self.kernel_.differentiate(X, Z), float(self.factor)
+        return factor * K, lambda W: factor * pull_back(W)
 
 
 def side_by_side(first: Array, second: Array) -> Array:

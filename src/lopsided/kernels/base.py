@@ -67,9 +67,10 @@ class Kernel(BaseEstimator, ABC):
         Parameters that were learned at ``fit`` stay; a kernel that is normalised over the right set sums over Z.
         Cost: that of the values and of one product (m, n) x (n, width).
         """
-        raise TypeError(
-            f"{self!r} offers no derivative; Linear, Polynomial, LinearPolynomial, Tanh, Exponential, RBF and SNE do"
-        )
+        from .names import with_derivative  # the kernels that have one stand above this module
+
+        having = ", ".join(with_derivative())
+        raise TypeError(f"{self!r} offers no derivative; {having} do, and sums, products and multiples of them")
 
     def check_widths(self, X: Array, Z: Array) -> None:
         """Refuse points that are not as wide as those the kernel was fitted on."""
@@ -126,6 +127,9 @@ class Kernel(BaseEstimator, ABC):
 
         refuse_values(self, other)
         return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
+
+    def __radd__(self, other: object) -> Kernel:
+        return self if isinstance(other, Real) and other == 0 else NotImplemented  # so begins sum(kernels)
 
     def __mul__(self, other: Kernel | float) -> Kernel:
         from .arithmetic import Product, Scaled

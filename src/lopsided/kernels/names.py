@@ -55,6 +55,11 @@ def as_kernel(kernel: str | Kernel | Callable[..., object]) -> Kernel:
     )
 
 
+def with_derivative() -> list[str]:
+    """The classes of named kernels that can be differentiated, in the order of the table."""
+    return [kernel.__name__ for kernel in BY_NAME.values() if kernel.differentiate is not Kernel.differentiate]
+
+
 def takes_values(kernel: object) -> bool:
     """Whether a kernel, or the one of that name, reads values that were computed elsewhere and not points."""
     if isinstance(kernel, str):

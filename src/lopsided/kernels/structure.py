@@ -6,6 +6,7 @@ only on the pattern of P, and for every kernel here the background has (numerica
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, Protocol
@@ -47,9 +48,9 @@ class Structure(Protocol):
 class SparseKernel(Kernel):
     """A kernel of |x|^2, |z|^2 and x.z, exact on sparse data without forming its matrix."""
 
+    @abstractmethod
     def structure(self, Z: sparse.csr_array) -> Structure:
         """Bind the fitted kernel to a sparse right set."""
-        raise NotImplementedError
 
 
 def product(L: Array, R: Array) -> np.ndarray:

@@ -111,14 +111,17 @@ class StudentT(SparseKernel):
 
     def row_sums(self, X: Array) -> np.ndarray:
         """Sum of g over the right set. Cost O(n m width), or that of X Z^T when both are sparse."""
-        Z = self.scaled(self.right_set_)
-        background = _Background(1 + squared_norms(Z))
+        X, Z = self.scaled(X), self.scaled(self.right_set_)
+        c = 1 + squared_norms(Z)
+        if sparse.issparse(X) and sparse.issparse(Z):
+            background = _Background(c)
+            return over_rows(X, Z, lambda X, P: background.expand(squared_norms(X), P)[2])
 
-        def sums(X: Array, P: Array) -> np.ndarray:
-            _, values, totals = background.expand(squared_norms(X), P)
-            return totals if sparse.issparse(P) else values @ self.weights_
+        def sums(X: Array, P: np.ndarray) -> np.ndarray:
+            values = 1 / np.maximum(squared_norms(X)[:, None] + c - 2 * P, 1)
+            return values @ self.weights_
 
-        return over_rows(self.scaled(X), Z, sums)
+        return over_rows(X, Z, sums)
 
     def structure(self, Z: sparse.csr_array) -> Structure:
         """On sparse data K = a function of the two norms, numerically of low rank, + sparse."""
@@ -158,12 +161,9 @@ class _Background:
         self.nodes, self.weights = _nodes(c)
         self.total = self.weights.sum(axis=0)
 
-    def expand(self, r: np.ndarray, P: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def expand(self, r: np.ndarray, P: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return left factors (n, q), g on the entries of P, and the sums of g over each row."""
         left = 1 / (r[:, None] + self.nodes)
-        if not sparse.issparse(P):
-            values = 1 / np.maximum(r[:, None] + self.c - 2 * P, 1)
-            return left, values, values.sum(axis=1)
         distances = r[row_numbers(P)] + self.c[P.indices]
         values = 1 / np.maximum(distances - 2 * P.data, 1)
         return left, values, left @ self.total + row_sums(values - 1 / distances, P)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -119,7 +119,7 @@ def learn_compatibility(
     final = refitted(problem, found, X, Y)
     lengths = np.linalg.norm(final.projection, axis=0)  # of V sqrt(n) / s, by which features have mean square one
     return LearnedCompatibility(
-        kernel=clone(kernel).set_params(**_taken_from_data(fitted)).fit(X, found.points),
+        kernel=_settled(fitted).fit(X, found.points),
         points=found.points,
         C=(U / s) @ found.coordinates if len(s) else np.zeros(X.shape, dtype=X.dtype),
         right_vectors=final.projection / np.where(lengths > 0, lengths, 1),
@@ -130,6 +130,8 @@ def learn_compatibility(
     )
 
 
-def _taken_from_data(kernel: Kernel) -> dict[str, Any]:
-    """Parameters that were left open and found at fit, such as a bandwidth."""
-    return {name: getattr(kernel, f"{name}_") for name in kernel.get_params(deep=False) if hasattr(kernel, f"{name}_")}
+def _settled(kernel: Kernel) -> Kernel:
+    """A copy with what was left open and found at fit, such as a bandwidth, for parameters; not fitted."""
+    taken = {name: getattr(kernel, f"{name}_") for name in kernel.get_params(deep=False) if hasattr(kernel, f"{name}_")}
+    parts = {name: _settled(part) for name, part in taken.items() if isinstance(part, Kernel)}
+    return clone(kernel).set_params(**taken | parts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -17,7 +17,7 @@ EVERY = slice(None)
 BATCH_ENTRIES = 1 << 22
 
 
-class KernelOperator(LinearOperator):
+class KernelOperator(LinearOperator, ABC):
     """A real (n, m) matrix known by its products and its entries.
 
     A subclass gives ``take``, ``work``, ``_matmat`` and ``_adjoint``; it never changes after ``__init__``. The law they
