@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,8 +12,7 @@ from scipy import sparse
 from ..exceptions import RankWarning, warn
 from ..kernels import Kernel, Precomputed
 from ..kernels.points import Array
-from ..operators.build import as_operator
-from .finite import check_finite
+from .landmark_matrix import between
 from .landmarks import PLACES, Landmarks, given_landmarks, rows_as_landmarks
 from .low_rank_prior import Axes, Frame, TwoFrames, axes_of, frames_of
 from .prior_choice import thinned
@@ -100,20 +98,20 @@ class Landscape:
 
     def left_values(self, kernel: Kernel, rows: Any) -> np.ndarray:
         """E_x: k(x, right landmarks) for some left samples."""
-        return _values(kernel, self.X[rows], self.right.points)
+        return between(kernel, self.X[rows], self.right.points)
 
     def right_values(self, kernel: Kernel, rows: Any) -> np.ndarray:
         """E_z: k(left landmarks, z)^T for some right samples."""
         if self.Z is None:
             return self.left_values(kernel, rows)
-        return _values(kernel, self.left.points, self.Z[rows]).T
+        return between(kernel, self.left.points, self.Z[rows]).T
 
     def axes(self, kernel: Kernel, of_samples: bool, laplacian: sparse.csr_array | None) -> Axes:
         """Axes of the symmetric dictionary, with their roughness if wanted; refuses a kernel that is no Mercer kernel.
 
         Moments and neighbours are those of some samples, labelled or not.
         """
-        W = _values(kernel, self.left.points, self.right.points)
+        W = between(kernel, self.left.points, self.right.points)
         check_mercer(W, kernel, self.eps)
         wanted = of_samples or laplacian is not None
         E = self.left_values(kernel, self.sample) if wanted else None
@@ -121,7 +119,7 @@ class Landscape:
 
     def two_frames(self, kernel: Kernel) -> TwoFrames:
         """Coordinates of the rectangular dictionary."""
-        return frames_of(_values(kernel, self.left.points, self.right.points), self.eps)
+        return frames_of(between(kernel, self.left.points, self.right.points), self.eps)
 
     def information(self, kernel: Kernel, known: Labels | Pairs, frame: Frame | TwoFrames) -> SideInformation:
         """What is known, of samples in the coordinates of the frame."""
@@ -153,13 +151,6 @@ NOT_MERCER = (
     "is not a symmetric positive semidefinite kernel of points; take RBF, Laplacian, Linear or Polynomial, or compare "
     "two sets with fit(X, Z=Z), or decompose it as it is with KernelSVD"
 )
-
-
-def _values(kernel: Kernel, X: Array, Z: Array) -> np.ndarray:
-    """Kernel values in double precision, evaluated on threads."""
-    K = as_operator(kernel, X, Z, budget=sys.maxsize).take().astype(float)
-    check_finite(K)
-    return K
 
 
 def _place(points: Array, landmarks: Any, count: int, rng: np.random.Generator, side: str) -> Landmarks:
