@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from copy import deepcopy
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -94,7 +95,7 @@ def approximate(
 
     while True:
         _check_budget(counts, budget)
-        placed = _place(landmarks, kernel, X, Z, counts, solve, seed)
+        placed = _place(landmarks, kernel, X, Z, counts=counts, solve=solve, seed=seed)
         if not tol:
             return solve(placed), ()
         result = solve(placed, spare=0 if plain else max(SPARE, int(k)))
@@ -202,7 +203,7 @@ def _counts(n_landmarks: int | Counts | None, k: int | float, shape: Counts, sea
 
 
 def _place(
-    landmarks: Any, kernel: Kernel, X: Array, Z: Array, counts: Counts, solve: Any, seed: int
+    landmarks: Any, kernel: Kernel, X: Array, Z: Array, *, counts: Counts, solve: Callable[..., Nystrom], seed: int
 ) -> tuple[Landmarks, Landmarks]:
     """Landmarks of both sides, by a strategy or as given."""
     if not isinstance(landmarks, str):

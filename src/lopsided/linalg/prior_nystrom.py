@@ -119,7 +119,9 @@ def learn_kernel(
     if known is not None:
         information = place.information(chosen.kernel, known, frame)
         if np.isfinite(weight):
-            learned = _solved(information, frame, weight * information.curvature, solver, tol, max_iter)
+            learned = _solved(
+                information, frame, weight=weight * information.curvature, solver=solver, tol=tol, max_iter=max_iter
+            )
         alignment = information.alignment(learned.N)
     left_map, right_map = frame.maps(learned.N)
     S = left_map @ right_map.T
@@ -166,7 +168,7 @@ def _candidates(
 
 
 def _solved(
-    information: SideInformation, frame: Frame | TwoFrames, weight: float, solver: str, tol: float, max_iter: int
+    information: SideInformation, frame: Frame | TwoFrames, *, weight: float, solver: str, tol: float, max_iter: int
 ) -> Dictionary:
     """The dictionary; a rectangular one has no constraint, and a closed form."""
     if isinstance(frame, Frame):

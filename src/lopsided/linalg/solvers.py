@@ -115,8 +115,8 @@ def factorise(
     """
     condensed = A.condensed()
     if condensed is None or k + 2 * EXTRA > min(condensed.operator.shape):
-        return _solve(A, k, solver, tol, budget, rng)
-    factors, choice = _solve(condensed.operator, k, solver, tol, budget, rng)
+        return _solve(A, k, solver=solver, tol=tol, budget=budget, rng=rng)
+    factors, choice = _solve(condensed.operator, k, solver=solver, tol=tol, budget=budget, rng=rng)
     n, m = condensed.operator.shape
     choice = choice._replace(reason=f"{choice.reason}, condensed to {n} x {m}")
     return Factors(condensed.left(factors.U), factors.s, condensed.right(factors.V)).canonical(), choice
@@ -141,7 +141,7 @@ def factorise_energy(
 
 
 def _solve(
-    A: KernelOperator, k: int, solver: str, tol: float, budget: int, rng: np.random.Generator
+    A: KernelOperator, k: int, *, solver: str, tol: float, budget: int, rng: np.random.Generator
 ) -> tuple[Factors, Choice]:
     choice = Choice(solver, "asked for")
     if solver == "auto":
