@@ -15,6 +15,7 @@ from .compatibility import (
 )
 from .condition import condition_residual, solve_condition, split_condition
 from .dense import lapack
+from .dictionary import learn_dictionary
 from .discriminant import BlockRules, Discriminant, block_sweeps, directions, nearest_mean, refine
 from .factors import Factors, Side, exact_sides, powers
 from .finite import NotFiniteError, check_finite
@@ -22,7 +23,6 @@ from .kernel_saddle import KernelSaddle, saddle_of_landmarks, saddle_of_samples
 from .lanczos import arpack, propack
 from .landmarks import PLACES, STRATEGIES, Landmarks
 from .landscape import Labels, Landscape, Pairs
-from .low_rank_prior import learn_dictionary
 from .minres import Minres
 from .nystrom import Nystrom, nystrom
 from .prior_nystrom import Learned, learn_kernel

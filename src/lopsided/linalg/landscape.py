@@ -12,9 +12,9 @@ from scipy import sparse
 from ..exceptions import RankWarning, warn
 from ..kernels import Kernel, Precomputed
 from ..kernels.points import Array
+from .frames import Axes, Frame, TwoFrames, axes_of, frames_of
 from .landmark_matrix import between
 from .landmarks import PLACES, Landmarks, given_landmarks, rows_as_landmarks
-from .low_rank_prior import Axes, Frame, TwoFrames, axes_of, frames_of
 from .prior_choice import thinned
 from .side_information import ClassTargets, PairTargets, SideInformation
 

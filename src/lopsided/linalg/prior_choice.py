@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .low_rank_prior import centred_alignment, nearest_semidefinite
-from .side_information import SideInformation, class_values
+from .centring import centred_twice
+from .dictionary import nearest_semidefinite
+from .side_information import SideInformation, class_values, ratio
 
 WEIGHTS = (*(10.0**-e for e in range(10, -1, -2)), np.inf)  # of the prior, in curvatures of the loss
 PENALTIES = 10.0 ** np.arange(-3, 3)  # of the classifier, in units of the mean k(x, x)
@@ -110,6 +111,12 @@ def paper_criterion(
         N = nearest_semidefinite(N) if symmetric else N
         losses[row] = 1 - centred_alignment(L @ N @ R.T, S0) * information.alignment(N)
     return Path(np.array(WEIGHTS), losses)
+
+
+def centred_alignment(A: np.ndarray, B: np.ndarray) -> float:
+    """Normalised alignment (11) of two matrices of one shape: the correlation of what is left of them by centring."""
+    A, B = centred_twice(A), centred_twice(B)
+    return ratio(np.vdot(A, B), np.vdot(A, A) * np.vdot(B, B))
 
 
 def least_error(paths: Sequence[Path]) -> tuple[int, float]:

@@ -10,8 +10,9 @@ import numpy as np
 from .._parallel import run
 from ..kernels import RBF, Kernel, as_kernel
 from ..kernels.bandwidth import mean_squared_distance
+from .dictionary import Dictionary, learn_dictionary
+from .frames import Axes, Frame, TwoFrames
 from .landscape import Labels, Landscape, Pairs
-from .low_rank_prior import Axes, Dictionary, Frame, TwoFrames, learn_dictionary
 from .prior_choice import (
     Fold,
     Path,

@@ -1,20 +1,17 @@
-"""A low-rank kernel E S E^T near the Nystrom one and near what is known: the dictionary S of Zhang et al. (2012)."""
+"""Coordinates in which the dictionary of a low-rank kernel E S E^T is learned, S near the pseudo-inverse W^+.
+
+E holds kernel values between samples and landmarks, W those among the landmarks; S = W^+ is the Nystrom method. Of one
+set S is semidefinite: :class:`Axes` are its coordinates while features may still be made smoother, and :class:`Frame`
+once they are as they shall be. Between two sets S is rectangular, and :class:`TwoFrames` are both in one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from ..exceptions import ConvergenceWarning, warn
 from ..kernels.points import Array
-from .centring import centred_twice
-from .side_information import SideInformation, ratio
-
-GROWTH = 2.0  # of the step's bound until it holds, and its relief before the next step
-FIRST_BOUND = 1.0  # of the Hessian, which is at most 2 where classes are known
-ROUNDING = 64 * np.finfo(float).eps
 
 
 class Axes(NamedTuple):
@@ -166,124 +163,3 @@ def frames_of(W: np.ndarray, eps: float) -> TwoFrames:
     R, s, Lt = np.linalg.svd(W, full_matrices=False)
     live = s > max(W.shape) * eps * s[0]
     return TwoFrames(Lt[live].T, R[:, live], s[live])
-
-
-class Dictionary(NamedTuple):
-    """A minimiser N and the objective on the way to it."""
-
-    N: np.ndarray
-    objectives: np.ndarray
-    converged: bool
-
-
-def learn_dictionary(
-    information: SideInformation,
-    scales: np.ndarray,
-    weight: float,
-    *,
-    accelerated: bool = True,
-    tol: float = 1e-3,
-    max_iter: int = 100,
-) -> Dictionary:
-    """The semidefinite N of least weight |N - N0|^2 + loss(N), N0 = diag(1 / scales) (equation 6).
-
-    Projected gradient from the closed-form start, its step bounded by the rule of Armijo and Goldstein (section 3.4),
-    with Nesterov's extrapolation if ``accelerated``; a step that would not descend is taken anew without it, so the
-    objective never rises. A minimiser that is semidefinite as it stands is the solution. Cost of a step: one eigenvalue
-    decomposition of size r.
-
-    Half the Hessian is weight + p_i p_j in the eigenvectors U of E^T E, badly conditioned where weights are small. So
-    N = U diag(d) C diag(d) U^T with d_i = (weight + p_i^2)^(-1/4) is written in terms of C, which is semidefinite as N
-    is: there the Hessian is at most 1, by Cauchy and Schwarz, and its condition the root of what it was. Nearest in C
-    is also the start nearest in what counts, the objective.
-
-    Parameters
-    ----------
-    information : SideInformation
-        Of samples in the coordinates of N.
-    scales : array of shape (r,)
-        Of the frame.
-    weight : float
-        Of the prior, positive.
-    accelerated : bool, default=True
-        Whether steps are extrapolated.
-    tol : float, default=1e-3
-        Iterations stop when a step lowers the objective by less than this share of it.
-    max_iter : int, default=100
-        Steps at most; zero gives the start.
-    """
-    p, U = information.axes
-    d = (weight + p**2) ** -0.25
-    scale, known, N0 = np.outer(d, d), information.along_axes(), (U.T / scales) @ U
-
-    def objective(C: np.ndarray) -> float:
-        change = scale * C - N0
-        return weight * float(np.vdot(change, change)) + known.loss(scale * C)
-
-    def gradient(C: np.ndarray) -> np.ndarray:
-        N = scale * C
-        return 2 * scale * (weight * (N - N0) + known.half_gradient(N))
-
-    def stopped(C: np.ndarray, converged: bool) -> Dictionary:
-        return Dictionary(U @ (scale * C) @ U.T, np.array(history), converged)
-
-    free = U.T @ information.minimiser(np.diag(1 / scales), weight) @ U / scale
-    C = nearest_semidefinite(free)
-    history = [objective(C)]
-    if C is free or not max_iter:
-        return stopped(C, True)
-    before, momentum, bound = C, 1.0, FIRST_BOUND
-    for _ in range(max_iter):
-        faster = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
-        ahead = C + (momentum - 1) / faster * (C - before) if accelerated else C
-        found, value, bound = _step(ahead, objective, gradient, bound)
-        momentum = faster
-        if value > history[-1] and accelerated:
-            found, value, bound = _step(C, objective, gradient, bound)
-            momentum = 1.0
-        if value >= history[-1]:  # what is left to gain is lost in rounding
-            return stopped(C, True)
-        history.append(value)
-        before, C, bound = C, found, bound / GROWTH
-        if history[-2] - value <= tol * value:
-            return stopped(C, True)
-    warn(
-        f"the dictionary still improves by {(history[-2] - history[-1]) / history[-1]:.1e} of the objective after "
-        f"{max_iter} steps, above tol={tol:g}; raise max_iter or tol",
-        ConvergenceWarning,
-    )
-    return stopped(C, False)
-
-
-def _step(
-    N: np.ndarray,
-    objective: Callable[[np.ndarray], float],
-    gradient: Callable[[np.ndarray], np.ndarray],
-    bound: float,
-) -> tuple[np.ndarray, float, float]:
-    """A projected gradient step of length 1 / bound, the bound raised until it bounds the objective from above (8).
-
-    Also the objective there, and the bound.
-    """
-    slope, value = gradient(N), objective(N)
-    while True:
-        found = nearest_semidefinite(N - slope / bound)
-        change, lower = found - N, objective(found)
-        if lower <= value + np.vdot(slope, change) + bound / 2 * np.vdot(change, change) + ROUNDING * value:
-            return found, lower, bound
-        bound *= GROWTH
-
-
-def nearest_semidefinite(N: np.ndarray) -> np.ndarray:
-    """The semidefinite matrix nearest to a symmetric one in the Frobenius norm (9); itself if it is semidefinite."""
-    values, vectors = np.linalg.eigh(N)
-    if values[0] >= -len(N) * np.finfo(float).eps * np.abs(values).max():
-        return N
-    kept = values > 0
-    return (vectors[:, kept] * values[kept]) @ vectors[:, kept].T
-
-
-def centred_alignment(A: np.ndarray, B: np.ndarray) -> float:
-    """Normalised alignment (11) of two matrices of one shape: the correlation of what is left of them by centring."""
-    A, B = centred_twice(A), centred_twice(B)
-    return ratio(np.vdot(A, B), np.vdot(A, A) * np.vdot(B, B))
