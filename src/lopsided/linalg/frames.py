@@ -52,6 +52,11 @@ class Axes(NamedTuple):
         spread = self.spread / squares if self.of_samples else self.spread * squares
         return self._replace(T=self.T / root, spread=spread)
 
+    @property
+    def plain_map(self) -> np.ndarray:
+        """What takes kernel values of samples to their features where nothing is learned, T itself."""
+        return self.T
+
     def frame(self, eps: float) -> Frame:
         """The axes turned to those of the spread; scales below the root of m ``eps`` of the largest are not learned."""
         s, P = np.linalg.eigh(self.spread)
@@ -83,11 +88,12 @@ def axes_of(
 
 
 class Frame(NamedTuple):
-    """Coordinates of a dictionary: S = T M T^T, where M = 1 is the Nystrom method and T T^T = W^+.
+    """Coordinates of a dictionary: S = T M T^T with T T^T = W^+, so that M = I is the Nystrom method.
 
-    A change of M is measured by the sum of (M - 1)_ij^2 / (s_i s_j): what the prior holds dear is directions of small
-    scale. With the eigenvalues of W as scales that is |S - W^+|^2, the paper's; with the variances of the samples along
-    the axes E T, directions in which samples hardly differ are not learned.
+    Each axis i has a scale s_i > 0, and a change of M costs the prior the sum over i and j of (M - I)_ij^2 / (s_i s_j):
+    the smaller the scales of two axes, the dearer it is to change what lies between them. If scales are the eigenvalues
+    of W this is the paper's |S - W^+|^2. If they are the variances of the samples' features E T along the axes, the
+    dictionary stays as it is in directions in which samples hardly differ.
 
     Attributes
     ----------
@@ -102,6 +108,11 @@ class Frame(NamedTuple):
     T: np.ndarray
     scales: np.ndarray
     turn: np.ndarray
+
+    @property
+    def symmetric(self) -> bool:
+        """Both sides are one, so that the dictionary must be semidefinite."""
+        return True
 
     @property
     def learned(self) -> int:
@@ -139,6 +150,29 @@ class TwoFrames(NamedTuple):
     L: np.ndarray
     R: np.ndarray
     scales: np.ndarray
+
+    @property
+    def symmetric(self) -> bool:
+        """The dictionary may be any matrix."""
+        return False
+
+    @property
+    def spread(self) -> None:
+        """None: samples of two sides have no common features to measure it by."""
+        return None
+
+    @property
+    def plain_map(self) -> np.ndarray:
+        """What takes kernel values of left samples to their features where nothing is learned."""
+        return self.L / np.sqrt(self.scales)
+
+    def smoothed(self, smoothness: float) -> TwoFrames:
+        """The same: samples of two kinds are not near each other, and nothing is rough."""
+        return self
+
+    def frame(self, eps: float) -> TwoFrames:
+        """The same: there is nothing to turn, nor to leave out."""
+        return self
 
     @property
     def bases(self) -> tuple[np.ndarray, np.ndarray]:

@@ -57,18 +57,15 @@ class Candidate(NamedTuple):
     @property
     def coordinates(self) -> Axes | TwoFrames:
         """Those of smooth features."""
-        return self.rough.smoothed(self.smoothness) if isinstance(self.rough, Axes) else self.rough
-
-    @property
-    def plain_map(self) -> np.ndarray:
-        """What takes kernel values of left samples to their features where nothing is learned."""
-        coordinates = self.coordinates
-        return coordinates.T if isinstance(coordinates, Axes) else coordinates.L / np.sqrt(coordinates.scales)
+        return self.rough.smoothed(self.smoothness)
 
     def frame(self, eps: float) -> Frame | TwoFrames:
         """Where the dictionary is learned."""
-        coordinates = self.coordinates
-        return coordinates.frame(eps) if isinstance(coordinates, Axes) else coordinates
+        return self.coordinates.frame(eps)
+
+    def plain_features(self, place: Landscape, rows: np.ndarray) -> np.ndarray:
+        """Features of some left samples where nothing is learned."""
+        return place.left_values(self.kernel, rows) @ self.coordinates.plain_map
 
 
 def learn_kernel(
@@ -172,7 +169,7 @@ def _solved(
     information: SideInformation, frame: Frame | TwoFrames, *, weight: float, solver: str, tol: float, max_iter: int
 ) -> Dictionary:
     """The dictionary; a rectangular one has no constraint, and a closed form."""
-    if isinstance(frame, Frame):
+    if frame.symmetric:
         steps = 0 if solver == "closed" else max_iter
         return learn_dictionary(
             information, frame.scales, weight, accelerated=solver == "accelerated", tol=tol, max_iter=steps
@@ -192,7 +189,7 @@ def _by_criterion(place: Landscape, candidates: list[Candidate], known: Labels |
         frame = candidate.frame(place.eps)
         L, R = frame.bases
         information = place.information(candidate.kernel, known, frame)
-        paths.append(paper_criterion(information, frame.prior, L, R, symmetric=isinstance(frame, Frame)))
+        paths.append(paper_criterion(information, frame.prior, L, R, symmetric=frame.symmetric))
     return *least_error(paths), paths
 
 
@@ -219,17 +216,17 @@ def _by_held_out(place: Landscape, candidates: list[Candidate], known: Labels | 
 
 def _path(place: Landscape, candidate: Candidate, known: Labels | Pairs, folds: Sequence[Fold]) -> Path:
     """Errors at every weight."""
-    axes = candidate.coordinates
-    if isinstance(known, Labels) and isinstance(axes, Axes):
-        F = place.left_values(candidate.kernel, known.left) @ candidate.plain_map
-        return held_out_errors(F, axes.spread, known.left_classes, folds, balanced=known.balanced)
+    spread = candidate.coordinates.spread
+    if isinstance(known, Labels) and spread is not None:
+        F = candidate.plain_features(place, known.left)
+        return held_out_errors(F, spread, known.left_classes, folds, balanced=known.balanced)
     frame = candidate.frame(place.eps)
     return held_out_alignments(place.information(candidate.kernel, known, frame), frame.prior, folds)
 
 
 def _plain_path(place: Landscape, candidate: Candidate, known: Labels) -> Path:
     """Errors of the prior as it is."""
-    F = place.left_values(candidate.kernel, known.left) @ candidate.plain_map
+    F = candidate.plain_features(place, known.left)
     return plain_errors(F, known.left_classes, balanced=known.balanced)
 
 
