@@ -11,7 +11,8 @@ from sklearn.preprocessing import StandardScaler
 from lopsided import KernelSVD, LearnedKernelSVDClassifier, LearnedKernelSVDRegressor
 from lopsided.exceptions import ConvergenceWarning
 from lopsided.kernels import RBF, SNE, TL1, Exponential, Linear, LinearPolynomial, Polynomial, Tanh
-from lopsided.linalg.learned import Learned, Moving, Problem, refitted
+from lopsided.linalg.descent import Moving, Problem
+from lopsided.linalg.learned import Learned, refitted
 from lopsided.linalg.losses import CrossEntropy, Squared
 
 KERNELS = [

@@ -11,7 +11,8 @@ from sklearn.base import clone
 
 from ..kernels.base import Kernel
 from .compatibility import thin_svd
-from .learned import Problem, Round, batch_steps, learn, refitted, unit_of, whole_steps
+from .descent import LBFGS, Adam, Problem, scale_of
+from .learned import Round, learn, refitted
 from .losses import Loss
 
 WHOLE = 1 << 22  # kernel values up to which every step looks at all rows
@@ -113,9 +114,9 @@ def learn_compatibility(
     fitted = clone(kernel).fit(X, start)
     problem = Problem(fitted, basis, loss, components, alpha)
     Q = basis.T @ start
-    unit = unit_of(Q)
-    step = whole_steps(problem, unit) if batches is None else batch_steps(problem, *batches, unit)
-    found = learn(problem, step, Q, data, held_out, rounds=rounds, patience=patience, tol=tol, say=say)
+    unit = scale_of(Q)
+    steps = LBFGS(problem, unit) if batches is None else Adam(problem, *batches, unit)
+    found = learn(problem, steps, Q, data, held_out, rounds=rounds, patience=patience, tol=tol, say=say)
     final = refitted(problem, found, X, Y)
     lengths = np.linalg.norm(final.projection, axis=0)  # of V sqrt(n) / s, by which features have mean square one
     return LearnedCompatibility(
