@@ -100,7 +100,7 @@ class ClassTargets(SideInformation):
         self.constant = float(self.values**2 @ sizes)
 
     @cached_property
-    def _axes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def _both_axes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         p, U = np.linalg.eigh(self.P)
         q, V = (p, U) if self.Q is self.P else np.linalg.eigh(self.Q)
         return np.maximum(p, 0), U, np.maximum(q, 0), V
@@ -108,7 +108,7 @@ class ClassTargets(SideInformation):
     @property
     def axes(self) -> tuple[np.ndarray, np.ndarray]:
         """Of P."""
-        return self._axes[:2]
+        return self._both_axes[:2]
 
     def loss(self, S: np.ndarray) -> float:
         """tr(S^T P S Q) - 2 tr(S^T R) + |K*|^2. Cost O(p q (p + q))."""
@@ -121,12 +121,12 @@ class ClassTargets(SideInformation):
     @property
     def curvature(self) -> float:
         """|P| |Q| in the spectral norm."""
-        p, _, q, _ = self._axes
+        p, _, q, _ = self._both_axes
         return float(p[-1] * q[-1])
 
     def minimiser(self, S0: np.ndarray, weight: float) -> np.ndarray:
         """S0 + D with weight D + P D Q = R - P S0 Q: a division in the eigenvectors of P and Q."""
-        p, U, q, V = self._axes
+        p, U, q, V = self._both_axes
         return S0 - U @ ((U.T @ self.half_gradient(S0) @ V) / (weight + np.outer(p, q))) @ V.T
 
     def along_axes(self) -> Quadratic:
@@ -196,7 +196,7 @@ class PairTargets(SideInformation):
         return (self.left * (self._values(S) - self.targets)[:, None]).T @ self.right
 
     @cached_property
-    def _axes(self) -> tuple[np.ndarray, np.ndarray]:
+    def _gram_axes(self) -> tuple[np.ndarray, np.ndarray]:
         if len(self.targets) > LARGEST_GRAM:
             raise ValueError(
                 f"{len(self.targets)} pairs (both orders counted) exceed the {LARGEST_GRAM} that are solved at once; "
@@ -205,7 +205,7 @@ class PairTargets(SideInformation):
         h, U = np.linalg.eigh((self.left @ self.left.T) * (self.right @ self.right.T))
         return np.maximum(h, 0), U
 
-    @property
+    @cached_property
     def axes(self) -> tuple[np.ndarray, np.ndarray]:
         """Of the left rows, divided so that all pairs of some samples give what their classes would."""
         p, U = np.linalg.eigh(self.left.T @ self.left / np.sqrt(len(self.left)))
@@ -219,11 +219,11 @@ class PairTargets(SideInformation):
     @property
     def curvature(self) -> float:
         """The largest eigenvalue of the pairs' Gram matrix (E_x E_x^T) o (E_z E_z^T)."""
-        return float(self._axes[0][-1])
+        return float(self._gram_axes[0][-1])
 
     def minimiser(self, S0: np.ndarray, weight: float) -> np.ndarray:
         """S0 + E_x^T diag(a) E_z with (weight + Gram matrix) a = targets - values at S0. Cost O(pairs^3) once."""
-        h, U = self._axes
+        h, U = self._gram_axes
         a = U @ ((U.T @ (self.targets - self._values(S0))) / (weight + h))
         return S0 + (self.left * a[:, None]).T @ self.right
 
