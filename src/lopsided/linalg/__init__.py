@@ -25,7 +25,7 @@ from .landmarks import PLACES, STRATEGIES, Landmarks
 from .landscape import Labels, Landscape, Pairs
 from .minres import Minres
 from .nystrom import Nystrom, nystrom
-from .prior_nystrom import Learned, learn_kernel
+from .prior_nystrom import LearnedKernel, learn_kernel
 from .reduced import Reduced
 from .saddle import Closeness, Duals, Fold, HeldOut, Saddle, System
 from .saddle_solvers import SADDLE_SOLVERS, build_saddle, check_solution, choose_saddle, warn_if_near_singular
@@ -59,7 +59,7 @@ __all__ = [
     "Labels",
     "Landmarks",
     "Landscape",
-    "Learned",
+    "LearnedKernel",
     "LearnedProjection",
     "Minres",
     "NotFiniteError",

@@ -26,7 +26,7 @@ FEWEST, MOST, EACH = 200, 2000, 20  # landmarks by default: so many for each com
 FIRST = 4  # landmarks for each component at which a search begins
 GROWTH = 2
 MANY_SUMS = 1 << 28  # kernel values that denominators may cost without being asked for
-SPARE = 4  # triplets at least beyond those wanted, for the estimate
+LEAST_SPARE = 4  # triplets beyond those wanted, for the estimate; as many as those wanted if they are more
 HELD_OUT = 128  # rows, and columns, on which the accuracy is estimated: at least so many,
 HELD_OUT_EACH = 4  # and so many for each component
 SMALL_COPIES = 5  # of the matrix of the landmarks, in double precision
@@ -98,7 +98,7 @@ def approximate(
         placed = _place(landmarks, kernel, X, Z, counts=counts, solve=solve, seed=seed)
         if not tol:
             return solve(placed), ()
-        result = solve(placed, spare=0 if plain else max(SPARE, int(k)))
+        result = solve(placed, spare=0 if plain else max(LEAST_SPARE, int(k)))
         eta = estimate_eta(result, X, Z, np.random.default_rng(seed))
         result = result.without_spare()
         left, right = result.landmarks

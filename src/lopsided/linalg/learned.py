@@ -23,6 +23,8 @@ from .finite import NotFiniteError
 
 REORDERED = 1.2  # times the loss with other vectors at which those of all rows are not taken
 
+Data = tuple[np.ndarray, np.ndarray]  # samples and targets
+
 
 class Round(NamedTuple):
     """One turn of both steps: the losses after it, and the length of its steps (of Adam; zero for L-BFGS)."""
@@ -32,7 +34,7 @@ class Round(NamedTuple):
     rate: float
 
 
-class Learned(NamedTuple):
+class LearnedPoints(NamedTuple):
     """Points Z (p, p), their coordinates Q, the projection (p, k), the head, its loss, and the way there."""
 
     points: np.ndarray
@@ -48,14 +50,14 @@ def learn(
     problem: Problem,
     steps: Steps,
     Q: np.ndarray,
-    data: tuple[np.ndarray, np.ndarray],
-    held_out: tuple[np.ndarray, np.ndarray] | None,
+    data: Data,
+    held_out: Data | None,
     *,
     rounds: int,
     patience: int,
     tol: float,
     say: Callable[[int, Round], None],
-) -> Learned:
+) -> LearnedPoints:
     """Alternate the two steps from Q, and keep the best round: by the held-out loss, or by the loss itself.
 
     After each round V and then the head are solved for, so that losses of different rounds are those of what would be
@@ -91,7 +93,7 @@ def learn(
     return best._replace(curve=tuple(curve))
 
 
-def refitted(problem: Problem, found: Learned, X: np.ndarray, Y: np.ndarray) -> Learned:
+def refitted(problem: Problem, found: LearnedPoints, X: np.ndarray, Y: np.ndarray) -> LearnedPoints:
     """V and the head from all rows, at the points that some of them found.
 
     Where singular values are close all rows may order their vectors otherwise and lose one that the points were learned
@@ -102,7 +104,7 @@ def refitted(problem: Problem, found: Learned, X: np.ndarray, Y: np.ndarray) -> 
     return anew if anew.loss <= REORDERED * same.loss else same
 
 
-def _moved(problem: Problem, steps: Steps, state: Learned, data: tuple[np.ndarray, np.ndarray]) -> Learned | None:
+def _moved(problem: Problem, steps: Steps, state: LearnedPoints, data: Data) -> LearnedPoints | None:
     """One round, or None if it leaves the range of floating-point numbers."""
     with np.errstate(over="ignore", invalid="ignore"):
         moved = steps.move(Moving(state.coordinates, state.weights, state.bias), state.projection, *data)
@@ -112,20 +114,20 @@ def _moved(problem: Problem, steps: Steps, state: Learned, data: tuple[np.ndarra
             return None
 
 
-def _solved(problem: Problem, Q: np.ndarray, X: np.ndarray, Y: np.ndarray) -> Learned:
+def _solved(problem: Problem, Q: np.ndarray, X: np.ndarray, Y: np.ndarray) -> LearnedPoints:
     """Step (i) and the head of least loss, at given points."""
     return _headed(problem, Q, problem.projection(X, problem.basis @ Q), X, Y)
 
 
-def _headed(problem: Problem, Q: np.ndarray, projection: np.ndarray, X: np.ndarray, Y: np.ndarray) -> Learned:
+def _headed(problem: Problem, Q: np.ndarray, projection: np.ndarray, X: np.ndarray, Y: np.ndarray) -> LearnedPoints:
     """The head of least loss, at given points and with a given projection."""
     Z = problem.basis @ Q
     F = problem.features(X, Z, projection)
     weights, bias = problem.loss.head(F, Y, problem.alpha)
-    return Learned(Z, Q, projection, weights, bias, problem.loss.value(F @ weights + bias, Y), ())
+    return LearnedPoints(Z, Q, projection, weights, bias, problem.loss.value(F @ weights + bias, Y), ())
 
 
-def _judged(problem: Problem, state: Learned, held_out: tuple[np.ndarray, np.ndarray] | None, rate: float) -> Round:
+def _judged(problem: Problem, state: LearnedPoints, held_out: Data | None, rate: float) -> Round:
     if held_out is None:
         return Round(state.loss, np.nan, rate)
     X, Y = held_out

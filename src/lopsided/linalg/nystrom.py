@@ -29,7 +29,7 @@ from .landmark_matrix import LandmarkMatrix
 from .landmarks import Landmarks
 from .turns import moments, orthonormal_turns, symmetric_turn, turned, unit_turns
 
-SPARE = 2  # times as many triplets of the small matrix as are wanted: the last ones lean on what follows them
+OVERSAMPLING = 2  # triplets of the small matrix for each one wanted: the last ones lean on what follows them
 SAMPLE = 1 << 14  # rows of each side that decide which combinations of the landmarks are extended to all rows
 
 
@@ -145,7 +145,7 @@ def _of_two_sets(
 ) -> _Extended:
     """Triplets of the small matrix, extended to both sides and made orthonormal (or brought to length one)."""
     (rows, columns), center = landmarks, small.center
-    triplets = small.triplets(k * (1 if plain else SPARE), rng)
+    triplets = small.triplets(k * (1 if plain else OVERSAMPLING), rng)
     maps, s = (triplets.V / triplets.s, triplets.U / triplets.s), triplets.s
     if not plain:
         some = X[_sample(X.shape[0], rng)], Z[_sample(Z.shape[0], rng)]
@@ -175,7 +175,7 @@ def _of_one_set(
     One side is extended instead of two, which halves the cost.
     """
     center = small.center
-    vectors, values = small.eigenvectors(k * SPARE)
+    vectors, values = small.eigenvectors(k * OVERSAMPLING)
     map = vectors / values
     some = X[_sample(X.shape[0], rng)]
     L = _one_extended(kernel, some, landmarks, map)

@@ -14,7 +14,7 @@ from .side_information import SideInformation, class_values, ratio
 WEIGHTS = (*(10.0**-e for e in range(10, -1, -2)), np.inf)  # of the prior, in curvatures of the loss
 PENALTIES = 10.0 ** np.arange(-3, 3)  # of the classifier, in units of the mean k(x, x)
 ONE_IN_TWENTY = 1.645  # standard errors
-Fold = tuple[Any, Any]  # numbers of what is kept and of what is held out; of left and right samples for classes
+Parts = tuple[Any, Any]  # numbers of what is kept and of what is held out; of left and right samples for classes
 
 
 class Path(NamedTuple):
@@ -25,7 +25,7 @@ class Path(NamedTuple):
 
 
 def held_out_errors(
-    F: np.ndarray, spread: np.ndarray, classes: np.ndarray, folds: Sequence[Fold], *, balanced: bool = False
+    F: np.ndarray, spread: np.ndarray, classes: np.ndarray, folds: Sequence[Parts], *, balanced: bool = False
 ) -> Path:
     """Squared errors, on held-out samples, of least-squares classifiers on learned kernels.
 
@@ -84,7 +84,7 @@ def plain_errors(F: np.ndarray, classes: np.ndarray, *, balanced: bool = False) 
     return Path(np.array([np.inf]), errors[[errors.mean(axis=1).argmin()]])
 
 
-def held_out_alignments(information: SideInformation, N0: np.ndarray, folds: Sequence[Fold]) -> Path:
+def held_out_alignments(information: SideInformation, N0: np.ndarray, folds: Sequence[Parts]) -> Path:
     """One less the alignment of held-out entries with what is wanted, for dictionaries learned without them.
 
     Folds are of pairs, or of labelled rows and columns both. The result has a column for each fold.

@@ -14,7 +14,7 @@ from .dictionary import Dictionary, learn_dictionary
 from .frames import Axes, Frame, TwoFrames
 from .landscape import Labels, Landscape, Pairs
 from .prior_choice import (
-    Fold,
+    Parts,
     Path,
     dealt,
     held_out_alignments,
@@ -32,7 +32,7 @@ HELD = 200  # labelled samples are enough to choose a weight by
 MANY = 2000  # and so many a kernel
 
 
-class Learned(NamedTuple):
+class LearnedKernel(NamedTuple):
     """A kernel, S, the maps with E_x left_map and E_z right_map as features, and how they came about."""
 
     kernel: Kernel
@@ -79,7 +79,7 @@ def learn_kernel(
     solver: str,
     tol: float,
     max_iter: int,
-) -> Learned:
+) -> LearnedKernel:
     """Choose a kernel, its smoothness and a weight, learn the dictionary and give the features' maps.
 
     Parameters
@@ -124,7 +124,7 @@ def learn_kernel(
     left_map, right_map = frame.maps(learned.N)
     S = left_map @ right_map.T
     tried = [(each.kernel, each.smoothness) for each in candidates]
-    return Learned(*tried[number], S, left_map, right_map, weight, learned.objectives, alignment, tried, paths)
+    return LearnedKernel(*tried[number], S, left_map, right_map, weight, learned.objectives, alignment, tried, paths)
 
 
 def kernels_to_try(kernel: Any, place: Landscape, fractions: Sequence[float], chooses: bool) -> list[Kernel]:
@@ -214,7 +214,7 @@ def _by_held_out(place: Landscape, candidates: list[Candidate], known: Labels | 
     return *least_error(paths), paths
 
 
-def _path(place: Landscape, candidate: Candidate, known: Labels | Pairs, folds: Sequence[Fold]) -> Path:
+def _path(place: Landscape, candidate: Candidate, known: Labels | Pairs, folds: Sequence[Parts]) -> Path:
     """Errors at every weight."""
     spread = candidate.coordinates.spread
     if isinstance(known, Labels) and spread is not None:
@@ -230,7 +230,7 @@ def _plain_path(place: Landscape, candidate: Candidate, known: Labels) -> Path:
     return plain_errors(F, known.left_classes, balanced=known.balanced)
 
 
-def _folds(known: Labels | Pairs, rng: np.random.Generator) -> list[tuple[Any, Any]]:
+def _folds(known: Labels | Pairs, rng: np.random.Generator) -> list[Parts]:
     """What is kept and what is held out, in turn: labelled samples, of both sides at once, or pairs; none of one."""
 
     def parts(groups: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
