@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_array
 
 from ..exceptions import LopsidedWarning, warn
 from .base import Kernel
-from .points import FLOATS, Array, canonical
+from .points import FLOATS, Array, canonical, dense
 
 NORMALISED_LEFT = ("left", "both")
 NORMALISED_RIGHT = ("right", "both")
@@ -83,8 +83,7 @@ class GraphKernel(Kernel):
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Look the entries up."""
-        K = self.values(L[:, 0].astype(np.intp), R[:, 0].astype(np.intp))
-        return K.toarray() if sparse.issparse(K) else K
+        return dense(self.values(L[:, 0].astype(np.intp), R[:, 0].astype(np.intp)))
 
     def block(self, X: Array, Z: Array) -> Array:
         """The entries between nodes, sparse if the kernel's matrix is."""
@@ -92,7 +91,7 @@ class GraphKernel(Kernel):
 
     def numbers(self, X: Array) -> np.ndarray:
         """Node numbers as integers, checked."""
-        given = (X.toarray() if sparse.issparse(X) else np.asarray(X))[:, 0]
+        given = dense(X)[:, 0]
         numbers = given.astype(np.intp)
         wrong = (numbers != given) | (numbers < 0) | (numbers >= self.n_nodes_)
         if wrong.any():

@@ -9,15 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import reduce
 from operator import matmul
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 
 from .._parallel import slices_of
+from ..kernels.points import Array, dense
 from .factors import canonical_signs
 
-Array = Any
 BLOCK_ENTRIES = 1 << 22
 
 
@@ -174,7 +174,7 @@ def _outside(E: np.ndarray, W: Array) -> float:
     """The share of W that its range, as the columns of E span it, leaves out; in blocks of columns."""
     squares = total = 0.0
     for columns in slices_of(W.shape[1], max(1, BLOCK_ENTRIES // W.shape[0])):
-        block = W[:, columns].toarray() if sparse.issparse(W) else W[:, columns]
+        block = dense(W[:, columns])
         squares += float(np.sum((block - E @ (E.T @ block)) ** 2, dtype=float))
         total += float(np.sum(block**2, dtype=float))
     return float(np.sqrt(squares / total)) if total > 0 else 0.0
