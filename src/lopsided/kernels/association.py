@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils._param_validation import Interval
 
 from .base import Precomputed
-from .csr import row_numbers
+from .csr import per_entry
 from .points import Array, canonical
 
 OF_COUNTS, OF_WEIGHTS = 0.5, 0.25
@@ -91,7 +91,7 @@ class Association(Precomputed):
         columns = self._right.weights(self._right.sums, self.regularization)
         if not sparse.issparse(Y):
             return rows[:, None] * Y * columns
-        return sparse.csr_array((Y.data * rows[row_numbers(Y)] * columns[Y.indices], Y.indices, Y.indptr), Y.shape)
+        return sparse.csr_array((Y.data * per_entry(rows, Y) * columns[Y.indices], Y.indices, Y.indptr), Y.shape)
 
     @property
     def of_columns(self) -> Association:

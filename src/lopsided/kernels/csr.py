@@ -8,13 +8,17 @@ from scipy import sparse
 
 def row_numbers(P: sparse.csr_array) -> np.ndarray:
     """The row of every stored entry."""
-    return np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))
+    return per_entry(np.arange(P.shape[0]), P)
+
+
+def per_entry(values: np.ndarray, P: sparse.csr_array) -> np.ndarray:
+    """For every stored entry the value of its row, from values of the rows."""
+    return np.repeat(values, np.diff(P.indptr))
 
 
 def scale_rows(X: sparse.csr_array, weights: np.ndarray) -> sparse.csr_array:
     """diag(weights) X, sharing the pattern of X."""
-    data = X.data * np.repeat(weights, np.diff(X.indptr))
-    return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
+    return sparse.csr_array((X.data * per_entry(weights, X), X.indices, X.indptr), shape=X.shape)
 
 
 def some_entries(P: sparse.csr_array, chosen: np.ndarray) -> sparse.csr_array:

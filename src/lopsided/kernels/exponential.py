@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval
 
 from .bandwidth import check_resolution, euclidean_bandwidth, origin_of
 from .base import PullBack
-from .csr import row_numbers
+from .csr import per_entry
 from .points import Array
 from .structure import SparseKernel, Structure, lifted, product, squared_norms
 
@@ -90,7 +90,7 @@ class ExponentialStructure:
         alpha = self.left_exponents(X, P, slope)
         E = self.kernel.rate * P.data
         E += self.beta[P.indices]
-        E += alpha[row_numbers(P)]
+        E += per_entry(alpha, P)
         return np.exp(alpha)[:, None], np.exp(E, out=E)
 
 

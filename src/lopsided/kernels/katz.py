@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.utils._param_validation import Interval
 
 from ..exceptions import ConvergenceWarning, warn
-from .csr import row_numbers, some_entries
+from .csr import per_entry, some_entries
 from .node import GraphKernel
 from .points import Array, by_rows, canonical
 
@@ -179,7 +179,7 @@ def spectral_radius(A: sparse.csr_array) -> Bounds:
 def _cyclic(A: sparse.csr_array) -> tuple[sparse.csr_array, np.ndarray]:
     """Edges that lie in a cycle, between the nodes that have any, and the strong component of each of those."""
     _, part = connected_components(A, connection="strong")
-    inside = (part[row_numbers(A)] == part[A.indices]) & (A.data > 0)
+    inside = (per_entry(part, A) == part[A.indices]) & (A.data > 0)
     A = some_entries(A, inside).astype(float)
     nodes = np.flatnonzero(np.diff(A.indptr))
     return by_rows(A[nodes][:, nodes]), np.unique(part[nodes], return_inverse=True)[1]

@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.special import logsumexp, softmax
 
 from .base import Kernel, PullBack, Weighted
-from .csr import row_numbers, row_peaks, row_sums
+from .csr import per_entry, row_peaks, row_sums
 from .exponential import RBF, ExponentialKernel, ExponentialStructure
 from .points import Array
 from .structure import Structure, over_rows, product, refuse_sparse_sums
@@ -129,7 +129,7 @@ class _SNEStructure(ExponentialStructure):
         left, values = super().expand(X, P, slope)
         most = np.finfo(left.dtype).eps ** -0.5
         if left.max(initial=0) * np.exp(self.total) > most:
-            weights = left[row_numbers(P), 0] * self.right[P.indices, 0]
+            weights = per_entry(left[:, 0], P) * self.right[P.indices, 0]
             if not weights.max(initial=0) < most:
                 raise ValueError(
                     f"bandwidth={self.kernel.bandwidth_:g} is so small beside entries of opposite signs that sparse "
@@ -143,7 +143,7 @@ class _SNEStructure(ExponentialStructure):
         E = self.kernel.rate * P.data
         E += beta
         peak = row_peaks(E, P, least=0.0)
-        shift = peak[row_numbers(P)]
+        shift = per_entry(peak, P)
         beta -= shift
         excess = np.exp(E - shift) - np.exp(beta) * (1 + slope * P.data)
         whole = np.exp(self.total - peak)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import linalg, sparse
 
 from .._parallel import run, slices_of
-from .csr import row_peaks, row_sums, scale_rows, some_entries
+from .csr import per_entry, row_peaks, row_sums, scale_rows, some_entries
 from .points import by_rows
 
 BLOCK_ROWS = 1 << 10
@@ -32,7 +32,7 @@ class Walk(NamedTuple):
         """The walk on a graph with weights >= 0."""
         peaks = row_peaks(A.data, A, least=0.0)
         peaks += peaks == 0
-        relative = sparse.csr_array((A.data / _of_entries(peaks, A), A.indices, A.indptr), shape=A.shape)
+        relative = sparse.csr_array((A.data / per_entry(peaks, A), A.indices, A.indptr), shape=A.shape)
         sums = row_sums(relative.data, relative)
         return cls(scale_rows(relative, 1 / (sums + (sums == 0))), peaks, sums)
 
@@ -147,8 +147,3 @@ def _total(parts: list[sparse.csr_array]) -> sparse.csr_array:
     ends = np.arange(0, len(columns) + 1, len(parts), dtype=np.int32)
     together = sparse.csr_array((np.ones(len(columns), dtype=parts[0].dtype), columns, ends))
     return together @ sparse.vstack(parts, format="csr")
-
-
-def _of_entries(values: np.ndarray, A: sparse.csr_array) -> np.ndarray:
-    """The value of its row for every stored entry."""
-    return np.repeat(values, np.diff(A.indptr))
