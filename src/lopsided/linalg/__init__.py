@@ -18,7 +18,7 @@ from .dense import lapack
 from .dictionary import learn_dictionary
 from .discriminant import BlockRules, Discriminant, block_sweeps, directions, nearest_mean, refine
 from .factors import Factors, Side, exact_sides, powers
-from .finite import NotFiniteError, check_finite
+from .finite import check_finite
 from .kernel_saddle import KernelSaddle, saddle_of_landmarks, saddle_of_samples
 from .lanczos import arpack, propack
 from .landmarks import PLACES, STRATEGIES, Landmarks
@@ -62,7 +62,6 @@ __all__ = [
     "LearnedKernel",
     "LearnedProjection",
     "Minres",
-    "NotFiniteError",
     "Nystrom",
     "PCAProjection",
     "PairTargets",

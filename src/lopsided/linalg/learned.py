@@ -17,9 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..exceptions import ConvergenceWarning, warn
+from ..exceptions import ConvergenceWarning, NotFiniteError, warn
 from .descent import Moving, Problem, Steps
-from .finite import NotFiniteError
 
 REORDERED = 1.2  # times the loss with other vectors at which those of all rows are not taken
 
