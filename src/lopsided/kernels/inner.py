@@ -80,7 +80,7 @@ class Linear(InnerProductKernel):
     """
 
     def profile(self, P: np.ndarray) -> np.ndarray:
-        """Return u itself."""
+        """Return x.z itself."""
         return P
 
     def derivative(self, P: np.ndarray) -> np.ndarray:

@@ -33,11 +33,11 @@ class Moving:
     bias: np.ndarray
 
     def flat(self, unit: float = 1.0) -> np.ndarray:
-        """All numbers in one array, those of Q in a unit."""
+        """All numbers in one array, those of Q divided by a unit."""
         return np.concatenate([part.ravel() for part in (self.Q / unit, self.weights, self.bias)])
 
     def like(self, flat: np.ndarray, unit: float = 1.0) -> Moving:
-        """Numbers in the shapes of these; those of Q come in a unit."""
+        """The way back: numbers in the shapes of these, those of Q multiplied by the unit."""
         parts, start = [], 0
         for part in (self.Q, self.weights, self.bias):
             parts.append(flat[start : start + part.size].reshape(part.shape))
@@ -81,7 +81,7 @@ class Problem:
         return V[:, ::-1][:, : self.k] * (np.sqrt(len(X)) * powers(s, -1, len(X)))
 
     def features(self, X: np.ndarray, Z: np.ndarray, projection: np.ndarray) -> np.ndarray:
-        """G V sqrt(n) / s."""
+        """Step (i) applied: G V sqrt(n) / s, shape (n, k)."""
         parts = [self.kernel.differentiate(X[rows], Z)[0] @ projection for rows in slices_of(len(X), ROWS)]
         return np.concatenate(parts)
 

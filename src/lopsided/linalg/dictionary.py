@@ -10,9 +10,9 @@ import numpy as np
 from ..exceptions import ConvergenceWarning, warn
 from .side_information import SideInformation
 
-GROWTH = 2.0  # of the step's bound until it holds, and its relief before the next step
-FIRST_BOUND = 1.0  # of the Hessian, which is at most 2 where classes are known
-ROUNDING = 64 * np.finfo(float).eps
+GROWTH = 2.0  # times the bound while it does not hold; before the next step it is divided by as much
+FIRST_BOUND = 1.0  # on the curvature that a step assumes; the Hessian is at most 2 where classes are known
+ROUNDING = 64 * np.finfo(float).eps  # share of the objective by which rounding may raise it
 
 
 class Dictionary(NamedTuple):
@@ -34,15 +34,16 @@ def learn_dictionary(
 ) -> Dictionary:
     """The semidefinite N of least weight |N - N0|^2 + loss(N), N0 = diag(1 / scales) (equation 6).
 
-    Projected gradient from the closed-form start, its step bounded by the rule of Armijo and Goldstein (section 3.4),
-    with Nesterov's extrapolation if ``accelerated``; a step that would not descend is taken anew without it, so the
-    objective never rises. A minimiser that is semidefinite as it stands is the solution. Cost of a step: one eigenvalue
-    decomposition of size r.
+    It starts at the minimiser among all matrices, which has a closed form; if that is semidefinite it is the solution.
+    Else follow projected gradient steps, their length by the rule of Armijo and Goldstein (section 3.4), with
+    Nesterov's extrapolation if ``accelerated``. A step that would not descend is taken anew without it, so the
+    objective never rises. Cost of a step: one eigenvalue decomposition of size r.
 
-    Half the Hessian is weight + p_i p_j in the eigenvectors U of E^T E, badly conditioned where weights are small. So
-    N = U diag(d) C diag(d) U^T with d_i = (weight + p_i^2)^(-1/4) is written in terms of C, which is semidefinite as N
-    is: there the Hessian is at most 1, by Cauchy and Schwarz, and its condition the root of what it was. Nearest in C
-    is also the start nearest in what counts, the objective.
+    Steps are taken in other coordinates. In the eigenvectors U of E^T E, whose eigenvalues are p, half the Hessian is
+    weight + p_i p_j: badly conditioned where the weight is small. With d_i = (weight + p_i^2)^(-1/4) and
+    N = U diag(d) C diag(d) U^T half the Hessian in C is at most 1, by Cauchy and Schwarz, and its condition number is
+    the root of what it was. C is semidefinite if and only if N is. Distances in C are near to those in the objective,
+    so that the semidefinite C nearest to the closed form is a good start.
 
     Parameters
     ----------
@@ -108,9 +109,9 @@ def _step(
     gradient: Callable[[np.ndarray], np.ndarray],
     bound: float,
 ) -> tuple[np.ndarray, float, float]:
-    """A projected gradient step of length 1 / bound, the bound raised until it bounds the objective from above (8).
+    """A projected gradient step from N of length 1 / bound; the objective there; the bound.
 
-    Also the objective there, and the bound.
+    The bound is raised until the parabola of that curvature through N lies above the objective at the step's end (8).
     """
     slope, value = gradient(N), objective(N)
     while True:

@@ -42,10 +42,10 @@ class Axes(NamedTuple):
     of_samples: bool
 
     def smoothed(self, smoothness: float) -> Axes:
-        """The axes of W + smoothness E^T L E / n in place of W: features shrink as they are rough.
+        """The axes of W + smoothness E^T L E / n in place of W: the rougher a feature is, the more it shrinks.
 
-        With it |f|^2 + smoothness f^T L f / n is the norm of functions, and what labels say spreads along the samples
-        (Sindhwani, Niyogi and Belkin, 2005). Cost O(r^2).
+        The squared norm of a function f becomes |f|^2 + smoothness f^T L f / n, so that what labels say spreads to
+        samples that are near (Sindhwani, Niyogi and Belkin, 2005). Cost O(r^2).
         """
         root = np.sqrt(1 + smoothness * self.roughness)
         squares = np.outer(root, root)
@@ -58,7 +58,10 @@ class Axes(NamedTuple):
         return self.T
 
     def frame(self, eps: float) -> Frame:
-        """The axes turned to those of the spread; scales below the root of m ``eps`` of the largest are not learned."""
+        """The axes turned to the eigenvectors of the spread, whose eigenvalues are the scales.
+
+        Those below sqrt(m ``eps``) of the largest are left out: along them nothing is learned.
+        """
         s, P = np.linalg.eigh(self.spread)
         s, P = s[::-1], P[:, ::-1]
         return Frame(self.T @ P, s[s > np.sqrt(len(self.T) * eps) * s[0]], P.T @ self.turn)
@@ -116,12 +119,12 @@ class Frame(NamedTuple):
 
     @property
     def learned(self) -> int:
-        """Axes that may change; in the others scales are lost in rounding."""
+        """How many axes have a scale; along the others, whose scales are lost in rounding, M stays the identity."""
         return len(self.scales)
 
     @property
     def bases(self) -> tuple[np.ndarray, np.ndarray]:
-        """B = T sqrt(s), shape (m, learned), twice: samples have coordinates E B, and S is B N B^T there."""
+        """B = T sqrt(s), shape (m, learned), twice: samples have coordinates E B, and S = B N B^T on these axes."""
         B = self.T[:, : self.learned] * np.sqrt(self.scales)
         return B, B
 
@@ -143,8 +146,15 @@ class Frame(NamedTuple):
 class TwoFrames(NamedTuple):
     """Coordinates of a rectangular dictionary, S = L N R^T, where N = diag(1 / s) is the asymmetric Nystrom method.
 
-    W = k(X_I, Z_J) = R diag(s) L^T, so that the prior is S0 = W^+, shape (q, p) for p left and q right landmarks. S has
-    its row and column spaces, of r = rank W dimensions, also where p and q differ.
+    W = k(X_I, Z_J) = R diag(s) L^T, so that the prior is S0 = W^+ = L diag(1 / s) R^T, shape (q, p) for p left and q
+    right landmarks. S has the row and column spaces of S0, of r = rank W dimensions, also where p and q differ.
+
+    Attributes
+    ----------
+    L, R : arrays of shapes (q, r) and (p, r)
+        The singular vectors.
+    scales : array of shape (r,)
+        s, the singular values, descending.
     """
 
     L: np.ndarray

@@ -17,7 +17,7 @@ from .finite import check_finite
 from .landmarks import Landmarks
 from .solvers import factorise
 
-NOISE = 10  # eps: singular values of the matrix below this share of its norm are rounding
+NOISE = 10  # in units of eps: singular values below this share of the matrix's norm are rounding
 
 
 @dataclass(frozen=True)

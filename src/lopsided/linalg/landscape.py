@@ -1,4 +1,4 @@
-"""Samples, their landmarks and what is known of them: where kernels are learned from labels and pairs."""
+"""Samples, their landmarks and what is known of them: all that a kernel is learned from."""
 
 from __future__ import annotations
 
@@ -18,15 +18,18 @@ from .landmarks import PLACES, Landmarks, given_landmarks, rows_as_landmarks
 from .prior_choice import thinned
 from .side_information import ClassTargets, PairTargets, SideInformation
 
-SAMPLE = 5000  # samples are enough for the variances along a few hundred axes, and for who is near whom
-COMPARED = 7e9  # multiplications that finding neighbours may take
-NEIGHBOURS = 7
-ASYMMETRY = 1e3  # roundings that a symmetric kernel may differ by from its transpose
+SAMPLE = 5000  # samples, at most, that give the variances along a few hundred axes, and who is near whom
+COMPARED = 7e9  # multiplications that finding neighbours may take, where each sample is compared with each
+NEIGHBOURS = 7  # samples that each is linked to: few, so that links seldom lead from one class to another
+ASYMMETRY = 1e3  # eps, relative to the largest value, that a symmetric kernel may differ by from its transpose
 
 
 @dataclass(frozen=True)
 class Labels:
-    """Numbers of labelled samples, and their classes from zero: of the left, and of the right or None if it is X."""
+    """Numbers of labelled samples and their classes, numbered from zero; those of the right are None without a Z.
+
+    ``balanced`` is whether every class weighs as much as any other.
+    """
 
     left: np.ndarray
     left_classes: np.ndarray
@@ -74,7 +77,7 @@ class Landscape:
 
     @cached_property
     def sample(self) -> np.ndarray:
-        """Numbers of left samples by which all are judged; fewer of wide ones, as each is compared with each."""
+        """Numbers of left samples that stand for all; fewer if they are wide, as each is compared with each."""
         n = self.X.shape[0]
         entries = self.X.nnz if sparse.issparse(self.X) else self.X.size
         count = min(SAMPLE, int(np.sqrt(COMPARED * n / max(1, entries))))
@@ -82,7 +85,7 @@ class Landscape:
 
     @property
     def laplacian(self) -> sparse.csr_array:
-        """1 - D^-1/2 A D^-1/2 of the graph in which those samples are linked to their nearest ones."""
+        """I - D^-1/2 A D^-1/2, the normalised Laplacian of the graph A that links each of those to its nearest ones."""
         from sklearn.neighbors import kneighbors_graph  # late, as importing it takes long
 
         if len(self.sample) < 2:
@@ -107,9 +110,9 @@ class Landscape:
         return between(kernel, self.left.points, self.Z[rows]).T
 
     def axes(self, kernel: Kernel, of_samples: bool, laplacian: sparse.csr_array | None) -> Axes:
-        """Axes of the symmetric dictionary, with their roughness if wanted; refuses a kernel that is no Mercer kernel.
+        """Axes of the symmetric dictionary, with their roughness if there is a Laplacian.
 
-        Moments and neighbours are those of some samples, labelled or not.
+        Spread and roughness are those of ``sample``, labelled or not. Refuses a kernel that is no Mercer kernel.
         """
         W = between(kernel, self.left.points, self.right.points)
         check_mercer(W, kernel, self.eps)
@@ -122,7 +125,7 @@ class Landscape:
         return frames_of(between(kernel, self.left.points, self.right.points), self.eps)
 
     def information(self, kernel: Kernel, known: Labels | Pairs, frame: Frame | TwoFrames) -> SideInformation:
-        """What is known, of samples in the coordinates of the frame."""
+        """What is known, as a function of the dictionary in the coordinates of a frame."""
         L, R = frame.bases
         if isinstance(known, Pairs):
             rows, columns = known.numbers.T

@@ -6,7 +6,7 @@ reads G V, V being leading right singular vectors of G. Two steps alternate:
     (i) V from the SVD of G, which costs the Gram matrix G^T G;    (ii) V fixed, C and the head downhill.
 
 With X = U diag(s) B^T every Z = X^T C is B Q, and Q = diag(s) U^T C is any matrix of r rows where r is the rank of X: Q
-is what moves, r p numbers instead of n p, and C = U diag(1 / s) Q is the least of the matrices that make the same Z.
+is what moves, r p numbers instead of n p, and C = U diag(1 / s) Q is of all matrices that make the same Z the smallest.
 Features are G V sqrt(n) / s, of mean square one, so that one penalty suits all of them.
 """
 
@@ -20,7 +20,7 @@ import numpy as np
 from ..exceptions import ConvergenceWarning, NotFiniteError, warn
 from .descent import Moving, Problem, Steps
 
-REORDERED = 1.2  # times the loss with other vectors at which those of all rows are not taken
+REORDERED = 1.2  # times the loss with the vectors that were learned, above which those of all rows are not taken
 
 Data = tuple[np.ndarray, np.ndarray]  # samples and targets
 
@@ -34,7 +34,21 @@ class Round(NamedTuple):
 
 
 class LearnedPoints(NamedTuple):
-    """Points Z (p, p), their coordinates Q, the projection (p, k), the head, its loss, and the way there."""
+    """Points that were learned, and the head on their features.
+
+    Attributes
+    ----------
+    points, coordinates : arrays of shapes (p, p) and (r, p)
+        Z = B Q, and Q.
+    projection : array of shape (p, k)
+        From kernel values to features.
+    weights, bias : arrays of shapes (k, outputs) and (outputs,)
+        The head.
+    loss : float
+        Of the head on the rows that it was learned from.
+    curve : tuple of Round
+        The way there, the start first.
+    """
 
     points: np.ndarray
     coordinates: np.ndarray

@@ -38,7 +38,7 @@ class LearnedCompatibility:
     points : array of shape (p, p)
         Z = X^T C.
     C : array of shape (n, p)
-        The least of the matrices that make these points.
+        Of all matrices that make these points, the one of least norm.
     right_vectors, singular_values : arrays of shapes (p, k) and (k,)
         Of k(X, Z).
     coef, intercept : arrays of shapes (k, outputs) and (outputs,)

@@ -30,7 +30,7 @@ from .landmarks import Landmarks
 from .turns import moments, orthonormal_turns, symmetric_turn, turned, unit_turns
 
 OVERSAMPLING = 2  # triplets of the small matrix for each one wanted: the last ones lean on what follows them
-SAMPLE = 1 << 14  # rows of each side that decide which combinations of the landmarks are extended to all rows
+SAMPLE = 1 << 14  # rows of each side, at most, that decide which combinations of the landmarks are extended to all
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def nystrom(
     spare : int, default=0
         Further triplets, as far as there are such.
     rng : Generator
-        For the sample on which the method decides what to extend.
+        Draws the sample that decides which combinations of the landmarks are extended.
     """
     rows, columns = landmarks
     if over_landmarks:
@@ -217,12 +217,12 @@ def _alike(rows: Landmarks, columns: Landmarks) -> bool:
 
 
 def _with_mean(map: np.ndarray, side: Landmarks) -> np.ndarray:
-    """One more column, that takes the mean over what the landmarks stand for."""
+    """The map with one more column, which takes the mean of kernel values over all that the landmarks stand for."""
     return np.column_stack([map, side.weights / side.weights.sum()])
 
 
 def _without_mean(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Take that column off again."""
+    """The vectors, and what the column of the mean made, apart."""
     return vectors[:, :-1].copy(), vectors[:, -1].copy()
 
 
@@ -233,11 +233,12 @@ def _means(
     landmarks: tuple[Landmarks, Landmarks],
     K: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Row and column means of K, from averages over the landmarks.
+    """Means of the rows and of the columns of the whole matrix, from averages over the landmarks.
 
-    K is its centred part, which the factors give, plus row mean plus column mean less the grand mean. An average over
-    landmarks differs from the mean by that of the centred part, and by a number that the other side's averages give:
-    exact if the factors are, and if every point is a landmark.
+    An entry is its centred part, which the factors give, plus the mean of its row plus that of its column less the
+    grand mean. So a row's average over landmarks differs from its mean by the average of the centred part, which is
+    taken off, and by one number for all rows, which the averages of the columns give. The means are exact if the
+    factors are, and if every point is a landmark.
     """
     (left, right), (rows, columns) = sides, landmarks
     p, q = rows.weights / rows.weights.sum(), columns.weights / columns.weights.sum()

@@ -25,15 +25,37 @@ from .prior_choice import (
 )
 from .side_information import SideInformation
 
-FRACTIONS = (1.0, 0.5**0.5)  # of the bandwidth, tried where labels can tell
-SMOOTHNESS = (0.0, 1e3, 1e4, 1e5)  # tried there, too
-FOLDS = 5
-HELD = 200  # labelled samples are enough to choose a weight by
-MANY = 2000  # and so many a kernel
+FRACTIONS = (1.0, 0.5**0.5)  # times the bandwidth that the data give: those tried where labels can tell
+SMOOTHNESS = (0.0, 1e3, 1e4, 1e5)  # in units of 1 / (mean k(z, z)): those tried where labels can tell
+FOLDS = 5  # parts of what is known, each held out in turn
+HELD = 200  # labelled samples by which a weight is chosen: the work grows with their cube, and more change little
+MANY = 2000  # labelled samples by which a kernel and its smoothness are chosen, for which features as they are will do
 
 
 class LearnedKernel(NamedTuple):
-    """A kernel, S, the maps with E_x left_map and E_z right_map as features, and how they came about."""
+    """A kernel with a learned dictionary, and how it came about.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        The one that was chosen, fitted.
+    smoothness : float
+        How much its features were made to shrink as they are rough.
+    S : array of shape (right landmarks, left landmarks)
+        The dictionary: the learned kernel is E_x S E_z^T.
+    left_map, right_map : arrays
+        Features are E_x left_map and E_z right_map, and S = left_map right_map^T.
+    weight : float
+        Of the prior, in curvatures of the loss.
+    objectives : array
+        The objective at the start and after every step.
+    alignment : float
+        Of the learned kernel with what was known; nan where nothing was.
+    candidates : list of (Kernel, float)
+        Kernels and values of smoothness that were tried.
+    paths : list of Path
+        For each of them the errors at all weights; empty where nothing was chosen.
+    """
 
     kernel: Kernel
     smoothness: float
@@ -48,7 +70,7 @@ class LearnedKernel(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A fitted kernel, how smooth its features are to be, and the coordinates of a dictionary before they are so."""
+    """A fitted kernel, how smooth its features are to be, and the coordinates of its dictionary before they are."""
 
     kernel: Kernel
     smoothness: float
@@ -56,7 +78,7 @@ class Candidate(NamedTuple):
 
     @property
     def coordinates(self) -> Axes | TwoFrames:
-        """Those of smooth features."""
+        """The coordinates once features are smooth."""
         return self.rough.smoothed(self.smoothness)
 
     def frame(self, eps: float) -> Frame | TwoFrames:
@@ -86,8 +108,8 @@ def learn_kernel(
     ----------
     place : Landscape
         Samples and landmarks.
-    kernel : str, Kernel, callable or list
-        Or "rbf", whose bandwidth follows the data.
+    kernel : str, Kernel, callable or list of them
+        One kernel, or several to choose from; "rbf" takes its bandwidth from the data.
     known : Labels, Pairs or None
         What the learned kernel should agree with.
     weight : "auto", "alignment" or float
@@ -196,8 +218,8 @@ def _by_criterion(place: Landscape, candidates: list[Candidate], known: Labels |
 def _by_held_out(place: Landscape, candidates: list[Candidate], known: Labels | Pairs) -> Chosen:
     """The candidate and the weight that do best on what is held out.
 
-    With many labels the candidate is chosen from most of them first, by features as they are: what few labels want is
-    not what many do.
+    With more than 200 labels of one set a candidate is chosen first, by up to 2,000 of them and without learning: what
+    suits few labels is not what suits many. Then its weight is, by 200.
     """
     rng = np.random.default_rng([place.seed, 3])
     if isinstance(known, Labels) and place.Z is None and len(known.left) > HELD and len(candidates) > 1:
@@ -231,7 +253,10 @@ def _plain_path(place: Landscape, candidate: Candidate, known: Labels) -> Path:
 
 
 def _folds(known: Labels | Pairs, rng: np.random.Generator) -> list[Parts]:
-    """What is kept and what is held out, in turn: labelled samples, of both sides at once, or pairs; none of one."""
+    """What is kept and what is held out, in turn: labelled samples, of both sides at once, or pairs.
+
+    The list is empty where there are not two of them.
+    """
 
     def parts(groups: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
         folds = dealt(groups, min(FOLDS, len(groups)), rng) if len(groups) > 1 else []
