@@ -43,7 +43,7 @@ from kpca import learned_kpca
 from lopsided import KernelSVD, LearnedKernelSVDClassifier, LearnedKernelSVDRegressor
 from lopsided.kernels import RBF, SNE, Polynomial
 from lopsided.linalg import make_compatible
-from lopsided.linalg.learned import Moving, Problem, batch_steps
+from lopsided.linalg.descent import Adam, Moving, Problem
 from lopsided.linalg.losses import CrossEntropy, Squared
 
 Predict = Callable[[np.ndarray], np.ndarray]
@@ -328,8 +328,8 @@ def speed(smoke: bool) -> dict[str, Any]:
     problem = Problem(RBF(p**0.5).fit(X, Q), np.eye(p), Squared(), min(COMPONENTS, p), 1e-3)
     projection = problem.projection(X, Q)
     now = Moving(Q, rng.standard_normal((projection.shape[1], 1)), np.zeros(1))
-    step = batch_steps(problem, 500, 1e-2, rng)
-    tasks: dict[str, Callable[[], Any]] = {"ours": lambda: step.move(now, projection, X, Y)}
+    steps = Adam(problem, 500, 1e-2, rng)
+    tasks: dict[str, Callable[[], Any]] = {"ours": lambda: steps.move(now, projection, X, Y)}
     try:
         tasks["torch"] = torch_pass(X, Y, now, projection)
     except ImportError:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from lopsided.kernels import Kernel
-from lopsided.linalg.learned import Moving, Problem, batch_steps, learn, whole_steps
+from lopsided.linalg.descent import LBFGS, Adam, Moving, Problem
+from lopsided.linalg.learned import learn
 from lopsided.linalg.losses import Loss
 
 ANCHORS = 100  # rows that others are compared with
@@ -53,10 +54,10 @@ def learned_kpca(
     width = X.shape[1]
     problem = KPCAProblem(kernel.fit(X, anchors), np.eye(width), loss, k, alpha, anchors)
     small = len(rest) * len(anchors) <= 1 << 20
-    step = whole_steps(problem) if small else batch_steps(problem, 500, 0.01, rng)
+    steps = LBFGS(problem) if small else Adam(problem, 500, 0.01, rng)
     found = learn(
         problem,
-        step,
+        steps,
         np.eye(width),
         (X[rest], Y[rest]),
         (X[held], Y[held]),

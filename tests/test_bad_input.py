@@ -8,6 +8,7 @@ from sklearn.exceptions import NotFittedError
 
 from cases import KERNELS, assert_close, centred, reference
 from lopsided import KernelSVD
+from lopsided.exceptions import NotFiniteError
 from lopsided.kernels import (
     RBF,
     SNE,
@@ -152,14 +153,14 @@ def test_precomputed_values_leave_no_room_for_right_points():
 @pytest.mark.parametrize("kernel", [Exponential(eta=1e3), Polynomial(degree=400, offset=2.0)], ids=repr)
 def test_a_kernel_that_overflows_says_so(kernel, kind, solver, rng):
     A = kind(10 * rng.standard_normal((60, 60)))
-    with pytest.raises(ValueError, match="not finite.*(lower|scale)"):
+    with pytest.raises(NotFiniteError, match="not finite.*(lower|scale)"):
         KernelSVD(kernel=kernel, solver=solver).fit(A)
 
 
 @pytest.mark.parametrize("function", [lambda X, Z: np.full((12, 12), np.nan), lambda X, Z: 1 / np.zeros((12, 12))])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_a_function_that_returns_nonsense_is_named(function):
-    with pytest.raises(ValueError, match="not finite"):
+    with pytest.raises(NotFiniteError, match="not finite"):
         KernelSVD(kernel=Function(function)).fit(GOOD)
 
 

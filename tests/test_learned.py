@@ -12,7 +12,8 @@ from sklearn.preprocessing import StandardScaler
 from lopsided import KernelSVD, LearnedKernelSVDClassifier, LearnedKernelSVDRegressor
 from lopsided.exceptions import ConvergenceWarning
 from lopsided.kernels import RBF, SNE, TL1, Exponential, Linear, LinearPolynomial, Polynomial, Tanh
-from lopsided.linalg.learned import Learned, Moving, Problem, refitted
+from lopsided.linalg.descent import Moving, Problem
+from lopsided.linalg.learned import LearnedPoints, refitted
 from lopsided.linalg.losses import CrossEntropy, Squared
 
 KERNELS = [
@@ -315,7 +316,7 @@ def test_vectors_that_all_rows_would_reorder_stay_those_that_were_learned():
     Z = np.diag([1.0, 1.0, 0.1, 0.1])
     wanted = np.eye(4)[:, [2]] * 10  # a direction that is never the leading one
     Y = X[:, [2]]
-    found = Learned(Z, Z, wanted, np.ones((1, 1)), np.zeros(1), 0.0, ())
+    found = LearnedPoints(Z, Z, wanted, np.ones((1, 1)), np.zeros(1), 0.0, ())
     np.testing.assert_array_equal(refitted(problem, found, X, Y).projection, wanted)
     leading = problem.projection(X, Z)
     again = refitted(problem, found._replace(projection=-leading), X, Y)

@@ -6,17 +6,13 @@ from sklearn.linear_model import Ridge
 
 from cases import assert_close, centred
 from lopsided.exceptions import ConvergenceWarning
-from lopsided.linalg.low_rank_prior import (
-    axes_of,
-    centred_alignment,
-    frames_of,
-    learn_dictionary,
-    nearest_semidefinite,
-)
+from lopsided.linalg.dictionary import learn_dictionary, nearest_semidefinite
+from lopsided.linalg.frames import axes_of, frames_of
 from lopsided.linalg.prior_choice import (
     PENALTIES,
     WEIGHTS,
     Path,
+    centred_alignment,
     dealt,
     held_out_alignments,
     held_out_errors,

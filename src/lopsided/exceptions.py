@@ -1,4 +1,4 @@
-"""The warnings of this library, so that they can be filtered by name."""
+"""The warnings and errors of this library, so that they can be filtered and caught by name."""
 
 import os
 import re
@@ -34,6 +34,10 @@ class RankWarning(LopsidedWarning):
 
 class AccuracyWarning(LopsidedWarning):
     """An approximation did not reach the tolerance that was asked for."""
+
+
+class NotFiniteError(ValueError):
+    """A kernel matrix has overflowed, or holds what is not a number."""
 
 
 def warn(message: str, category: type[LopsidedWarning]) -> None:

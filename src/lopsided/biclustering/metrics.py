@@ -11,6 +11,8 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
+from ..kernels.points import dense
+
 BLOCK_ENTRIES = 1 << 22
 
 
@@ -82,8 +84,7 @@ def coherence_index(X: Any, column_labels: Any) -> float:
     step = max(1, BLOCK_ENTRIES // m)
     for first in range(0, m, step):
         columns = slice(first, first + step)
-        C = Xt[columns] @ X
-        P = _mutual_information(C.toarray() if sparse.issparse(C) else C, totals[columns], totals)
+        P = _mutual_information(dense(Xt[columns] @ X), totals[columns], totals)
         sums += members[columns].T @ (P @ members)
     within, others = np.diag(sums), sums.sum(axis=1) - np.diag(sums)
     between = others / np.maximum(sizes * (m - sizes), 1)

@@ -18,7 +18,7 @@ from ..kernels import Kernel, as_kernel
 from ..kernels.points import FLOATS
 from ..linalg.compatibility import LearnedProjection
 from ..linalg.learned import Round
-from ..linalg.learned_compatibility import Batches, LearnedCompatibility, choose_optimizer, learn_compatibility
+from ..linalg.learned_compatibility import Batches, LearnedCompatibility, Split, choose_optimizer, learn_compatibility
 from ..linalg.losses import Loss
 
 COMPONENTS = 4
@@ -91,7 +91,6 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         start = self._start(X, random)
         choice = choose_optimizer(n, width) if self.optimizer == "auto" else self.optimizer
         rng = np.random.default_rng(random.randint(2**31)) if choice == "adam" else None
-        data, held_out = self._parts(X, Y, stratify, random)
         found = learn_compatibility(
             X,
             Y,
@@ -101,8 +100,7 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             components=k,
             alpha=self.alpha,
             batches=None if rng is None else Batches(self.batch_size, self.learning_rate, rng),
-            data=data,
-            held_out=held_out,
+            split=self._split(n, stratify, random),
             rounds=self.max_iter,
             patience=self.n_iter_no_change,
             tol=self.tol,
@@ -123,19 +121,19 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         chosen = kmeans_plusplus(X, min(n, width), random_state=random)[1]
         return X[np.resize(chosen, width)]
 
-    def _parts(self, X: np.ndarray, Y: np.ndarray, stratify: np.ndarray | None, random: Any) -> tuple[Any, Any]:
-        """What is learned from, and what is held out to know when to stop."""
-        if self.validation_fraction == 0 or len(X) < FEWEST:
-            return (X, Y), None
+    def _split(self, n: int, stratify: np.ndarray | None, random: Any) -> Split | None:
+        """Rows that are learned from, and rows that are held out to know when to stop; None holds none out."""
+        if self.validation_fraction == 0 or n < FEWEST:
+            return None
         if stratify is not None:
             sizes = np.unique(stratify, return_counts=True)[1]
-            held = self.validation_fraction * len(X)
-            if sizes.min() < 2 or min(held, len(X) - held) < len(sizes):
+            held = self.validation_fraction * n
+            if sizes.min() < 2 or min(held, n - held) < len(sizes):
                 stratify = None
-        X, X_held, Y, Y_held = train_test_split(
-            X, Y, test_size=self.validation_fraction, stratify=stratify, random_state=random
+        rows, held_out = train_test_split(
+            np.arange(n), test_size=self.validation_fraction, stratify=stratify, random_state=random
         )
-        return (X, Y), (X_held, Y_held)
+        return rows, held_out
 
     def _say(self, number: int, judged: Round) -> None:
         if self.verbose:

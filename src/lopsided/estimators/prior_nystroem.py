@@ -17,7 +17,7 @@ from .._seeds import seed_of
 from ..exceptions import LopsidedWarning, warn
 from ..kernels import Kernel, as_kernel
 from ..kernels.points import FLOATS, Array, canonical, check_points
-from ..linalg import PLACES, Labels, Landscape, Learned, Pairs, check_finite, learn_kernel
+from ..linalg import PLACES, Labels, Landscape, LearnedKernel, Pairs, check_finite, learn_kernel
 from ..operators import operator_of_new
 from .placing import check_names, column_names
 from .supervision import checked_pairs, labelled
@@ -282,7 +282,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             return Labels(left, classes, balanced=balanced)
         return Labels(left, classes, right, np.searchsorted(self.classes_, others), balanced)
 
-    def _keep(self, place: Landscape, learned: Learned) -> None:
+    def _keep(self, place: Landscape, learned: LearnedKernel) -> None:
         """Store what was learned, in the type of the data."""
         dtype = place.X.dtype
         self.kernel_, self.dictionary_, self.smoothness_ = learned.kernel, learned.S, learned.smoothness

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
 from ..estimators.supervision import encoded
+from ..kernels.points import dense
 from .ids import is_missing
 
 
@@ -93,7 +94,7 @@ def classify_nodes(
 def _indicators(labels: Any, several: bool) -> np.ndarray:
     """Zeros and ones, shape (n, classes)."""
     if several:
-        Y = labels.toarray() if sparse.issparse(labels) else np.asarray(labels)
+        Y = dense(labels)
         if not np.isin(Y, (0, 1)).all() or Y.shape[1] < 2:
             raise ValueError(
                 "several labels are given as zeros and ones, a column for each label; one class for each node as an "

@@ -12,21 +12,24 @@ from sklearn.utils.validation import check_is_fitted
 from .._parallel import slices_of
 from .nodes import Nodes
 
-BLOCK_ENTRIES = 1 << 24
+BLOCK_ENTRIES = 1 << 24  # numbers in a block of scores, or of vectors
 EVERY = slice(None)
 
 
 class EdgeScores(NamedTuple):
-    """Products of source and target vectors, or of what lies a step along the edges from both.
+    """Scores of edges from source vectors S and target vectors T: S diag(weights) T', or P S diag(weights) T' P.
+
+    In the second P is a step along the edges, so that an edge from u to v scores high if what u links to, as sources,
+    goes with what links to v, as targets.
 
     Attributes
     ----------
     source, target : arrays of shape (n_nodes, k)
-        The vectors.
+        S and T.
     weights : array of shape (k,)
-        Of the components in a product.
+        How much each component counts.
     steps : pair of sparse matrices of shape (n_nodes, n_nodes), or None
-        Taken from the source and, transposed, to the target; None takes none.
+        P and its transpose; None is the first formula.
     """
 
     source: np.ndarray
@@ -35,7 +38,7 @@ class EdgeScores(NamedTuple):
     steps: tuple[sparse.csr_array, sparse.csr_array] | None
 
     def sources(self, rows: Any = EVERY) -> np.ndarray:
-        """Vectors of some nodes as sources, whose products with those of targets are scores."""
+        """Vectors of some nodes as sources; their products with the vectors of targets are scores."""
         return (self.source[rows] if self.steps is None else self.steps[0][rows] @ self.source) * self.weights
 
     def targets(self, columns: Any = EVERY) -> np.ndarray:

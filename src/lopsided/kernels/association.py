@@ -10,19 +10,20 @@ from scipy import sparse
 from sklearn.utils._param_validation import Interval
 
 from .base import Precomputed
-from .csr import row_numbers
+from .csr import per_entry
 from .points import Array, canonical
 
-OF_COUNTS, OF_WEIGHTS = 0.5, 0.25
+OF_COUNTS = 0.5  # exponent of the sums that divide: the noise of counts grows with the roots of both sums
+OF_WEIGHTS = 0.25  # exponent for columns of weights such as tf-idf, which are small in frequent columns already
 
 
 class Association(Precomputed):
-    """k(i, j) = y_ij / ((r_i + t mean r)^(1/2) (c_j + t mean c)^b) with y = |x|^power, x keeping its sign.
+    """k(i, j) = y_ij / ((r_i + t mean r)^(1/2) (c_j + t mean c)^b) with y = sign(x) |x|^power.
 
-    Row i and column j of a table meet in one entry. Long rows and frequent columns hold large entries whatever they
-    have to do with each other; what exceeds that is left when entries are divided by powers of the sums r_i of the
-    row's and c_j of the column's |y|. Rows and columns that hold next to nothing would then have the largest values of
-    all, which t prevents.
+    Row i and column j of a table meet in one entry x_ij. Long rows and frequent columns hold large entries whatever
+    they have to do with each other. Entries are therefore divided by powers of r_i and c_j, the sums of |y| over their
+    row and their column. Rows and columns that hold next to nothing would then have the largest values of all, which t
+    prevents.
 
     A left point is a row of the table; a right point is the number of a column, as for ``Precomputed``.
 
@@ -33,9 +34,9 @@ class Association(Precomputed):
     regularization : float, default=1.0
         t, in units of the mean sum.
     column_exponent : float or None, default=None
-        b. None is 1/2 for a table of whole numbers, the noise of whose entries grows with the square roots of both sums
-        and is made even, and 1/4 for other tables: weights such as tf-idf have been made small in frequent columns
-        already. It is kept in ``column_exponent_``.
+        b, kept in ``column_exponent_``. None is 1/2 for a table of whole numbers: the noise of counts grows with the
+        square roots of both sums, and is the same everywhere once it is divided by them. It is 1/4 for other tables,
+        as weights such as tf-idf are small in frequent columns already.
 
     Attributes
     ----------
@@ -91,7 +92,7 @@ class Association(Precomputed):
         columns = self._right.weights(self._right.sums, self.regularization)
         if not sparse.issparse(Y):
             return rows[:, None] * Y * columns
-        return sparse.csr_array((Y.data * rows[row_numbers(Y)] * columns[Y.indices], Y.indices, Y.indptr), Y.shape)
+        return sparse.csr_array((Y.data * per_entry(rows, Y) * columns[Y.indices], Y.indices, Y.indptr), Y.shape)
 
     @property
     def of_columns(self) -> Association:

@@ -9,10 +9,10 @@ from .._parallel import run, slices_of
 from .points import Array, canonical
 from .structure import squared_norms
 
-CHUNK = 1 << 20
-TYPICAL = 1 << 13  # points tell how long they are
-MEANS_EPS = 64  # eps that a mean may be off
-LOST = 1e-3  # of an exponent, of a divergence or of a squared distance in bandwidths
+CHUNK = 1 << 20  # entries that are looked at together, so that copies of them stay small
+TYPICAL = 1 << 13  # points of a side, whose median length stands for that of all
+MEANS_EPS = 64  # eps, relative to a mean: rounding may put it off by so much, and constant data seem to vary
+LOST = 1e-3  # error of an exponent (a divergence, or (distance / bandwidth)^2) above which data are refused
 
 
 def variance(X: Array, Z: Array) -> float:
@@ -38,7 +38,7 @@ def manhattan_bandwidth(X: Array, Z: Array) -> float:
 
 
 def mean_squared_distance(X: Array, Z: Array) -> float:
-    """Mean of |x - z|^2 over all pairs, from means of both sides in O(n + m); one for points that are all the same."""
+    """Mean of |x - z|^2 over all pairs, from means and spreads of both sides in O(n + m); one if all are the same."""
     means, squares = [], 0.0
     for side in (X, Z):
         means.append(np.asarray(side.mean(axis=0, dtype=float)).ravel())
@@ -51,7 +51,10 @@ def mean_squared_distance(X: Array, Z: Array) -> float:
 
 
 def origin_of(Z: Array) -> np.ndarray:
-    """The mean, in numbers that single precision has, too: points of either type are moved by the same vector."""
+    """The mean of the points, rounded to single precision, so that points of either type are moved by the same vector.
+
+    It is not rounded where single precision would overflow.
+    """
     mean = Z.mean(axis=0)
     with np.errstate(over="ignore"):
         short = mean.astype(np.float32).astype(mean.dtype)
@@ -59,7 +62,10 @@ def origin_of(Z: Array) -> np.ndarray:
 
 
 def check_resolution(bandwidth: float, origin: np.ndarray | None, X: Array, Z: Array) -> None:
-    """Refuse a bandwidth that rounding loses in |x|^2 + |z|^2 - 2 x.z for typical points, measured from the origin."""
+    """Refuse a bandwidth so small that squared distances, in units of its square, are lost in rounding.
+
+    They are computed as |x|^2 + |z|^2 - 2 x.z, which cancels for points far from the origin; typical ones decide.
+    """
     typical = float(np.median(np.concatenate([_norms_from(origin, some) for some in (_spaced(X), _spaced(Z))])))
     least = np.sqrt(np.finfo(X.dtype).eps * typical / LOST)
     if bandwidth < least:
@@ -75,6 +81,7 @@ def _spaced(X: Array) -> Array:
 
 
 def _norms_from(origin: np.ndarray | None, X: Array) -> np.ndarray:
+    """|x - origin|^2 for every row; None is the origin of the coordinates."""
     if origin is None:
         return squared_norms(X)
     slices = slices_of(X.shape[0], CHUNK // X.shape[1])

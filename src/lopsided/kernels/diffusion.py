@@ -15,13 +15,13 @@ from .node import MatrixKernel
 from .points import Array, by_rows, canonical
 from .walks import Walk, dense_visits, expected_entries, last_step, visits
 
-COPIES = 5  # of the matrix while it is put together, transposed and decomposed
-COARSER = 2.0
-FEW, MOST_DENSE = 1 << 12, 1 << 14  # nodes for which "last" always solves for all values, and at most
-FULL = 1 / 8
-EXACT = 1e-9  # where new nodes meet values that were solved for
-FAINT = 0.1  # thresholds that a step must reach somewhere to be taken, where walks have no direction
-COARSEST = 0.05  # a threshold above which little more than single edges is left
+COPIES = 5  # arrays of the matrix's size that there are at once while it is put together, transposed and decomposed
+COARSER = 2.0  # times the threshold that was too fine for the budget is tried next: a few trials reach one that fits
+FEW, MOST_DENSE = 1 << 12, 1 << 14  # nodes: up to FEW "last" always solves for all values, above MOST_DENSE never
+FULL = 1 / 8  # share of all pairs above the threshold, from which solving for all of them is less work than walking
+EXACT = 1e-9  # threshold for new nodes where values were solved for: what it drops is not seen beside them
+FAINT = 0.1  # share of the threshold that a step must bring somewhere to be taken, where walks have no direction
+COARSEST = 0.05  # threshold, a chance, above which little more than single edges is left
 
 
 class Diffusion(MatrixKernel):
@@ -43,18 +43,22 @@ class Diffusion(MatrixKernel):
     restart : float, default=0.15
         Probability that a walk ends after a step; large ones stay near.
     direction : {"out", "in", "both", "undirected", "last"}, default="both"
-        "out" walks from i along the edges, with P from the rows of A; "in" walks from j against them, with P from its
-        columns, and both lead from i to j; "both" is their mean. "undirected" walks on A + A'. "last" does so, too, or
-        does not leave i at all, and then either stays or, where it can, follows one edge along its direction: K = M (I
-        + P) / 2 with M = restart sum over t >= 0 of (1 - restart)^t Q^t, Q being the undirected step and P_ii = 1 for
-        nodes without out-edges. It brings together what is near, however it is linked, and yet tells sources from
-        targets.
+        Which way walks go.
+
+        - "out": from i along the edges, with P from the rows of A.
+        - "in": from j against the edges, with P from the columns of A; they lead from i to j, too.
+        - "both": the mean of "out" and "in".
+        - "undirected": along the edges of A + A'.
+        - "last": along the edges of A + A', for any number of steps or none; then the walk stays, or takes one last
+          step along an edge of A, with chance one half each. Nodes are near each other however they are linked, and yet
+          sources are told from targets. K = M (I + P) / 2 with M = restart sum over t >= 0 of (1 - restart)^t Q^t,
+          where Q is a step along A + A' and P one along A; P_ii = 1 for nodes with edges to them and none from them.
     transform : {"log", "root"} or None, default="log"
         The logarithm of values in units of the threshold, the square root, or the values. Zeros stay zeros.
     threshold : float, default=1e-3
-        Chances of a walk below it are zero, and are not followed further: see Notes. "both" is the mean of two of them,
-        and has values down to half of it. "last" has all values, however small, where it solves for them in a dense
-        array (see ``matrix_``); of these only the logarithm cuts off what is below.
+        Chances of a walk below it are zero, and are not followed further: see Notes. "both" is the mean of two walks,
+        and has values down to half of it. Where "last" solves for all values in a dense array (see ``matrix_``) it
+        keeps them, however small; there only the logarithm cuts off what is below.
     memory_budget : float, str or None, default=None
         Bytes, or a text like "2GB", that the matrix may take; None is a quarter of the memory that is free. If it would
         take more the threshold is raised, with a :class:`~lopsided.exceptions.FallbackWarning`.
@@ -75,9 +79,9 @@ class Diffusion(MatrixKernel):
 
     Notes
     -----
-    Values of K are never found too large, and too small by no more than T threshold (restart + sum of K[:, j]) in T <=
-    log(threshold) / log(1 - restart) steps. "last" saves itself steps from hubs that reach no node with a tenth of the
-    threshold, for which T / 10 threshold times the number of j's edges may be lost.
+    Values of K are never found too large. They are too small by no more than T threshold (restart + sum of K[:, j]),
+    where T <= log(threshold) / log(1 - restart) is the number of steps. "last" takes no steps from hubs that reach no
+    node with a tenth of the threshold, and may lose another T threshold / 10 times the number of j's edges.
 
     Cost: O(1 / (restart threshold)) steps at most for a row, which has no more than 1 / threshold entries, whatever the
     size of the graph.
@@ -165,7 +169,7 @@ class Diffusion(MatrixKernel):
         return self._new(in_edges, out_edges, self.backward_, self.outward_)
 
     def _learn_last(self, A: sparse.csr_array) -> None:
-        """Walk without regard to direction, and let the last step have one."""
+        """Walk on A + A', and let the last step alone go along the edges."""
         self.near_, self.following_, self.last_ = Walk.on(_undirected(A, A.T)), Walk.on(A), last_step(A)
         if self._is_dense(A):
             self.threshold_, self.cutoff_ = float(self.threshold), EXACT
@@ -201,6 +205,7 @@ class Diffusion(MatrixKernel):
         return expected_entries(walk.P, restart=self.restart, threshold=threshold, faint=self._faint(threshold))
 
     def _faint(self, threshold: float) -> float:
+        """The chance that a step must reach somewhere to be taken; zero takes every step."""
         return FAINT * threshold if self.direction == "last" else 0.0
 
     def _merged(self, first: sparse.csr_array | None, last: sparse.csr_array | None) -> sparse.csr_array:

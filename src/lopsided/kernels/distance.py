@@ -54,7 +54,7 @@ class Laplacian(Kernel):
 
     @property
     def symmetric(self) -> bool:
-        """So are distances."""
+        """True, as distances are."""
         return True
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
@@ -101,7 +101,7 @@ class TL1(Kernel):
 
     @property
     def symmetric(self) -> bool:
-        """So are distances."""
+        """True, as distances are."""
         return True
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:

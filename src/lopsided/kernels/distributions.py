@@ -11,14 +11,14 @@ from .._parallel import slices_of
 from .bandwidth import LOST
 from .points import Array, dense
 
-TOLERANCE = 1e-5  # of a sum of probabilities; a row normalised in single precision is well within
-LEAST = 2**12  # smallest normal numbers: a probability below them is zero
-MOST = 2**10  # no finite divergence of discrete distributions is larger, as -log(LEAST tiny) is not
-DENSITIES = 1 << 20
+TOLERANCE = 1e-5  # how far a sum of probabilities may be from one; a row normalised in single precision is well within
+LEAST = 2**12  # in units of the smallest normal number: smaller probabilities count as zero, so that MOST holds
+MOST = 2**10  # of a divergence: no finite one of discrete distributions is larger, as -log(LEAST tiny) is not
+DENSITIES = 1 << 20  # logarithms of densities that are held at once
 
 
 class Family(ABC):
-    """Distributions of one kind. All work on one side is in ``left`` or ``right``; ``divergences`` meets the pairs."""
+    """Distributions of one kind. Work for one side is done in ``left`` and ``right``, for pairs in ``divergences``."""
 
     left_is_cheap = True
 
@@ -45,7 +45,7 @@ class Discrete(Family):
         return np.hstack([-P, xlogy(P, P).sum(axis=1, keepdims=True)])
 
     def right(self, Z: Array) -> np.ndarray:
-        """The rows [log q, 1], with a number in place of log 0 that no probability brings below MOST."""
+        """The rows [log q, 1]; log 0 is a number so negative that with any p > 0 the divergence exceeds MOST."""
         Q = self._checked(Z, "Z")
         logs = np.log(Q, out=np.full_like(Q, -np.finfo(Q.dtype).max / 4), where=Q > 0)
         return np.hstack([logs, np.ones_like(Q[:, :1])])
@@ -92,7 +92,7 @@ class Gaussian(Family):
         return np.hstack([1 / v, -2 * m / v, np.ones_like(own), own]) / 2
 
     def _checked(self, X: Array, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """Means from an origin among them, as m^2 + m'^2 - 2 m m' cancels far from it, and variances."""
+        """Means, measured from their middle, and variances: far from it m^2 + m'^2 - 2 m m' would cancel."""
         m, v = self._split(dense(X))
         check_variances(v, name)
         return m - self.origin.astype(m.dtype), v

@@ -15,7 +15,7 @@ from .base import Kernel
 from .distributions import Discrete, Family, Gaussian, Mixture
 from .points import Array, check_sides, dense
 
-SAMPLE = 256
+SAMPLE = 256  # points of each side from which the typical divergence is learned
 
 
 def _mixture(kernel: KullbackLeibler, Z: Array) -> Mixture:
@@ -126,7 +126,7 @@ class KullbackLeibler(Kernel):
 
     @property
     def left_is_cheap(self) -> bool:
-        """Not for mixtures, whose entropy takes draws."""
+        """False for mixtures, whose entropy is a mean over draws."""
         return self.family_.left_is_cheap
 
     def left(self, X: Array) -> np.ndarray:

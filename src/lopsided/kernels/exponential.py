@@ -12,11 +12,11 @@ from sklearn.utils._param_validation import Interval
 
 from .bandwidth import check_resolution, euclidean_bandwidth, origin_of
 from .base import PullBack
-from .csr import row_numbers
+from .csr import per_entry
 from .points import Array
 from .structure import SparseKernel, Structure, lifted, product, squared_norms
 
-STEEPEST = 5.0  # beyond, what the linear term adds off the unit and the sparse part takes back costs digits
+STEEPEST = 5.0  # exponent at x.z = unit up to which a linear term pays: elsewhere the sparse part undoes it, at a loss
 
 
 class ExponentialKernel(SparseKernel):
@@ -28,7 +28,7 @@ class ExponentialKernel(SparseKernel):
 
     @property
     def symmetric(self) -> bool:
-        """So is the inner product, and what is added to it."""
+        """True: x.z is symmetric, and so is what is added to it."""
         return True
 
     @property
@@ -77,12 +77,12 @@ class ExponentialStructure:
         self.right = np.exp(self.beta)[:, None]
 
     def slope(self, unit: float) -> float | None:
-        """That of the chord of exp(rate p) from p = 0 to a unit; None where it is too steep."""
+        """The slope of the chord of exp(rate p) from p = 0 to p = unit; None where it would cost digits."""
         step = self.kernel.rate * unit
         return float(np.expm1(step)) / unit if step < STEEPEST else None
 
     def left_exponents(self, X: Array, P: sparse.csr_array, slope: float) -> np.ndarray:
-        """alpha(x), from the points or from their products P with the right ones."""
+        """alpha(x) of the rows; kernels that are normalised find it from the products P with the right points."""
         return self.kernel.left_exponents(X)
 
     def expand(self, X: Array, P: sparse.csr_array, slope: float) -> tuple[np.ndarray, np.ndarray]:
@@ -90,7 +90,7 @@ class ExponentialStructure:
         alpha = self.left_exponents(X, P, slope)
         E = self.kernel.rate * P.data
         E += self.beta[P.indices]
-        E += alpha[row_numbers(P)]
+        E += per_entry(alpha, P)
         return np.exp(alpha)[:, None], np.exp(E, out=E)
 
 
@@ -196,7 +196,7 @@ class RBF(ExponentialKernel):
         return -self.rate / 2 * squared_norms(Z)
 
     def moved(self, X: Array) -> Array:
-        """Distances do not see a translation; far from the origin |x|^2 + |z|^2 - 2 x.z cancels."""
+        """Measured from ``origin_``: distances stay the same, and |x|^2 + |z|^2 - 2 x.z cancels less."""
         return X if self.origin_ is None else X - self.origin_.astype(X.dtype)
 
     def differentiate(self, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, PullBack]:

@@ -20,7 +20,7 @@ class InnerProductKernel(SparseKernel):
 
     @property
     def symmetric(self) -> bool:
-        """So is the inner product."""
+        """True, as x.z is."""
         return True
 
     @abstractmethod
@@ -47,6 +47,8 @@ class InnerProductKernel(SparseKernel):
 
 
 class _InnerStructure:
+    """How such a kernel is expanded on sparse points; see :class:`~lopsided.kernels.structure.Structure`."""
+
     def __init__(self, kernel: InnerProductKernel, Z: sparse.csr_array) -> None:
         self.kernel = kernel
         self.right = np.ones((Z.shape[0], 1), dtype=Z.dtype)
@@ -78,7 +80,7 @@ class Linear(InnerProductKernel):
     """
 
     def profile(self, P: np.ndarray) -> np.ndarray:
-        """Return u itself."""
+        """Return x.z itself."""
         return P
 
     def derivative(self, P: np.ndarray) -> np.ndarray:

@@ -12,15 +12,15 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.utils._param_validation import Interval
 
 from ..exceptions import ConvergenceWarning, warn
-from .csr import row_numbers, some_entries
+from .csr import per_entry, some_entries
 from .node import GraphKernel
 from .points import Array, by_rows, canonical
 
-SHARE = 0.5  # of the largest beta
-PRECISION = 1e-3  # relative gap between the bounds of the spectral radius
-APART = 1e-2  # a gap that is worth a word
-MAX_STEPS = 1000
-MAX_TERMS = 10_000
+SHARE = 0.5  # of the largest beta: the default
+PRECISION = 1e-3  # relative gap between the bounds of the spectral radius, at which they are near enough
+APART = 1e-2  # relative gap from which a warning says that they are not
+MAX_STEPS = 1000  # of the power iteration
+MAX_TERMS = 10_000  # steps of the longest walk that is counted
 
 
 class Katz(GraphKernel):
@@ -106,6 +106,7 @@ class Katz(GraphKernel):
         return geometric_sum(lambda block: M @ block, V)
 
     def _after(self, edges: sparse.csr_array, transposed: bool) -> np.ndarray:
+        """Walks along one of these edges alone, and along it and then any walk between known nodes."""
         first = self.beta_ * edges.toarray().T
         return (first + self.walks(first, transposed)).T
 
@@ -116,6 +117,7 @@ class Katz(GraphKernel):
         return columns
 
     def _default(self, A: sparse.csr_array, radius: float) -> float:
+        """The beta that None stands for."""
         size = abs(A)
         out, into = (np.sqrt(size.sum(axis=axis).max(initial=0)) for axis in (1, 0))
         return SHARE / (radius or out * into or 1.0)
@@ -149,10 +151,10 @@ class Bounds(NamedTuple):
 def spectral_radius(A: sparse.csr_array) -> Bounds:
     """Bounds of the largest eigenvalue of a matrix with entries >= 0.
 
-    It is that of the largest strongly connected component. On each of them a power iteration gives the bounds of
-    Collatz and Wielandt: min and max of (A x)_i / x_i for any positive x. It multiplies by A + c I, which no period
-    stops, with c the geometric mean of the bounds: then neither the unit of the weights nor a scaling D^-1 A D, which
-    leaves eigenvalues as they are, slows it down.
+    It is the largest of those of the strongly connected components. For each of them min and max of (A x)_i / x_i are
+    bounds, whatever the positive x (Collatz and Wielandt), and a power iteration brings them together. It multiplies by
+    A + c I, as powers of A alone need not converge on a graph with a period. With c the geometric mean of the bounds
+    neither the unit of the weights nor a scaling D^-1 A D, which leaves eigenvalues as they are, slows it down.
     """
     A, part = _cyclic(A)
     if not A.nnz:
@@ -177,9 +179,9 @@ def spectral_radius(A: sparse.csr_array) -> Bounds:
 
 
 def _cyclic(A: sparse.csr_array) -> tuple[sparse.csr_array, np.ndarray]:
-    """Edges that lie in a cycle, between the nodes that have any, and the strong component of each of those."""
+    """The edges that lie in cycles, among the nodes that have any, and the strong component of each such node."""
     _, part = connected_components(A, connection="strong")
-    inside = (part[row_numbers(A)] == part[A.indices]) & (A.data > 0)
+    inside = (per_entry(part, A) == part[A.indices]) & (A.data > 0)
     A = some_entries(A, inside).astype(float)
     nodes = np.flatnonzero(np.diff(A.indptr))
     return by_rows(A[nodes][:, nodes]), np.unique(part[nodes], return_inverse=True)[1]

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_array
 
 from ..exceptions import LopsidedWarning, warn
 from .base import Kernel
-from .points import FLOATS, Array, canonical
+from .points import FLOATS, Array, canonical, dense
 
 NORMALISED_LEFT = ("left", "both")
 NORMALISED_RIGHT = ("right", "both")
@@ -74,7 +74,7 @@ class GraphKernel(Kernel):
         """k(known, new) transposed, shape (b, n_nodes)."""
 
     def left(self, X: Array) -> np.ndarray:
-        """The node numbers, checked, as floats: what they are compared by has the type of the points."""
+        """The node numbers, checked, as floats like points of any other kernel."""
         return self.numbers(X)[:, None].astype(float)
 
     def right(self, Z: Array) -> np.ndarray:
@@ -83,8 +83,7 @@ class GraphKernel(Kernel):
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Look the entries up."""
-        K = self.values(L[:, 0].astype(np.intp), R[:, 0].astype(np.intp))
-        return K.toarray() if sparse.issparse(K) else K
+        return dense(self.values(L[:, 0].astype(np.intp), R[:, 0].astype(np.intp)))
 
     def block(self, X: Array, Z: Array) -> Array:
         """The entries between nodes, sparse if the kernel's matrix is."""
@@ -92,7 +91,7 @@ class GraphKernel(Kernel):
 
     def numbers(self, X: Array) -> np.ndarray:
         """Node numbers as integers, checked."""
-        given = (X.toarray() if sparse.issparse(X) else np.asarray(X))[:, 0]
+        given = dense(X)[:, 0]
         numbers = given.astype(np.intp)
         wrong = (numbers != given) | (numbers < 0) | (numbers >= self.n_nodes_)
         if wrong.any():
@@ -120,7 +119,7 @@ class NodeKernel(MatrixKernel):
 
     G is the adjacency with self-loops added, divided by degrees if asked. Samples are node numbers, an array of shape
     (n, 1), so that cross-validation has both k(test, training) and k(training, test) at hand: the whole graph belongs
-    to the kernel, and labels alone are held back.
+    to the kernel, and only labels are held back.
 
     Parameters
     ----------
@@ -178,7 +177,7 @@ class NodeKernel(MatrixKernel):
 
 
 class Balance:
-    """How an adjacency gets its self-loops and is divided by degrees, remembered for nodes that come later."""
+    """Self-loops and division by degrees: what is done to an adjacency, and to the edges of nodes that come later."""
 
     def __init__(self, A: Array, normalize: str | None, self_loops: float, isolated: np.ndarray | None = None) -> None:
         """Nodes that are marked as isolated get no self-loop, and no warning speaks of them."""
@@ -205,7 +204,7 @@ class Balance:
         return _scaled(in_edges, own, self.left)
 
     def _of_known(self, A: Array, axis: int, name: str) -> np.ndarray:
-        """Weights of the nodes of the matrix; those that have none to divide by are spoken of."""
+        """Weights of the nodes of the matrix; warns of those whose sum is zero."""
         sums = self._sums(A, axis, self.loops)
         empty = (sums == 0) & ~self.isolated
         if empty.any():
@@ -221,7 +220,7 @@ class Balance:
             return np.asarray(A.sum(axis=axis)).ravel() + np.asarray(loops, dtype=A.dtype)
 
     def _weights(self, sums: np.ndarray, name: str) -> np.ndarray:
-        """1 / sums, or 1 / sqrt(sums) if both sides are normalised; nodes without an edge keep their zeros."""
+        """1 / sums, or 1 / sqrt(sums) if both sides are normalised; one where the sum is zero."""
         if sums.min() < 0:
             raise ValueError(
                 f"normalize={self.normalize!r} divides by the sums of weights, but {name} {int(sums.argmin())} sums to "

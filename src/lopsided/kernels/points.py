@@ -40,7 +40,7 @@ def canonical(S: Array) -> Array:
 
 
 def by_rows(S: Array) -> Array:
-    """A sparse matrix as a CSR array, with the narrow indices that halve a product's traffic; a dense one as it is."""
+    """A sparse matrix as a CSR array, with 32-bit indices, which are faster, if they do; a dense one as it is."""
     if not sparse.issparse(S):
         return S
     S = copy(S) if isinstance(S, sparse.csr_array) else sparse.csr_array(S)  # scipy leaves notes on what it looks at

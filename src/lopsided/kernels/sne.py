@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.special import logsumexp, softmax
 
 from .base import Kernel, PullBack, Weighted
-from .csr import row_numbers, row_peaks, row_sums
+from .csr import per_entry, row_peaks, row_sums
 from .exponential import RBF, ExponentialKernel, ExponentialStructure
 from .points import Array
 from .structure import Structure, over_rows, product, refuse_sparse_sums
@@ -71,7 +71,7 @@ class SNE(RBF):
         return narrow
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
-        """Return exp(l.r) for all pairs, at most one where sums run over a few points and may miss the nearest."""
+        """Return exp(l.r) for all pairs, cut at one where sums run over landmarks, which may miss the nearest point."""
         if not self.bounded_:
             return super().pairs(L, R)
         E = product(L, R)
@@ -95,12 +95,12 @@ class SNE(RBF):
 
     @property
     def symmetric(self) -> bool:
-        """Rows are normalised and columns are not."""
+        """False: rows are normalised, and columns are not."""
         return False
 
     @property
     def normalised(self) -> bool:
-        """Over the right set."""
+        """True: rows are divided by their sums over the right set."""
         return True
 
     def left_exponents(self, X: Array) -> np.ndarray:
@@ -113,7 +113,7 @@ class SNE(RBF):
         return over_rows(X, Z, lambda _, P: -logsumexp(self.rate * P + beta, axis=1))
 
     def structure(self, Z: sparse.csr_array) -> Structure:
-        """As for RBF; beside the right set itself the sums come from products that are at hand."""
+        """As for RBF; where Z is the right set itself, sums of rows are taken from the products that are at hand."""
         return _SNEStructure(self, Z) if Z is self.right_set_ else ExponentialStructure(self, Z)
 
 
@@ -125,11 +125,11 @@ class _SNEStructure(ExponentialStructure):
         self.pull = Z.T @ self.right[:, 0]
 
     def expand(self, X: Array, P: sparse.csr_array, slope: float) -> tuple[np.ndarray, np.ndarray]:
-        """As for RBF; refuse points whose products with all near ones are so negative that the background is lost."""
+        """As for RBF; refuses data for which the sparse part would be a difference of large numbers."""
         left, values = super().expand(X, P, slope)
         most = np.finfo(left.dtype).eps ** -0.5
         if left.max(initial=0) * np.exp(self.total) > most:
-            weights = left[row_numbers(P), 0] * self.right[P.indices, 0]
+            weights = per_entry(left[:, 0], P) * self.right[P.indices, 0]
             if not weights.max(initial=0) < most:
                 raise ValueError(
                     f"bandwidth={self.kernel.bandwidth_:g} is so small beside entries of opposite signs that sparse "
@@ -138,12 +138,15 @@ class _SNEStructure(ExponentialStructure):
         return left, values
 
     def left_exponents(self, X: Array, P: sparse.csr_array, slope: float = 0.0) -> np.ndarray:
-        """Minus log sum_j exp(beta_j) (1 + slope x.z_j) + what the entries of P differ from that."""
+        """Minus the logarithm of the row's sum, that of the background corrected at the entries of P.
+
+        The background sums to sum_j exp(beta_j) (1 + slope x.z_j).
+        """
         beta = self.beta[P.indices]
         E = self.kernel.rate * P.data
         E += beta
         peak = row_peaks(E, P, least=0.0)
-        shift = peak[row_numbers(P)]
+        shift = per_entry(peak, P)
         beta -= shift
         excess = np.exp(E - shift) - np.exp(beta) * (1 + slope * P.data)
         whole = np.exp(self.total - peak)

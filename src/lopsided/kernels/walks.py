@@ -1,4 +1,4 @@
-"""Random walks with restart on a sparse graph: personalised PageRank, a threshold below which nothing is followed."""
+"""Random walks with restart on a sparse graph: personalised PageRank, followed as far as chances reach a threshold."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 from scipy import linalg, sparse
 
 from .._parallel import run, slices_of
-from .csr import row_peaks, row_sums, scale_rows, some_entries
+from .csr import per_entry, row_peaks, row_sums, scale_rows, some_entries
 from .points import by_rows
 
-BLOCK_ROWS = 1 << 10
-SAMPLE_ROWS = 256
-SINK = 1e-3
+BLOCK_ROWS = 1 << 10  # starts whose walks a thread follows together
+SAMPLE_ROWS = 256  # nodes from whose walks those of all are judged
+SINK = 1e-3  # chance that a node without edges from it stays: it has scores of its own, below those of nodes with edges
 
 
 class Walk(NamedTuple):
@@ -32,7 +32,7 @@ class Walk(NamedTuple):
         """The walk on a graph with weights >= 0."""
         peaks = row_peaks(A.data, A, least=0.0)
         peaks += peaks == 0
-        relative = sparse.csr_array((A.data / _of_entries(peaks, A), A.indices, A.indptr), shape=A.shape)
+        relative = sparse.csr_array((A.data / per_entry(peaks, A), A.indices, A.indptr), shape=A.shape)
         sums = row_sums(relative.data, relative)
         return cls(scale_rows(relative, 1 / (sums + (sums == 0))), peaks, sums)
 
@@ -65,14 +65,17 @@ class Walk(NamedTuple):
 
 
 def last_step(A: sparse.csr_array) -> sparse.csr_array:
-    """Stay with chance one half, or follow an edge; without edges from it a node stays, without any it is not there."""
+    """The last step of a walk, (I + P) / 2: stay with chance one half, or follow an edge.
+
+    A node without edges from it always stays; the row of a node without any edge is zero.
+    """
     out = Walk.on(A)
     stay = np.where(out.leads_on, 0.5, np.bincount(A.indices, minlength=A.shape[0]) > 0)
     return by_rows(sparse.diags_array(stay.astype(A.dtype)) + 0.5 * out.P)
 
 
 def edge_steps(A: sparse.csr_array) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """P = D^-1 A and its transpose; a node without edges from it stays, with a chance of a thousandth."""
+    """P = D^-1 A and its transpose; in the first a node without edges from it stays with a chance of a thousandth."""
     out = Walk.on(A)
     stay = np.where(out.leads_on, 0, SINK).astype(A.dtype)
     return by_rows(sparse.diags_array(stay) + out.P), by_rows(out.P.T)
@@ -95,19 +98,20 @@ def visits(
     faint: float = 0.0,
     last: sparse.csr_array | None = None,
 ) -> sparse.csr_array:
-    """The rows of restart sum over t >= 1 of (1 - restart)^t S P^(t - 1), S = starts; none below the threshold.
+    """Where walks end: restart sum over t >= 1 of (1 - restart)^t S P^(t - 1), a row for each row of S, the starts.
 
-    With S = P it is the chance that a walk from a node, which ends after each step with probability ``restart``, ends
-    in another after at least one: personalised PageRank without what stays at the start. Chances that fall below the
-    threshold at some step are followed no further, so that no entry is found too large, and none is too small by more
-    than T threshold (restart + the sum of its column), where T <= log(threshold) / log(1 - restart) steps are taken.
+    A walk takes its first step by S and others by P, and ends after each with probability ``restart``. With S = P the
+    entries are the chances to end in a node after at least one step: personalised PageRank without what stays at the
+    start. Chances below the threshold are followed no further at any step, and are zero in the result: no entry is too
+    large, and none is too small by more than T threshold (restart + the sum of its column), where
+    T <= log(threshold) / log(1 - restart) steps are taken.
 
-    With a last step L the walks may also end where they start, before any step, and then all of them take that step:
-    restart sum over t >= 0 of (1 - restart)^t P^t L, for S = P.
+    With a last step L, for which S must be P, walks may also end before any step, and all of them then take that step:
+    restart sum over t >= 0 of (1 - restart)^t P^t L.
 
     A step that leads nowhere with a chance of ``faint`` or more is not taken: hubs have thousands of edges and would
-    spread a walk so thin that hardly anything of it reaches the threshold. On an undirected graph this loses less than
-    T faint times its degree of an entry.
+    spread a walk so thin that hardly anything of it reaches the threshold. On an undirected graph this takes less than
+    T faint times the degree of its column from an entry.
 
     Cost: fewer than 1 / (restart threshold) chances are followed for a row, whatever the size of the graph.
     """
@@ -147,8 +151,3 @@ def _total(parts: list[sparse.csr_array]) -> sparse.csr_array:
     ends = np.arange(0, len(columns) + 1, len(parts), dtype=np.int32)
     together = sparse.csr_array((np.ones(len(columns), dtype=parts[0].dtype), columns, ends))
     return together @ sparse.vstack(parts, format="csr")
-
-
-def _of_entries(values: np.ndarray, A: sparse.csr_array) -> np.ndarray:
-    """The value of its row for every stored entry."""
-    return np.repeat(values, np.diff(A.indptr))

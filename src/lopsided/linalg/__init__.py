@@ -15,17 +15,17 @@ from .compatibility import (
 )
 from .condition import condition_residual, solve_condition, split_condition
 from .dense import lapack
+from .dictionary import learn_dictionary
 from .discriminant import BlockRules, Discriminant, block_sweeps, directions, nearest_mean, refine
 from .factors import Factors, Side, exact_sides, powers
-from .finite import NotFiniteError, check_finite
+from .finite import check_finite
 from .kernel_saddle import KernelSaddle, saddle_of_landmarks, saddle_of_samples
 from .lanczos import arpack, propack
 from .landmarks import PLACES, STRATEGIES, Landmarks
 from .landscape import Labels, Landscape, Pairs
-from .low_rank_prior import learn_dictionary
 from .minres import Minres
 from .nystrom import Nystrom, nystrom
-from .prior_nystrom import Learned, learn_kernel
+from .prior_nystrom import LearnedKernel, learn_kernel
 from .reduced import Reduced
 from .saddle import Closeness, Duals, Fold, HeldOut, Saddle, System
 from .saddle_solvers import (
@@ -68,10 +68,9 @@ __all__ = [
     "Labels",
     "Landmarks",
     "Landscape",
-    "Learned",
+    "LearnedKernel",
     "LearnedProjection",
     "Minres",
-    "NotFiniteError",
     "Nystrom",
     "PCAProjection",
     "PairTargets",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from copy import deepcopy
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -21,14 +22,14 @@ from .landmarks import PLACES, Landmarks, by_leverage, given_landmarks, pivoted,
 from .nystrom import Nystrom, nystrom
 from .solvers import Choice, choose
 
-FEWEST, MOST, EACH = 200, 2000, 20  # landmarks by default: so many for each component, within these bounds
+FEWEST, MOST, EACH = 200, 2000, 20  # landmarks by default: EACH for each component, from FEWEST to MOST
 FIRST = 4  # landmarks for each component at which a search begins
-GROWTH = 2
-MANY_SUMS = 1 << 28  # kernel values that denominators may cost without being asked for
-SPARE = 4  # triplets at least beyond those wanted, for the estimate
-HELD_OUT = 128  # rows, and columns, on which the accuracy is estimated: at least so many,
-HELD_OUT_EACH = 4  # and so many for each component
-SMALL_COPIES = 5  # of the matrix of the landmarks, in double precision
+GROWTH = 2  # times as many landmarks at the next attempt of a search
+MANY_SUMS = 1 << 28  # kernel values that denominators over all points may cost, unless they are asked for
+LEAST_SPARE = 4  # triplets beyond those wanted, for the estimate; as many as those wanted if they are more
+HELD_OUT = 128  # rows, and columns, at least, on which the accuracy is estimated
+HELD_OUT_EACH = 4  # such rows, and columns, for each component, if that is more
+SMALL_COPIES = 5  # arrays of the size of the landmarks' matrix, in double precision, that there are at once
 
 Counts = tuple[int, int]
 
@@ -94,10 +95,10 @@ def approximate(
 
     while True:
         _check_budget(counts, budget)
-        placed = _place(landmarks, kernel, X, Z, counts, solve, seed)
+        placed = _place(landmarks, kernel, X, Z, counts=counts, solve=solve, seed=seed)
         if not tol:
             return solve(placed), ()
-        result = solve(placed, spare=0 if plain else max(SPARE, int(k)))
+        result = solve(placed, spare=0 if plain else max(LEAST_SPARE, int(k)))
         eta = estimate_eta(result, X, Z, np.random.default_rng(seed))
         result = result.without_spare()
         left, right = result.landmarks
@@ -135,10 +136,12 @@ def many_sums(kernel: Kernel, X: Array, Z: Array) -> bool:
 def estimate_eta(result: Nystrom, X: Array, Z: Array, rng: np.random.Generator) -> float:
     """The 2024 paper's eta (section 4.4), estimated from a few rows and columns of the matrix.
 
-    eta is the mean over both sides' vectors of 1 - |cosine| with the exact ones, weighted by s_i / s_1. In place of the
-    exact left vectors stand those of a power step, K V, on rows H that were held out, turned as the singular vectors of
-    B, the least-squares solution of U[H] B = (K V)[H]; and so for the right vectors. Spare triplets show what the
-    last ones are mixed with. What lives on a few rows that are neither landmarks nor held out is not seen.
+    eta is the mean over both sides' vectors of 1 - |cosine| with the exact ones, weighted by s_i / s_1. The exact ones
+    are not known. In place of the left ones stand the columns of K V on some rows H that are held out: a power step
+    brings nearer the space that they span. In it they are turned by the right singular vectors of B, the least-squares
+    solution of U[H] B = (K V)[H]. The right side is treated alike. Spare triplets show what the last ones are mixed
+    with. What lives on a few rows that are neither landmarks nor held out is not seen.
+
     Cost: h (n + m) kernel values for h held-out rows and as many columns: 128, or four for each triplet if more.
     """
     factors, (rows, columns) = result.factors, result.landmarks
@@ -163,14 +166,14 @@ def estimate_eta(result: Nystrom, X: Array, Z: Array, rng: np.random.Generator) 
 
 
 def _whitening(vectors: np.ndarray) -> np.ndarray:
-    """A triangle T for which the columns of vectors T are orthonormal; the plain extension leaves them oblique."""
+    """A triangle T that makes the columns of vectors @ T orthonormal; those of the plain extension are not."""
     gram = (vectors.T @ vectors).astype(float)
     gram.flat[:: len(gram) + 1] += np.finfo(float).eps * np.trace(gram)  # columns may be parallel
     return np.linalg.inv(np.linalg.cholesky(gram)).T
 
 
 def _held_out(n: int, known: np.ndarray | None, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Rows that are no landmarks, and then landmarks."""
+    """Numbers of rows at random; landmarks are among them only if there are too few others."""
     order = rng.permutation(n)
     if known is not None:
         order = order[np.argsort(np.isin(order, known), kind="stable")]
@@ -202,7 +205,7 @@ def _counts(n_landmarks: int | Counts | None, k: int | float, shape: Counts, sea
 
 
 def _place(
-    landmarks: Any, kernel: Kernel, X: Array, Z: Array, counts: Counts, solve: Any, seed: int
+    landmarks: Any, kernel: Kernel, X: Array, Z: Array, *, counts: Counts, solve: Callable[..., Nystrom], seed: int
 ) -> tuple[Landmarks, Landmarks]:
     """Landmarks of both sides, by a strategy or as given."""
     if not isinstance(landmarks, str):

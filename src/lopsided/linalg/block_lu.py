@@ -14,7 +14,7 @@ from .._parallel import slices_of
 from ..operators.stored import Stored
 from .saddle import BlockwiseSystem, Duals, Saddle, dense_lu, factorised
 
-BATCH_ENTRIES = 1 << 22
+BATCH_ENTRIES = 1 << 22  # numbers in the solutions with unit vectors that are held at once
 
 
 class BlockLU(Saddle):
@@ -33,7 +33,7 @@ class BlockLU(Saddle):
 
     @property
     def leaves_one_out(self) -> bool:
-        """Not with damping: the damped inverse is not that of a system."""
+        """Whether there is no damping: the damped inverse is not that of a system."""
         return not self.damping
 
     def at(self, C: float) -> BlockLUSystem:
@@ -64,7 +64,7 @@ class BlockLUSystem(BlockwiseSystem):
         return Duals(x[: len(Y)], x[len(Y) :], b[0], b[1])
 
     def inverse(self, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The same; the offsets see to sums of zero."""
+        """The unknowns without their offsets, which make their sums zero."""
         x, _ = self._unknowns(R1, R2)
         return x[: len(R1)], x[len(R1) :]
 

@@ -8,7 +8,7 @@ from scipy.optimize import linear_sum_assignment
 
 from .factors import Factors
 
-MOST = 16  # classes that are counted from singular values
+MOST = 16  # classes at most that are counted from singular values
 
 
 def block_means(factors: Factors, left: np.ndarray, right: np.ndarray, counts: tuple[int, int]) -> np.ndarray:
@@ -22,7 +22,10 @@ def block_means(factors: Factors, left: np.ndarray, right: np.ndarray, counts: t
 
 
 def partners(means: np.ndarray) -> np.ndarray:
-    """The left class of every right class, one to one, with the largest sum; there are not more right than left."""
+    """The left class of every right class, one to one, so that the sum of their means is largest.
+
+    There must be no more right classes than left ones.
+    """
     pairs = linear_sum_assignment(-means)
     return pairs[0][np.argsort(pairs[1])]
 

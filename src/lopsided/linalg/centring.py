@@ -1,4 +1,4 @@
-"""Dense arrays without their means, and what they leave of the vector of ones."""
+"""Dense arrays without their means."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ def centred_twice(K: np.ndarray) -> np.ndarray:
 
 
 def led_by_ones(B: np.ndarray) -> np.ndarray:
-    """B + t 11' for a centred B, with t so large that the vector of ones, which B annihilates, comes before all others.
+    """B + t 11' for a centred B, with t so large that the vector of ones comes first in a decomposition.
 
-    What follows it in a decomposition is that of B on the vectors that sum to zero, and nothing else.
+    B takes the vector of ones to zero, and so would have it anywhere among its null vectors. What follows the first is
+    then the decomposition of B on the vectors that sum to zero, and nothing else.
     """
     return B + (2 * np.linalg.norm(B) or 1.0) / len(B)

@@ -9,21 +9,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import reduce
 from operator import matmul
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 
 from .._parallel import slices_of
+from ..kernels.points import Array, dense
 from .factors import canonical_signs
 
-Array = Any
-BLOCK_ENTRIES = 1 << 22
+BLOCK_ENTRIES = 1 << 22  # entries of a matrix that are made dense at once
 
 
 @dataclass(frozen=True)
 class Compatibility:
-    """x -> x C_x and z -> z C_z, each C a product of factors that is never multiplied out: as given, or nothing."""
+    """The maps x -> x C_x and z -> z C_z, each C a product of factors that is never multiplied out.
+
+    A side without factors stays as it is. This class holds factors as they are given; others find them.
+    """
 
     left_factors: tuple[Array, ...] = ()
     right_factors: tuple[Array, ...] = ()
@@ -62,7 +65,7 @@ class PCAProjection(Compatibility):
 
     @staticmethod
     def factors(W: Array, width: int, rng: np.random.Generator) -> tuple[Array, ...]:
-        """Leading vectors, of signs that do not depend on how they were found, and zeros where there are fewer."""
+        """Leading vectors, with canonical signs, and columns of zeros where there are fewer than the width."""
         E, _, (*first, last) = thin_svd(W)
         last = (last * canonical_signs(E))[:, :width]
         return (*first, np.pad(last, ((0, 0), (0, width - last.shape[1]))))
@@ -171,10 +174,10 @@ def thin_svd(W: Array) -> tuple[np.ndarray, np.ndarray, tuple[Array, ...]]:
 
 
 def _outside(E: np.ndarray, W: Array) -> float:
-    """The share of W that its range, as the columns of E span it, leaves out; in blocks of columns."""
+    """|W - E E^T W| / |W|: the share of W outside the space that the columns of E span; in blocks of columns."""
     squares = total = 0.0
     for columns in slices_of(W.shape[1], max(1, BLOCK_ENTRIES // W.shape[0])):
-        block = W[:, columns].toarray() if sparse.issparse(W) else W[:, columns]
+        block = dense(W[:, columns])
         squares += float(np.sum((block - E @ (E.T @ block)) ** 2, dtype=float))
         total += float(np.sum(block**2, dtype=float))
     return float(np.sqrt(squares / total)) if total > 0 else 0.0

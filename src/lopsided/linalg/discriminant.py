@@ -108,11 +108,13 @@ def block_sweeps(
     *,
     sweeps: int = 20,
 ) -> tuple[BlockRules | None, np.ndarray, np.ndarray]:
-    """Lower |K - R M C^T|^2 over both partitions in turn, M being the blocks' means, from two that are nearly right.
+    """Bring both partitions in turn nearer to blocks on which K is constant, from two that are nearly right.
 
-    Given C a row belongs to the nearest mean among those of K C, which averages the noise of all columns of a class;
-    singular vectors average it too, but carry their own. Ends where no label changes, or one would be the last of its
-    class. Cost: a product with K and one with its transpose a sweep.
+    What is lowered is the sum of squared differences between the entries of K and the means of their blocks. C has a
+    column for each class of columns, constant on its members. A row of K goes to the class of rows whose mean is
+    nearest in K C, which averages the noise over all columns of a class; singular vectors average it too, but carry
+    noise of their own. Then columns are treated alike. Ends where no label changes, or a class would be emptied. Cost:
+    a product with K and one with its transpose a sweep.
 
     Parameters
     ----------

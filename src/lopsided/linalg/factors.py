@@ -10,7 +10,7 @@ import numpy as np
 from .._parallel import run, slices_of
 
 SLAB = 1 << 17  # rows that are worth a thread
-NULL = 10  # sqrt(points) eps: singular values below this share of the largest are rounding
+NULL = 10  # in units of sqrt(points) eps: singular values below this share of the largest are rounding
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Factors:
         return Factors(self.U[:, :k], self.s[:k], self.V[:, :k])
 
     def canonical(self) -> Factors:
-        """Order descending and turn every pair so that the left entry of largest magnitude is positive."""
+        """Order descending, and give every pair the sign that makes its largest left entry, in magnitude, positive."""
         U, s, V = self.U, self.s, self.V
         if np.any(np.diff(s) > 0):
             order = np.argsort(-s, kind="stable")
@@ -57,7 +57,10 @@ class Factors:
 
 
 class Side(NamedTuple):
-    """How points of one side are embedded: k(x, points or landmarks of the other side) map - offset."""
+    """How points of one side are embedded: k @ map - offset, k being kernel values with the other side's landmarks.
+
+    Where there are no landmarks these are all points of the other side.
+    """
 
     map: np.ndarray
     offset: np.ndarray

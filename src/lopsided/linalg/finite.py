@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-
-class NotFiniteError(ValueError):
-    """A kernel matrix has overflowed, or holds what is not a number."""
+from ..exceptions import NotFiniteError
 
 
 def check_finite(block: np.ndarray) -> None:

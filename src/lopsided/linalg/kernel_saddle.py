@@ -21,7 +21,7 @@ from .saddle_solvers import build_saddle
 from .solvers import Choice
 from .spectral import Spectral, of_landmarks
 
-N_LANDMARKS = 1000
+N_LANDMARKS = 1000  # by default
 KEPT = 0.7  # components for each landmark; the last ones are mostly rounding
 
 
@@ -40,7 +40,7 @@ class KernelSaddle:
     X, Z : arrays or sparse matrices
         Left and right points.
     over_points : callable
-        Takes duals of all samples and the targets Y to the duals of these points.
+        Takes the duals of all samples, and the targets Y, to the duals of X and Z that make the same functions.
     """
 
     saddle: Saddle
@@ -65,7 +65,7 @@ def saddle_of_samples(
 ) -> KernelSaddle:
     """The systems of the whole matrix k(X, Z); parameters as for :func:`build_saddle`.
 
-    A symmetric kernel of points with themselves is taken to be so: what its values differ by is rounding.
+    The matrix of a symmetric kernel on one set is made symmetric: what it differs by from its transpose is rounding.
     """
     A = as_operator(kernel, X, Z, budget=budget)
     if kernel.symmetric and X is Z and isinstance(A, Stored):

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import dataclass
+from typing import Self
+
 import numpy as np
 
 from ..kernels.base import Kernel
@@ -13,71 +17,87 @@ from .finite import check_finite
 from .landmarks import Landmarks
 from .solvers import factorise
 
-NOISE = 10  # eps: singular values of the matrix below this share of its norm are rounding
-VANISHES = "the kernel {}vanishes between the {} left and the {} right landmarks; take other ones, or more"
+NOISE = 10  # in units of eps: singular values below this share of the matrix's norm are rounding
 
 
-def between(kernel: Kernel, rows: Landmarks, columns: Landmarks) -> np.ndarray:
-    """k(X_I, Z_J), in double precision whatever the data: the extension divides by its singular values."""
-    left, right = (_doubled(side.points) for side in (rows, columns))
-    W = as_operator(kernel, left, right, budget=np.iinfo(np.int64).max).take()
-    check_finite(W)
-    return W
+@dataclass(frozen=True)
+class LandmarkMatrix:
+    """The kernel values between the landmarks, and what of them is decomposed.
 
-
-def weighted(
-    W: np.ndarray, rows: Landmarks, columns: Landmarks, center: bool, eps: float
-) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray], float]:
-    """The matrix of the landmarks with rows and columns weighted, the roots of the weights, and the size of rounding.
-
-    Centring is weighted, too; adding a number to a row k(x, Z_J) then changes nothing.
+    Attributes
+    ----------
+    K : array of shape (p, q)
+        k(X_I, Z_J), in double precision.
+    W : array of shape (p, q)
+        K with every row and every column multiplied by the root of its landmark's weight, and centred if asked for.
+        Centring is weighted, too; adding a number to a row of K then changes nothing.
+    roots : pair of arrays of shapes (p,) and (q,)
+        Square roots of the weights.
+    rounding : float
+        Singular values of W up to this one are rounding.
+    center : bool
+        Whether W is centred.
     """
-    roots = np.sqrt(rows.weights), np.sqrt(columns.weights)
-    W = roots[0][:, None] * W * roots[1]
-    rounding = NOISE * eps * float(np.linalg.norm(W))  # before centring, which may leave little else
-    if center:
-        W = _orthogonal_to(roots[1], _orthogonal_to(roots[0], W).T).T
-    return W, roots, rounding
+
+    K: np.ndarray
+    W: np.ndarray
+    roots: tuple[np.ndarray, np.ndarray]
+    rounding: float
+    center: bool
+
+    @classmethod
+    def of(cls, kernel: Kernel, landmarks: tuple[Landmarks, Landmarks], *, center: bool) -> Self:
+        """Evaluate the kernel in double precision whatever the data: the extension divides by singular values of W."""
+        rows, columns = landmarks
+        K = between(kernel, _doubled(rows.points), _doubled(columns.points))
+        roots = np.sqrt(rows.weights), np.sqrt(columns.weights)
+        W = roots[0][:, None] * K * roots[1]
+        eps = max(_eps(rows.points), _eps(columns.points))
+        rounding = NOISE * eps * float(np.linalg.norm(W))  # before centring, which may leave little else
+        if center:
+            W = _orthogonal_to(roots[1], _orthogonal_to(roots[0], W).T).T
+        return cls(K, W, roots, rounding, center)
+
+    def holding(self, share: float) -> int:
+        """How many triplets of W hold a share of its energy, the sum of squared singular values."""
+        energy = np.cumsum(np.linalg.svd(self.W, compute_uv=False) ** 2)
+        return 1 + int(np.searchsorted(energy, share * energy[-1]))
+
+    def triplets(self, count: int, rng: np.random.Generator) -> Factors:
+        """Leading triplets of W, as many as are above rounding, with the weights taken into the vectors."""
+        small = factorise(Stored(self.W), min(count, *self.W.shape), budget=sys.maxsize, rng=rng)[0]
+        small = small.truncate(int(np.count_nonzero(self._counts(small.s))))
+        (left, right), U, V = self.roots, small.U, small.V
+        if self.center:  # the last vectors are so only to rounding over their singular value, by which is divided
+            U, V = _orthogonal_to(left, U), _orthogonal_to(right, V)
+        return Factors(left[:, None] * U, small.s, right[:, None] * V)
+
+    def eigenvectors(self, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """Leading eigenvectors of a symmetric W with the weights taken into them, and eigenvalues, largest first."""
+        values, E = np.linalg.eigh(self.W)
+        leading = np.argsort(-np.abs(values), kind="stable")[:count]
+        leading = leading[self._counts(np.abs(values[leading]))]
+        root, E = self.roots[0], E[:, leading]
+        return root[:, None] * (_orthogonal_to(root, E) if self.center else E), values[leading]
+
+    def _counts(self, s: np.ndarray) -> np.ndarray:
+        """Which singular values are above rounding; refuses a matrix that has none."""
+        counts = s > max(self.rounding, np.finfo(float).tiny)
+        if not counts.any():
+            what = "less its means " if self.center else ""
+            left, right = self.W.shape
+            raise ValueError(
+                f"the kernel {what}vanishes between the {left} left and the {right} right landmarks; take other ones, "
+                "or more"
+            )
+        return counts
 
 
-def holding(W: np.ndarray, share: float) -> int:
-    """How many triplets hold a share of the energy."""
-    energy = np.cumsum(np.linalg.svd(W, compute_uv=False) ** 2)
-    return 1 + int(np.searchsorted(energy, share * energy[-1]))
-
-
-def leading_triplets(
-    W: np.ndarray,
-    roots: tuple[np.ndarray, np.ndarray],
-    count: int,
-    *,
-    center: bool,
-    rounding: float,
-    rng: np.random.Generator,
-) -> Factors:
-    """Leading triplets of W, as many as are above rounding, with the weights taken into the vectors."""
-    small = factorise(Stored(W), min(count, *W.shape), budget=np.iinfo(np.int64).max, rng=rng)[0]
-    rank = int(np.count_nonzero(small.s > max(rounding, np.finfo(float).tiny)))
-    if not rank:
-        raise ValueError(VANISHES.format("less its means " if center else "", *W.shape))
-    small = small.truncate(rank)
-    U, V = small.U, small.V
-    if center:  # the last vectors are so only to rounding over their singular value, by which the extension divides
-        U, V = _orthogonal_to(roots[0], U), _orthogonal_to(roots[1], V)
-    return Factors(roots[0][:, None] * U, small.s, roots[1][:, None] * V)
-
-
-def leading_eigenvectors(
-    W: np.ndarray, root: np.ndarray, count: int, *, center: bool, rounding: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvectors of a symmetric W with the weights taken into them, and eigenvalues, largest in magnitude first."""
-    values, E = np.linalg.eigh(W)
-    leading = np.argsort(-np.abs(values), kind="stable")[:count]
-    leading = leading[np.abs(values[leading]) > max(rounding, np.finfo(float).tiny)]
-    if not len(leading):
-        raise ValueError(VANISHES.format("less its means " if center else "", *W.shape))
-    E = E[:, leading]
-    return root[:, None] * (_orthogonal_to(root, E) if center else E), values[leading]
+def between(kernel: Kernel, X: Array, Z: Array) -> np.ndarray:
+    """The values k(X, Z), evaluated in the type of the points, on threads, and given in double precision."""
+    K = as_operator(kernel, X, Z, budget=sys.maxsize).take().astype(float, copy=False)
+    check_finite(K)
+    return K
 
 
 def _orthogonal_to(root: np.ndarray, vectors: np.ndarray) -> np.ndarray:
@@ -86,9 +106,9 @@ def _orthogonal_to(root: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     return vectors - np.outer(unit, unit @ vectors)
 
 
-def rounding_of(*sides: Array) -> float:
-    """Rounding of the coarser side; numbers of columns have none."""
-    return max(float(np.finfo(side.dtype).eps) if side.dtype.kind == "f" else 0.0 for side in sides)
+def _eps(points: Array) -> float:
+    """The rounding of points; numbers of columns have none."""
+    return float(np.finfo(points.dtype).eps) if points.dtype.kind == "f" else 0.0
 
 
 def _doubled(points: Array) -> Array:

@@ -16,10 +16,10 @@ from ..kernels.points import Array, check_points
 from ..operators.build import as_operator
 from .finite import check_finite
 
-CLUSTERED = 50  # points for each cluster are enough to place it
-CANDIDATES = 20  # points for each pivot
-WATCHED = 64  # columns in which a pivot is looked for
-MANY_TIMES = 50  # the mean waiting time, by which every row has come
+CLUSTERED = 50  # points for each cluster, at most, from which it is placed
+CANDIDATES = 20  # points of a side for each pivot, at most, among which it is looked for
+WATCHED = 64  # columns, at even distances, in which the row of the next pivot is looked for
+MANY_TIMES = 50  # mean waiting times of the rarest row, by which it has come for certain
 EXPLORED = 0.5  # share of leverage sampling that is uniform, for what the scores have not seen
 
 
@@ -46,7 +46,7 @@ class Landmarks:
 
 
 def rows_as_landmarks(points: Array, indices: np.ndarray, weights: np.ndarray | None = None) -> Landmarks:
-    """Some rows of a side, in ascending order, which suits files; weights are relative."""
+    """Some rows of a side as landmarks, in ascending order, in which files are read; weights are scaled to its size."""
     order = np.argsort(indices)
     indices = indices[order]
     weights = np.ones(len(indices)) if weights is None else weights[order]
@@ -85,7 +85,8 @@ def uniform(points: Array, p: int, rng: np.random.Generator) -> Landmarks:
 def kmeans(points: Array, p: int, rng: np.random.Generator) -> Landmarks:
     """Centres of clusters of a sample, weighted by the clusters' sizes (density-weighted Nystrom).
 
-    Centres of sparse points are sparse, for each has the entries of its cluster; p of them are dense for a while.
+    Centres of sparse points are kept sparse, for each has only the entries of its cluster; while they are found they
+    are dense.
     """
     from sklearn.cluster import MiniBatchKMeans  # late, as importing it takes long
 
@@ -119,8 +120,8 @@ def by_leverage(points: Array, vectors: np.ndarray, p: int, rng: np.random.Gener
 def chances_of_inclusion(chances: np.ndarray, p: int) -> np.ndarray:
     """How probable it is that each of n rows is among p that are drawn one by one, by these chances, none twice.
 
-    Let every row wait for an exponential time of rate c_i: those drawn are the first p to come, and at the time t by
-    which p are expected row i has come with the chance 1 - exp(-c_i t).
+    Let row i come after a random time, exponential with rate c_i: the first p to come are distributed as those drawn.
+    At the time t by which p are expected to have come, row i has with the chance 1 - exp(-c_i t), which is taken.
     """
     if p == len(chances):
         return np.ones(p)
@@ -137,8 +138,8 @@ def pivoted(
 ) -> tuple[Landmarks, Landmarks]:
     """Pivots of an adaptive cross approximation, on a sample of candidates of each side.
 
-    Once the approximation is exact other candidates, at random, make up the number. Cost O(c p) kernel values and
-    O(c p^2) for c candidates and p pivots.
+    If it is exact before there are enough, other candidates make up the number. Cost O(c p) kernel values and O(c p^2)
+    for c candidates and p pivots.
     """
     sides = [rng.permutation(side.shape[0])[: CANDIDATES * max(counts)] for side in (X, Z)]
     A = as_operator(kernel, X[sides[0]], Z[sides[1]], budget=0)

@@ -1,8 +1,7 @@
-"""Samples, their landmarks and what is known of them: where kernels are learned from labels and pairs."""
+"""Samples, their landmarks and what is known of them: all that a kernel is learned from."""
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,22 +12,24 @@ from scipy import sparse
 from ..exceptions import RankWarning, warn
 from ..kernels import Kernel, Precomputed
 from ..kernels.points import Array
-from ..operators.build import as_operator
-from .finite import check_finite
+from .frames import Axes, Frame, TwoFrames, axes_of, frames_of
+from .landmark_matrix import between
 from .landmarks import PLACES, Landmarks, given_landmarks, rows_as_landmarks
-from .low_rank_prior import Axes, Frame, TwoFrames, axes_of, frames_of
 from .prior_choice import thinned
 from .side_information import ClassTargets, PairTargets, SideInformation
 
-SAMPLE = 5000  # samples are enough for the variances along a few hundred axes, and for who is near whom
-COMPARED = 7e9  # multiplications that finding neighbours may take
-NEIGHBOURS = 7
-ASYMMETRY = 1e3  # roundings that a symmetric kernel may differ by from its transpose
+SAMPLE = 5000  # samples, at most, that give the variances along a few hundred axes, and who is near whom
+COMPARED = 7e9  # multiplications that finding neighbours may take, where each sample is compared with each
+NEIGHBOURS = 7  # samples that each is linked to: few, so that links seldom lead from one class to another
+ASYMMETRY = 1e3  # eps, relative to the largest value, that a symmetric kernel may differ by from its transpose
 
 
 @dataclass(frozen=True)
 class Labels:
-    """Numbers of labelled samples, and their classes from zero: of the left, and of the right or None if it is X."""
+    """Numbers of labelled samples and their classes, numbered from zero; those of the right are None without a Z.
+
+    ``balanced`` is whether every class weighs as much as any other.
+    """
 
     left: np.ndarray
     left_classes: np.ndarray
@@ -76,7 +77,7 @@ class Landscape:
 
     @cached_property
     def sample(self) -> np.ndarray:
-        """Numbers of left samples by which all are judged; fewer of wide ones, as each is compared with each."""
+        """Numbers of left samples that stand for all; fewer if they are wide, as each is compared with each."""
         n = self.X.shape[0]
         entries = self.X.nnz if sparse.issparse(self.X) else self.X.size
         count = min(SAMPLE, int(np.sqrt(COMPARED * n / max(1, entries))))
@@ -84,7 +85,7 @@ class Landscape:
 
     @property
     def laplacian(self) -> sparse.csr_array:
-        """1 - D^-1/2 A D^-1/2 of the graph in which those samples are linked to their nearest ones."""
+        """I - D^-1/2 A D^-1/2, the normalised Laplacian of the graph A that links each of those to its nearest ones."""
         from sklearn.neighbors import kneighbors_graph  # late, as importing it takes long
 
         if len(self.sample) < 2:
@@ -100,20 +101,20 @@ class Landscape:
 
     def left_values(self, kernel: Kernel, rows: Any) -> np.ndarray:
         """E_x: k(x, right landmarks) for some left samples."""
-        return _values(kernel, self.X[rows], self.right.points)
+        return between(kernel, self.X[rows], self.right.points)
 
     def right_values(self, kernel: Kernel, rows: Any) -> np.ndarray:
         """E_z: k(left landmarks, z)^T for some right samples."""
         if self.Z is None:
             return self.left_values(kernel, rows)
-        return _values(kernel, self.left.points, self.Z[rows]).T
+        return between(kernel, self.left.points, self.Z[rows]).T
 
     def axes(self, kernel: Kernel, of_samples: bool, laplacian: sparse.csr_array | None) -> Axes:
-        """Axes of the symmetric dictionary, with their roughness if wanted; refuses a kernel that is no Mercer kernel.
+        """Axes of the symmetric dictionary, with their roughness if there is a Laplacian.
 
-        Moments and neighbours are those of some samples, labelled or not.
+        Spread and roughness are those of ``sample``, labelled or not. Refuses a kernel that is no Mercer kernel.
         """
-        W = _values(kernel, self.left.points, self.right.points)
+        W = between(kernel, self.left.points, self.right.points)
         check_mercer(W, kernel, self.eps)
         wanted = of_samples or laplacian is not None
         E = self.left_values(kernel, self.sample) if wanted else None
@@ -121,10 +122,10 @@ class Landscape:
 
     def two_frames(self, kernel: Kernel) -> TwoFrames:
         """Coordinates of the rectangular dictionary."""
-        return frames_of(_values(kernel, self.left.points, self.right.points), self.eps)
+        return frames_of(between(kernel, self.left.points, self.right.points), self.eps)
 
     def information(self, kernel: Kernel, known: Labels | Pairs, frame: Frame | TwoFrames) -> SideInformation:
-        """What is known, of samples in the coordinates of the frame."""
+        """What is known, as a function of the dictionary in the coordinates of a frame."""
         L, R = frame.bases
         if isinstance(known, Pairs):
             rows, columns = known.numbers.T
@@ -153,13 +154,6 @@ NOT_MERCER = (
     "is not a symmetric positive semidefinite kernel of points; take RBF, Laplacian, Linear or Polynomial, or compare "
     "two sets with fit(X, Z=Z), or decompose it as it is with KernelSVD"
 )
-
-
-def _values(kernel: Kernel, X: Array, Z: Array) -> np.ndarray:
-    """Kernel values in double precision, evaluated on threads."""
-    K = as_operator(kernel, X, Z, budget=sys.maxsize).take().astype(float)
-    check_finite(K)
-    return K
 
 
 def _place(points: Array, landmarks: Any, count: int, rng: np.random.Generator, side: str) -> Landmarks:

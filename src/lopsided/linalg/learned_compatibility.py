@@ -11,11 +11,12 @@ from sklearn.base import clone
 
 from ..kernels.base import Kernel
 from .compatibility import thin_svd
-from .learned import Problem, Round, batch_steps, learn, refitted, unit_of, whole_steps
+from .descent import LBFGS, Adam, Problem, scale_of
+from .learned import Round, learn, refitted
 from .losses import Loss
 
 WHOLE = 1 << 22  # kernel values up to which every step looks at all rows
-Data = tuple[np.ndarray, np.ndarray]  # samples and targets
+Split = tuple[np.ndarray, np.ndarray]  # numbers of the rows that are learned from, and of those that are held out
 
 
 class Batches(NamedTuple):
@@ -37,7 +38,7 @@ class LearnedCompatibility:
     points : array of shape (p, p)
         Z = X^T C.
     C : array of shape (n, p)
-        The least of the matrices that make these points.
+        Of all matrices that make these points, the one of least norm.
     right_vectors, singular_values : arrays of shapes (p, k) and (k,)
         Of k(X, Z).
     coef, intercept : arrays of shapes (k, outputs) and (outputs,)
@@ -77,14 +78,13 @@ def learn_compatibility(
     components: int,
     alpha: float,
     batches: Batches | None,
-    data: Data,
-    held_out: Data | None,
+    split: Split | None,
     rounds: int,
     patience: int,
     tol: float,
     say: Callable[[int, Round], None],
 ) -> LearnedCompatibility:
-    """Learn points and head from ``data``, then find V and the head from all of X and Y.
+    """Learn points and head, from all rows or from some of them; then find V and the head from all.
 
     Parameters
     ----------
@@ -102,8 +102,8 @@ def learn_compatibility(
         Penalty on the head.
     batches : Batches or None
         Of Adam; None is L-BFGS on all rows.
-    data, held_out : (X, Y)
-        The samples that are learned from, and those by which the best round is known, or None.
+    split : (rows, held out) or None
+        Numbers of the rows that are learned from, and of those by which the best round is known; None holds none out.
     rounds, patience, tol, say
         As for :func:`~lopsided.linalg.learned.learn`.
     """
@@ -113,9 +113,10 @@ def learn_compatibility(
     fitted = clone(kernel).fit(X, start)
     problem = Problem(fitted, basis, loss, components, alpha)
     Q = basis.T @ start
-    unit = unit_of(Q)
-    step = whole_steps(problem, unit) if batches is None else batch_steps(problem, *batches, unit)
-    found = learn(problem, step, Q, data, held_out, rounds=rounds, patience=patience, tol=tol, say=say)
+    unit = scale_of(Q)
+    steps = LBFGS(problem, unit) if batches is None else Adam(problem, *batches, unit)
+    data, held_out = ((X, Y), None) if split is None else ((X[rows], Y[rows]) for rows in split)
+    found = learn(problem, steps, Q, data, held_out, rounds=rounds, patience=patience, tol=tol, say=say)
     final = refitted(problem, found, X, Y)
     lengths = np.linalg.norm(final.projection, axis=0)  # of V sqrt(n) / s, by which features have mean square one
     return LearnedCompatibility(

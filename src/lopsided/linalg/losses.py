@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
 
-HEAD_STEPS = 200
+HEAD_STEPS = 200  # of L-BFGS for the head, at most
 
 
 class Loss(Protocol):

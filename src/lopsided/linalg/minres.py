@@ -11,9 +11,9 @@ from ..operators.base import KernelOperator
 from ..operators.stored import Stored
 from .saddle import Closeness, Duals, HeldOut, Saddle, System
 
-TOLERANCE = 1e-10
-STEPS = 2000
-TINY = np.finfo(float).tiny
+TOLERANCE = 1e-10  # relative residual at which to stop
+STEPS = 2000  # at most; a warning follows
+TINY = np.finfo(float).tiny  # in place of lengths that are zero and divide
 
 
 class Minres(Saddle):
@@ -38,11 +38,11 @@ class Minres(Saddle):
 
     @property
     def leaves_one_out(self) -> bool:
-        """An iteration has no inverse."""
+        """False: an iteration has no inverse to look into."""
         return False
 
     def at(self, C: float) -> MinresSystem:
-        """Nothing to factorise."""
+        """The system at one C; there is nothing to factorise."""
         return MinresSystem(self, C)
 
     def restricted(self, kept: np.ndarray) -> Minres:
@@ -82,7 +82,7 @@ class MinresSystem(System):
         return x / self.C + self._offdiagonal(x - x.mean(axis=1, keepdims=True))
 
     def _products(self, a: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Those of the samples that are kept."""
+        """K c and K'a for the samples that are kept, the others being zero."""
         kept = self.saddle.kept
         if len(kept) == self.A.shape[0]:
             return super()._products(a, c)

@@ -25,12 +25,12 @@ from ..kernels.base import Kernel
 from ..kernels.points import Array
 from ..operators.build import as_operator
 from .factors import Factors, Side, canonical_signs
-from .landmark_matrix import between, holding, leading_eigenvectors, leading_triplets, rounding_of, weighted
+from .landmark_matrix import LandmarkMatrix
 from .landmarks import Landmarks
 from .turns import moments, orthonormal_turns, symmetric_turn, turned, unit_turns
 
-SPARE = 2  # times as many triplets of the small matrix as are wanted: the last ones lean on what follows them
-SAMPLE = 1 << 14  # rows of each side that decide which combinations of the landmarks are extended to all rows
+OVERSAMPLING = 2  # triplets of the small matrix for each one wanted: the last ones lean on what follows them
+SAMPLE = 1 << 14  # rows of each side, at most, that decide which combinations of the landmarks are extended to all
 
 
 @dataclass(frozen=True)
@@ -104,20 +104,18 @@ def nystrom(
     spare : int, default=0
         Further triplets, as far as there are such.
     rng : Generator
-        For the sample on which the method decides what to extend.
+        Draws the sample that decides which combinations of the landmarks are extended.
     """
     rows, columns = landmarks
     if over_landmarks:
         kernel = kernel.narrowed((rows.points, rows.weights), (columns.points, columns.weights))
-    K = between(kernel, rows, columns)
-    W, roots, rounding = weighted(K, rows, columns, center, rounding_of(X, Z))
-    k = k if isinstance(k, Integral) else holding(W, k)
+    small = LandmarkMatrix.of(kernel, landmarks, center=center)
+    k = k if isinstance(k, Integral) else small.holding(k)
     if kernel.symmetric and X is Z and _alike(rows, columns) and not plain:
-        U, V, s, left, right, means = _of_one_set(kernel, X, rows, W, roots[0], rounding, k + spare, center, rng)
+        found = _of_one_set(kernel, X, rows, small, k=k + spare, rng=rng)
     else:
-        U, V, s, left, right, means = _of_two_sets(
-            kernel, X, Z, landmarks, W, roots, rounding, k + spare, plain, center, rng
-        )
+        found = _of_two_sets(kernel, X, Z, landmarks, small, k=k + spare, plain=plain, rng=rng)
+    U, V, s, left, right, means = found
     if len(s) < k:
         warn(
             f"the {len(rows)} x {len(columns)} matrix of the landmarks holds {len(s)} components and not {k}; take "
@@ -130,7 +128,7 @@ def nystrom(
         array *= signs
     factors = Factors(U, s.astype(U.dtype), V)
     if means is not None:
-        means = _means(means, factors, (left, right), landmarks, K)
+        means = _means(means, factors, (left, right), landmarks, small.K)
     return Nystrom(factors, left, right, kernel, landmarks, min(k, len(s)), means)
 
 
@@ -139,18 +137,16 @@ def _of_two_sets(
     X: Array,
     Z: Array,
     landmarks: tuple[Landmarks, Landmarks],
-    W: np.ndarray,
-    roots: tuple[np.ndarray, np.ndarray],
-    rounding: float,
+    small: LandmarkMatrix,
+    *,
     k: int,
     plain: bool,
-    center: bool,
     rng: np.random.Generator,
 ) -> _Extended:
     """Triplets of the small matrix, extended to both sides and made orthonormal (or brought to length one)."""
-    rows, columns = landmarks
-    small = leading_triplets(W, roots, k * (1 if plain else SPARE), center=center, rounding=rounding, rng=rng)
-    maps, s = (small.V / small.s, small.U / small.s), small.s
+    (rows, columns), center = landmarks, small.center
+    triplets = small.triplets(k * (1 if plain else OVERSAMPLING), rng)
+    maps, s = (triplets.V / triplets.s, triplets.U / triplets.s), triplets.s
     if not plain:
         some = X[_sample(X.shape[0], rng)], Z[_sample(Z.shape[0], rng)]
         L, R = _extended(kernel, *some, landmarks, maps)
@@ -172,22 +168,15 @@ def _of_two_sets(
 
 
 def _of_one_set(
-    kernel: Kernel,
-    X: Array,
-    landmarks: Landmarks,
-    W: np.ndarray,
-    root: np.ndarray,
-    rounding: float,
-    k: int,
-    center: bool,
-    rng: np.random.Generator,
+    kernel: Kernel, X: Array, landmarks: Landmarks, small: LandmarkMatrix, *, k: int, rng: np.random.Generator
 ) -> _Extended:
     """The same for a symmetric kernel on one set: right vectors are left ones, with the signs of the eigenvalues.
 
     One side is extended instead of two, which halves the cost.
     """
-    small, values = leading_eigenvectors(W, root, k * SPARE, center=center, rounding=rounding)
-    map = small / values
+    center = small.center
+    vectors, values = small.eigenvectors(k * OVERSAMPLING)
+    map = vectors / values
     some = X[_sample(X.shape[0], rng)]
     L = _one_extended(kernel, some, landmarks, map)
     turn, values = symmetric_turn(moments(L, center, X.shape[0] / len(L)), values, k)
@@ -228,12 +217,12 @@ def _alike(rows: Landmarks, columns: Landmarks) -> bool:
 
 
 def _with_mean(map: np.ndarray, side: Landmarks) -> np.ndarray:
-    """One more column, that takes the mean over what the landmarks stand for."""
+    """The map with one more column, which takes the mean of kernel values over all that the landmarks stand for."""
     return np.column_stack([map, side.weights / side.weights.sum()])
 
 
 def _without_mean(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Take that column off again."""
+    """The vectors, and what the column of the mean made, apart."""
     return vectors[:, :-1].copy(), vectors[:, -1].copy()
 
 
@@ -242,21 +231,22 @@ def _means(
     factors: Factors,
     sides: tuple[Side, Side],
     landmarks: tuple[Landmarks, Landmarks],
-    W: np.ndarray,
+    K: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Row and column means of K, from averages over the landmarks.
+    """Means of the rows and of the columns of the whole matrix, from averages over the landmarks.
 
-    K is its centred part, which the factors give, plus row mean plus column mean less the grand mean. An average over
-    landmarks differs from the mean by that of the centred part, and by a number that the other side's averages give:
-    exact if the factors are, and if every point is a landmark.
+    An entry is its centred part, which the factors give, plus the mean of its row plus that of its column less the
+    grand mean. So a row's average over landmarks differs from its mean by the average of the centred part, which is
+    taken off, and by one number for all rows, which the averages of the columns give. The means are exact if the
+    factors are, and if every point is a landmark.
     """
     (left, right), (rows, columns) = sides, landmarks
     p, q = rows.weights / rows.weights.sum(), columns.weights / columns.weights.sum()
-    U, V = W @ left.map - left.offset, W.T @ right.map - right.offset
+    U, V = K @ left.map - left.offset, K.T @ right.map - right.offset
     u, v = factors.s * (p @ U), factors.s * (q @ V)
     of_rows, of_columns = averages[0] - factors.U @ v, averages[1] - factors.V @ u
-    excess_of_columns = q @ (p @ W - V @ u) - of_columns.mean()
-    excess_of_rows = p @ (W @ q - U @ v) - of_rows.mean()
+    excess_of_columns = q @ (p @ K - V @ u) - of_columns.mean()
+    excess_of_rows = p @ (K @ q - U @ v) - of_rows.mean()
     dtype = factors.U.dtype
     return (of_rows - excess_of_columns).astype(dtype), (of_columns - excess_of_rows).astype(dtype)
 

@@ -1,4 +1,4 @@
-"""The weight of the prior, from samples that are held out in turn; a path of weights shares each factorisation."""
+"""The weight of the prior, chosen on samples that are held out in turn; all weights share each factorisation."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .low_rank_prior import centred_alignment, nearest_semidefinite
-from .side_information import SideInformation, class_values
+from .centring import centred_twice
+from .dictionary import nearest_semidefinite
+from .side_information import SideInformation, class_values, ratio
 
-WEIGHTS = (*(10.0**-e for e in range(10, -1, -2)), np.inf)  # of the prior, in curvatures of the loss
-PENALTIES = 10.0 ** np.arange(-3, 3)  # of the classifier, in units of the mean k(x, x)
-ONE_IN_TWENTY = 1.645  # standard errors
-Fold = tuple[Any, Any]  # numbers of what is kept and of what is held out; of left and right samples for classes
+WEIGHTS = (*(10.0**-e for e in range(10, -1, -2)), np.inf)  # of the prior, in curvatures of the loss: those tried
+PENALTIES = 10.0 ** np.arange(-3, 3)  # of the classifier, in units of the mean k(x, x): those tried
+ONE_IN_TWENTY = 1.645  # standard errors that a mean exceeds by chance in one of twenty cases
+Parts = tuple[Any, Any]  # numbers of what is kept and of what is held out; of left and right samples for classes
 
 
 class Path(NamedTuple):
@@ -24,7 +25,7 @@ class Path(NamedTuple):
 
 
 def held_out_errors(
-    F: np.ndarray, spread: np.ndarray, classes: np.ndarray, folds: Sequence[Fold], *, balanced: bool = False
+    F: np.ndarray, spread: np.ndarray, classes: np.ndarray, folds: Sequence[Parts], *, balanced: bool = False
 ) -> Path:
     """Squared errors, on held-out samples, of least-squares classifiers on learned kernels.
 
@@ -83,7 +84,7 @@ def plain_errors(F: np.ndarray, classes: np.ndarray, *, balanced: bool = False) 
     return Path(np.array([np.inf]), errors[[errors.mean(axis=1).argmin()]])
 
 
-def held_out_alignments(information: SideInformation, N0: np.ndarray, folds: Sequence[Fold]) -> Path:
+def held_out_alignments(information: SideInformation, N0: np.ndarray, folds: Sequence[Parts]) -> Path:
     """One less the alignment of held-out entries with what is wanted, for dictionaries learned without them.
 
     Folds are of pairs, or of labelled rows and columns both. The result has a column for each fold.
@@ -100,9 +101,10 @@ def held_out_alignments(information: SideInformation, N0: np.ndarray, folds: Seq
 def paper_criterion(
     information: SideInformation, N0: np.ndarray, L: np.ndarray, R: np.ndarray, *, symmetric: bool
 ) -> Path:
-    """One less the criterion (12) at every weight: the alignment of S = L N R^T with the prior's, times the other one.
+    """One less the paper's criterion (12) at every weight, from dictionaries that nothing was held out from.
 
-    N is the closed-form start, made semidefinite if ``symmetric``.
+    The criterion is the alignment of S = L N R^T with the prior's S0, times the alignment of the learned kernel with
+    what is wanted. N is the closed-form start, made semidefinite if ``symmetric``.
     """
     S0, losses = L @ N0 @ R.T, np.empty((len(WEIGHTS), 1))
     for row, weight in enumerate(WEIGHTS):
@@ -112,12 +114,18 @@ def paper_criterion(
     return Path(np.array(WEIGHTS), losses)
 
 
-def least_error(paths: Sequence[Path]) -> tuple[int, float]:
-    """The path of the least mean error and its weight there, unless what is simpler does about as well.
+def centred_alignment(A: np.ndarray, B: np.ndarray) -> float:
+    """Normalised alignment (11) of two matrices of one shape: their cosine, once rows and columns are centred."""
+    A, B = centred_twice(A), centred_twice(B)
+    return ratio(np.vdot(A, B), np.vdot(A, A) * np.vdot(B, B))
 
-    Simplest is the first path with the prior as it is, the infinite weight that ends every path; then the prior as it
-    is on any path. Either gives way only to what is significantly better. Of equals the first path and the largest
-    weight are taken.
+
+def least_error(paths: Sequence[Path]) -> tuple[int, float]:
+    """The number of the path with the least mean error and its weight there, unless what is simpler does about as well.
+
+    An infinite weight, which ends every path, is the prior as it is. Simplest is the first path with that weight, and
+    next any path with that weight; either is taken unless the best is significantly better. Of equals the first path
+    and the largest weight are taken.
     """
     means = [path.errors.mean(axis=1) for path in paths]
     best = int(np.argmin([mean.min() for mean in means]))

@@ -10,10 +10,11 @@ import numpy as np
 from .._parallel import run
 from ..kernels import RBF, Kernel, as_kernel
 from ..kernels.bandwidth import mean_squared_distance
+from .dictionary import Dictionary, learn_dictionary
+from .frames import Axes, Frame, TwoFrames
 from .landscape import Labels, Landscape, Pairs
-from .low_rank_prior import Axes, Dictionary, Frame, TwoFrames, learn_dictionary
 from .prior_choice import (
-    Fold,
+    Parts,
     Path,
     dealt,
     held_out_alignments,
@@ -24,15 +25,37 @@ from .prior_choice import (
 )
 from .side_information import SideInformation
 
-FRACTIONS = (1.0, 0.5**0.5)  # of the bandwidth, tried where labels can tell
-SMOOTHNESS = (0.0, 1e3, 1e4, 1e5)  # tried there, too
-FOLDS = 5
-HELD = 200  # labelled samples are enough to choose a weight by
-MANY = 2000  # and so many a kernel
+FRACTIONS = (1.0, 0.5**0.5)  # times the bandwidth that the data give: those tried where labels can tell
+SMOOTHNESS = (0.0, 1e3, 1e4, 1e5)  # in units of 1 / (mean k(z, z)): those tried where labels can tell
+FOLDS = 5  # parts of what is known, each held out in turn
+HELD = 200  # labelled samples by which a weight is chosen: the work grows with their cube, and more change little
+MANY = 2000  # labelled samples by which a kernel and its smoothness are chosen, for which features as they are will do
 
 
-class Learned(NamedTuple):
-    """A kernel, S, the maps with E_x left_map and E_z right_map as features, and how they came about."""
+class LearnedKernel(NamedTuple):
+    """A kernel with a learned dictionary, and how it came about.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        The one that was chosen, fitted.
+    smoothness : float
+        How much its features were made to shrink as they are rough.
+    S : array of shape (right landmarks, left landmarks)
+        The dictionary: the learned kernel is E_x S E_z^T.
+    left_map, right_map : arrays
+        Features are E_x left_map and E_z right_map, and S = left_map right_map^T.
+    weight : float
+        Of the prior, in curvatures of the loss.
+    objectives : array
+        The objective at the start and after every step.
+    alignment : float
+        Of the learned kernel with what was known; nan where nothing was.
+    candidates : list of (Kernel, float)
+        Kernels and values of smoothness that were tried.
+    paths : list of Path
+        For each of them the errors at all weights; empty where nothing was chosen.
+    """
 
     kernel: Kernel
     smoothness: float
@@ -47,7 +70,7 @@ class Learned(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A fitted kernel, how smooth its features are to be, and the coordinates of a dictionary before they are so."""
+    """A fitted kernel, how smooth its features are to be, and the coordinates of its dictionary before they are."""
 
     kernel: Kernel
     smoothness: float
@@ -55,19 +78,16 @@ class Candidate(NamedTuple):
 
     @property
     def coordinates(self) -> Axes | TwoFrames:
-        """Those of smooth features."""
-        return self.rough.smoothed(self.smoothness) if isinstance(self.rough, Axes) else self.rough
-
-    @property
-    def plain_map(self) -> np.ndarray:
-        """What takes kernel values of left samples to their features where nothing is learned."""
-        coordinates = self.coordinates
-        return coordinates.T if isinstance(coordinates, Axes) else coordinates.L / np.sqrt(coordinates.scales)
+        """The coordinates once features are smooth."""
+        return self.rough.smoothed(self.smoothness)
 
     def frame(self, eps: float) -> Frame | TwoFrames:
         """Where the dictionary is learned."""
-        coordinates = self.coordinates
-        return coordinates.frame(eps) if isinstance(coordinates, Axes) else coordinates
+        return self.coordinates.frame(eps)
+
+    def plain_features(self, place: Landscape, rows: np.ndarray) -> np.ndarray:
+        """Features of some left samples where nothing is learned."""
+        return place.left_values(self.kernel, rows) @ self.coordinates.plain_map
 
 
 def learn_kernel(
@@ -81,15 +101,15 @@ def learn_kernel(
     solver: str,
     tol: float,
     max_iter: int,
-) -> Learned:
+) -> LearnedKernel:
     """Choose a kernel, its smoothness and a weight, learn the dictionary and give the features' maps.
 
     Parameters
     ----------
     place : Landscape
         Samples and landmarks.
-    kernel : str, Kernel, callable or list
-        Or "rbf", whose bandwidth follows the data.
+    kernel : str, Kernel, callable or list of them
+        One kernel, or several to choose from; "rbf" takes its bandwidth from the data.
     known : Labels, Pairs or None
         What the learned kernel should agree with.
     weight : "auto", "alignment" or float
@@ -119,12 +139,14 @@ def learn_kernel(
     if known is not None:
         information = place.information(chosen.kernel, known, frame)
         if np.isfinite(weight):
-            learned = _solved(information, frame, weight * information.curvature, solver, tol, max_iter)
+            learned = _solved(
+                information, frame, weight=weight * information.curvature, solver=solver, tol=tol, max_iter=max_iter
+            )
         alignment = information.alignment(learned.N)
     left_map, right_map = frame.maps(learned.N)
     S = left_map @ right_map.T
     tried = [(each.kernel, each.smoothness) for each in candidates]
-    return Learned(*tried[number], S, left_map, right_map, weight, learned.objectives, alignment, tried, paths)
+    return LearnedKernel(*tried[number], S, left_map, right_map, weight, learned.objectives, alignment, tried, paths)
 
 
 def kernels_to_try(kernel: Any, place: Landscape, fractions: Sequence[float], chooses: bool) -> list[Kernel]:
@@ -166,10 +188,10 @@ def _candidates(
 
 
 def _solved(
-    information: SideInformation, frame: Frame | TwoFrames, weight: float, solver: str, tol: float, max_iter: int
+    information: SideInformation, frame: Frame | TwoFrames, *, weight: float, solver: str, tol: float, max_iter: int
 ) -> Dictionary:
     """The dictionary; a rectangular one has no constraint, and a closed form."""
-    if isinstance(frame, Frame):
+    if frame.symmetric:
         steps = 0 if solver == "closed" else max_iter
         return learn_dictionary(
             information, frame.scales, weight, accelerated=solver == "accelerated", tol=tol, max_iter=steps
@@ -189,15 +211,15 @@ def _by_criterion(place: Landscape, candidates: list[Candidate], known: Labels |
         frame = candidate.frame(place.eps)
         L, R = frame.bases
         information = place.information(candidate.kernel, known, frame)
-        paths.append(paper_criterion(information, frame.prior, L, R, symmetric=isinstance(frame, Frame)))
+        paths.append(paper_criterion(information, frame.prior, L, R, symmetric=frame.symmetric))
     return *least_error(paths), paths
 
 
 def _by_held_out(place: Landscape, candidates: list[Candidate], known: Labels | Pairs) -> Chosen:
     """The candidate and the weight that do best on what is held out.
 
-    With many labels the candidate is chosen from most of them first, by features as they are: what few labels want is
-    not what many do.
+    With more than 200 labels of one set a candidate is chosen first, by up to 2,000 of them and without learning: what
+    suits few labels is not what suits many. Then its weight is, by 200.
     """
     rng = np.random.default_rng([place.seed, 3])
     if isinstance(known, Labels) and place.Z is None and len(known.left) > HELD and len(candidates) > 1:
@@ -214,24 +236,27 @@ def _by_held_out(place: Landscape, candidates: list[Candidate], known: Labels | 
     return *least_error(paths), paths
 
 
-def _path(place: Landscape, candidate: Candidate, known: Labels | Pairs, folds: Sequence[Fold]) -> Path:
+def _path(place: Landscape, candidate: Candidate, known: Labels | Pairs, folds: Sequence[Parts]) -> Path:
     """Errors at every weight."""
-    axes = candidate.coordinates
-    if isinstance(known, Labels) and isinstance(axes, Axes):
-        F = place.left_values(candidate.kernel, known.left) @ candidate.plain_map
-        return held_out_errors(F, axes.spread, known.left_classes, folds, balanced=known.balanced)
+    spread = candidate.coordinates.spread
+    if isinstance(known, Labels) and spread is not None:
+        F = candidate.plain_features(place, known.left)
+        return held_out_errors(F, spread, known.left_classes, folds, balanced=known.balanced)
     frame = candidate.frame(place.eps)
     return held_out_alignments(place.information(candidate.kernel, known, frame), frame.prior, folds)
 
 
 def _plain_path(place: Landscape, candidate: Candidate, known: Labels) -> Path:
     """Errors of the prior as it is."""
-    F = place.left_values(candidate.kernel, known.left) @ candidate.plain_map
+    F = candidate.plain_features(place, known.left)
     return plain_errors(F, known.left_classes, balanced=known.balanced)
 
 
-def _folds(known: Labels | Pairs, rng: np.random.Generator) -> list[tuple[Any, Any]]:
-    """What is kept and what is held out, in turn: labelled samples, of both sides at once, or pairs; none of one."""
+def _folds(known: Labels | Pairs, rng: np.random.Generator) -> list[Parts]:
+    """What is kept and what is held out, in turn: labelled samples, of both sides at once, or pairs.
+
+    The list is empty where there are not two of them.
+    """
 
     def parts(groups: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
         folds = dealt(groups, min(FOLDS, len(groups)), rng) if len(groups) > 1 else []

@@ -13,9 +13,9 @@ from .block_lu import BlockLU, BlockLUSystem
 from .centring import centred, centred_twice
 from .saddle import LU, BlockwiseSystem, Saddle, dense_lu, factorised
 
-REFINEMENTS = 8
+REFINEMENTS = 8  # steps at most; as each must halve the change to go on, a few show whether they lead anywhere
 EPS = np.finfo(float).eps
-DIGITS = 1e-10  # of the diagonal of an inverse, which is not refined
+DIGITS = 1e-10  # relative error of the inverse's diagonal, which is not refined, above which the blocks are factorised
 
 
 class Reduced(Saddle):

@@ -27,12 +27,12 @@ import scipy.linalg
 from ..operators.base import KernelOperator
 from .centring import centred
 
-INVERSE_STEPS = 2
-POWER_STEPS = 4
+INVERSE_STEPS = 2  # of inverse iteration: accurate where it matters, near to singular
+POWER_STEPS = 4  # of power iteration for the largest singular value, or a little less
 EPS = np.finfo(float).eps
-DROWNED = 0.01  # share of 1/C that rounding may take
-NUDGE = EPS ** (2 / 3)  # relative change of 1/C that parts a zero pivot from zero
-NEAR = 1e-8  # the reciprocal condition below which the authors of the 2023 paper take the damped solution
+DROWNED = 0.01  # rounding of the largest singular value, as a share of 1/C, from which held-out values mean nothing
+NUDGE = EPS ** (2 / 3)  # relative change of 1/C by which a pivot that was zero is no longer
+NEAR = 1e-8  # reciprocal condition below which the authors of the 2023 paper take the damped solution
 
 
 HeldOut = tuple[np.ndarray, np.ndarray]  # values of the source and of the target function, each (n, k)
@@ -74,9 +74,10 @@ class System(ABC):
         self.n = A.shape[0] if n is None else n
 
     def solve(self, Y: np.ndarray) -> Duals:
-        """Solve for the right-hand sides Y, shape (n, k): centred first, completed then.
+        """Solve for the right-hand sides Y, shape (n, k): centre them, solve, and add the offsets.
 
-        The inverse multiplies what rounding leaves of a mean by C, and K multiplies it again, so all are centred anew.
+        Rounding leaves a little of the means, which the inverse multiplies by C and K multiplies again; so right-hand
+        sides are centred twice, and solutions once more.
         """
         R = centred(centred(Y))
         return self._with_offsets(Y, *map(centred, self.inverse(R, R)))

@@ -20,7 +20,7 @@ from .solvers import SMALL, Choice, factorise
 from .spectral import Spectral
 from .symmetric import Symmetric
 
-DENSE_COPIES = 6
+DENSE_COPIES = 6  # n x n arrays that the dense solvers hold at once: the matrix, what is centred, factors, work space
 FEW = 4  # entries a row up to which factors of a graph's matrix stay about as sparse as the matrix
 MODERATE = 3000  # samples up to which a dense factorisation takes seconds
 

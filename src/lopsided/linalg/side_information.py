@@ -1,4 +1,4 @@
-"""What labels or pairs say about a kernel E_x S E_z^T: how far it is from that, in the size of S."""
+"""How far a kernel E_x S E_z^T is from what labels or pairs say: a quadratic function of S, at costs in its size."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-LARGEST_GRAM = 3000  # pairs whose equations are solved at once
+LARGEST_GRAM = 3000  # pairs at most, in both orders: their equations are solved at once, in O(pairs^3)
 
 
 class Quadratic(Protocol):
@@ -68,8 +68,9 @@ class SideInformation(ABC):
 class ClassTargets(SideInformation):
     """Samples of one class are alike, K*_ij = 1, and others are not, K*_ij = 0 (equation 5).
 
-    With P = E_x^T E_x, Q = E_z^T E_z and R = E_x^T K* E_z, the sum over classes of w_c s_c t_c^T where s_c and t_c sum
-    the class's rows of both sides, the distance is tr(S^T P S Q) - 2 tr(S^T R) + |K*|^2: no array is larger than E.
+    With P = E_x^T E_x, Q = E_z^T E_z and R = E_x^T K* E_z the distance is tr(S^T P S Q) - 2 tr(S^T R) + |K*|^2. R is
+    the sum over classes of w_c s_c t_c^T, where s_c and t_c are sums of the class's rows of E_x and of E_z and w_c is
+    what K* holds in place of one if classes are balanced. So no array is larger than E.
 
     Parameters
     ----------
@@ -100,15 +101,15 @@ class ClassTargets(SideInformation):
         self.constant = float(self.values**2 @ sizes)
 
     @cached_property
-    def _axes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def _both_axes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         p, U = np.linalg.eigh(self.P)
         q, V = (p, U) if self.Q is self.P else np.linalg.eigh(self.Q)
         return np.maximum(p, 0), U, np.maximum(q, 0), V
 
     @property
     def axes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Of P."""
-        return self._axes[:2]
+        """Those of P."""
+        return self._both_axes[:2]
 
     def loss(self, S: np.ndarray) -> float:
         """tr(S^T P S Q) - 2 tr(S^T R) + |K*|^2. Cost O(p q (p + q))."""
@@ -121,12 +122,12 @@ class ClassTargets(SideInformation):
     @property
     def curvature(self) -> float:
         """|P| |Q| in the spectral norm."""
-        p, _, q, _ = self._axes
+        p, _, q, _ = self._both_axes
         return float(p[-1] * q[-1])
 
     def minimiser(self, S0: np.ndarray, weight: float) -> np.ndarray:
         """S0 + D with weight D + P D Q = R - P S0 Q: a division in the eigenvectors of P and Q."""
-        p, U, q, V = self._axes
+        p, U, q, V = self._both_axes
         return S0 - U @ ((U.T @ self.half_gradient(S0) @ V) / (weight + np.outer(p, q))) @ V.T
 
     def along_axes(self) -> Quadratic:
@@ -160,7 +161,7 @@ def class_values(left: np.ndarray, right: np.ndarray, balanced: bool) -> tuple[n
 
 
 class _Diagonal(NamedTuple):
-    """The sum over i and j of curvatures_ij S_ij^2 - 2 slopes_ij S_ij, and a constant. Cost O(p^2)."""
+    """The sum over i and j of curvatures_ij S_ij^2 - 2 slopes_ij S_ij, plus a constant. Cost O(p^2)."""
 
     curvatures: np.ndarray
     slopes: np.ndarray
@@ -188,7 +189,7 @@ class PairTargets(SideInformation):
         self.left, self.right, self.targets = left, right, targets
 
     def loss(self, S: np.ndarray) -> float:
-        """Cost O(pairs p q)."""
+        """The sum over pairs of squared differences. Cost O(pairs p q)."""
         return float(np.square(self._values(S) - self.targets).sum())
 
     def half_gradient(self, S: np.ndarray) -> np.ndarray:
@@ -196,7 +197,7 @@ class PairTargets(SideInformation):
         return (self.left * (self._values(S) - self.targets)[:, None]).T @ self.right
 
     @cached_property
-    def _axes(self) -> tuple[np.ndarray, np.ndarray]:
+    def _gram_axes(self) -> tuple[np.ndarray, np.ndarray]:
         if len(self.targets) > LARGEST_GRAM:
             raise ValueError(
                 f"{len(self.targets)} pairs (both orders counted) exceed the {LARGEST_GRAM} that are solved at once; "
@@ -205,9 +206,12 @@ class PairTargets(SideInformation):
         h, U = np.linalg.eigh((self.left @ self.left.T) * (self.right @ self.right.T))
         return np.maximum(h, 0), U
 
-    @property
+    @cached_property
     def axes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Of the left rows, divided so that all pairs of some samples give what their classes would."""
+        """Eigenvalues and eigenvectors of E_x^T E_x / sqrt(pairs).
+
+        If the pairs are all those of some samples, they are what ``ClassTargets`` of the samples has.
+        """
         p, U = np.linalg.eigh(self.left.T @ self.left / np.sqrt(len(self.left)))
         return np.maximum(p, 0), U
 
@@ -219,16 +223,16 @@ class PairTargets(SideInformation):
     @property
     def curvature(self) -> float:
         """The largest eigenvalue of the pairs' Gram matrix (E_x E_x^T) o (E_z E_z^T)."""
-        return float(self._axes[0][-1])
+        return float(self._gram_axes[0][-1])
 
     def minimiser(self, S0: np.ndarray, weight: float) -> np.ndarray:
         """S0 + E_x^T diag(a) E_z with (weight + Gram matrix) a = targets - values at S0. Cost O(pairs^3) once."""
-        h, U = self._axes
+        h, U = self._gram_axes
         a = U @ ((U.T @ (self.targets - self._values(S0))) / (weight + h))
         return S0 + (self.left * a[:, None]).T @ self.right
 
     def alignment(self, S: np.ndarray) -> float:
-        """Over the pairs."""
+        """The correlation of values and targets over the pairs."""
         values, targets = (side - side.mean() for side in (self._values(S), self.targets))
         return ratio(values @ targets, (values @ values) * (targets @ targets))
 

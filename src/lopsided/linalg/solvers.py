@@ -17,11 +17,11 @@ from .factors import Factors
 from .finite import check_finite
 from .lanczos import arpack, propack
 
-LARGE = 1 << 28  # entries that take seconds to evaluate once
-SMALL = 300  # a full decomposition of this size takes milliseconds
-SHARE = 6  # above min(n, m) / 6 components a Krylov space costs as much as all of them
-LAPACK_COPIES = 5
-MANY_TRIPLETS = 32
+LARGE = 1 << 28  # entries of a matrix that takes seconds to evaluate once
+SMALL = 300  # rows or columns up to which a full decomposition takes milliseconds
+SHARE = 6  # rows or columns for each component, below which a Krylov space costs as much as a full decomposition
+LAPACK_COPIES = 5  # arrays of the matrix's size that there are at once: a copy to overwrite, both factors, work space
+MANY_TRIPLETS = 32  # triplets from which bases cost more than sparse products, and blocks make them cheaper
 CHEAP_PRODUCT = 1 << 21  # multiplications up to which the fewest columns in all win over many at once
 
 
@@ -92,7 +92,7 @@ def choose(
 def block_size(shape: tuple[int, int], k: int, *, work: int, recomputed: bool = False) -> int:
     """Columns multiplied at once: many where a product is dear whatever its width, one where it is cheap or sparse.
 
-    Where many triplets are wanted the bases cost more than the products, and less a column in blocks.
+    Where many triplets are wanted bases cost more than products, and blocks make the bases cheaper.
     """
     n, m = shape
     if recomputed:
@@ -113,12 +113,12 @@ def factorise(
 ) -> tuple[Factors, Choice]:
     """The k leading singular triplets of an operator, and the choice that was made.
 
-    An operator that can be condensed is, unless so little remains that k triplets would not fit.
+    An operator that can be condensed to a smaller one is, unless that is too small to have k triplets with some spare.
     """
     condensed = A.condensed()
     if condensed is None or k + 2 * EXTRA > min(condensed.operator.shape):
-        return _solve(A, k, solver, tol, budget, rng)
-    factors, choice = _solve(condensed.operator, k, solver, tol, budget, rng)
+        return _solve(A, k, solver=solver, tol=tol, budget=budget, rng=rng)
+    factors, choice = _solve(condensed.operator, k, solver=solver, tol=tol, budget=budget, rng=rng)
     n, m = condensed.operator.shape
     choice = choice._replace(reason=f"{choice.reason}, condensed to {n} x {m}")
     return Factors(condensed.left(factors.U), factors.s, condensed.right(factors.V)).canonical(), choice
@@ -143,7 +143,7 @@ def factorise_energy(
 
 
 def _solve(
-    A: KernelOperator, k: int, solver: str, tol: float, budget: int, rng: np.random.Generator
+    A: KernelOperator, k: int, *, solver: str, tol: float, budget: int, rng: np.random.Generator
 ) -> tuple[Factors, Choice]:
     choice = Choice(solver, "asked for")
     if solver == "auto":

@@ -18,8 +18,8 @@ from .nystrom import Nystrom
 from .saddle import BlockwiseSystem, Closeness, Duals, Fold, HeldOut, Saddle, from_blocks, solve_or_nan, unless_drowned
 
 EPS = np.finfo(float).eps
-DIGITS = 1e-10  # accuracy below which vectors are not taken from B B'
-BATCH_ENTRIES = 1 << 22
+DIGITS = 1e-10  # relative error above which vectors are not taken from B B', which squares singular values
+BATCH_ENTRIES = 1 << 22  # numbers in the solutions for several C that are held at once
 
 
 class Spectral(Saddle):
@@ -69,7 +69,7 @@ class Spectral(Saddle):
         return cls(LowRank(L, R), factors)
 
     def at(self, C: float) -> SpectralSystem:
-        """Nothing to factorise."""
+        """The system at one C; there is nothing to factorise."""
         return SpectralSystem(self, C)
 
     def clear_of_singular(self, grid: np.ndarray) -> np.ndarray:
@@ -125,7 +125,10 @@ class Spectral(Saddle):
         return own @ left.T + offset, own @ right.T + offset, cross @ mixed.T
 
     def weights(self, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The inverse from U to U and from V to V, less what it is beyond them, and from U to V; for every C."""
+        """The inverse in the bases U and V, which is diagonal there, for every C: from U to U, and from U to V.
+
+        That from V to V is as the first. What the inverse does beyond the bases has been subtracted from it.
+        """
         sums, gaps = self._denominators(grid)
         return (1 / sums + 1 / gaps) / 2 - self._beyond(grid), (1 / sums - 1 / gaps) / 2
 
@@ -146,7 +149,10 @@ class Spectral(Saddle):
 
 
 def of_landmarks(found: Nystrom, duals: Duals, Y: np.ndarray) -> Duals:
-    """The same functions as sums over landmarks, for f_source(x) = left(x) s V'c + mean(y), where left(x) is one."""
+    """Duals of the landmarks that give the same functions as duals of all samples.
+
+    f_source(x) = left(x) s V'c + mean(y), and left(x) is a sum over landmarks; so is f_target(x).
+    """
     U, s, V = found.factors.U, found.factors.s, found.factors.V
     of_source, of_target = s[:, None] * (V.T @ duals.c), s[:, None] * (U.T @ duals.a)
     mean = Y.mean(axis=0)
@@ -166,16 +172,16 @@ class SpectralSystem(BlockwiseSystem):
         self.saddle = saddle
 
     def inverse(self, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Four products."""
+        """Solve by four products."""
         a, c = self.saddle.inverse(np.array([self.C]), R1, R2)
         return a[0], c[0]
 
     def largest(self) -> float:
-        """Known."""
+        """The largest singular value, which is known."""
         return float(self.saddle.factors.s.max(initial=0.0))
 
     def blocks(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Three products."""
+        """Diagonals of the blocks of the inverse, by three products."""
         aa, cc, ac = self.saddle.blocks(np.array([self.C]))
         return aa[0], cc[0], ac[0]
 
@@ -188,7 +194,7 @@ class SpectralSystem(BlockwiseSystem):
         return np.block([[(U * own) @ U.T + rest, mixed], [mixed.T, (V * own) @ V.T + rest]])
 
     def closeness(self) -> Closeness:
-        """Look at the singular values."""
+        """How near 1/C is to a singular value; all are known."""
         s = self.saddle.factors.s
         gaps = np.abs(1 / self.C - s)
         return Closeness(float(s[gaps.argmin()]), float(s.max()), float(gaps.min() / (1 / self.C + s.max())))

@@ -19,9 +19,9 @@ EPS = np.finfo(float).eps
 class Symmetric(Saddle):
     """If K = K' then a = c, b1 = b2 and (I/C + B) a = H y with B the centred kernel matrix.
 
-    The half of the saddle system that K = K' leaves idle may be singular without harm. Cost O(n^3): one factorisation
-    of size n, or one eigendecomposition B = U diag(e) U' on the vectors that sum to zero, for many C and for leaving
-    samples out.
+    The other half of the saddle system, I/C - B, is never needed and may be singular without harm. Cost O(n^3): one
+    factorisation of size n, or, for many C and for leaving samples out, one eigendecomposition B = U diag(e) U' on the
+    vectors that sum to zero.
     """
 
     def __init__(self, A: KernelOperator, many: bool) -> None:
@@ -67,7 +67,7 @@ class SymmetricSystem(System):
         self.saddle = saddle
 
     def inverse(self, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """For R1 = R2, which is all that a symmetric matrix is asked."""
+        """Solve for R1 = R2; nothing else is asked of a symmetric matrix."""
         if self.saddle.many:
             U = self.saddle.spectrum[1]
             a = U @ ((U.T @ R1) / self.eigenvalues[:, None])
@@ -87,17 +87,17 @@ class SymmetricSystem(System):
         return float(np.abs(self.saddle.spectrum[0]).max(initial=0.0)) if self.saddle.many else super().largest()
 
     def _probe(self) -> np.ndarray:
-        """Both halves are one."""
+        """A start vector whose halves are the same."""
         return np.stack(2 * [super()._probe()[0]])
 
     def _products(self, a: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """They are one and the same."""
+        """K c, twice: K'a is the same."""
         product = self.saddle.K @ c
         return product, product
 
     @property
     def eigenvalues(self) -> np.ndarray:
-        """Of I/C + B, none of them quite zero."""
+        """The eigenvalues of I/C + B; a tiny number stands in for zero."""
         shifted = self.saddle.spectrum[0] + 1 / self.C
         return np.where(shifted == 0, EPS / self.C, shifted)
 

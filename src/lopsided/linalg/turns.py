@@ -1,4 +1,4 @@
-"""Turning the columns of tall arrays in place of decomposing them: all of it is in their means and Gram matrices."""
+"""Linear maps that make the columns of tall arrays orthonormal, from their means and Gram matrices alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .._parallel import run, slices_of
 from .factors import Side
 from .finite import check_finite
 
-SLAB = 1 << 14
+SLAB = 1 << 14  # rows that a thread takes at a time
 
 
 class Moments(NamedTuple):
@@ -39,7 +39,10 @@ def moments(vectors: np.ndarray, center: bool, scale: float = 1.0) -> Moments:
 def orthonormal_turns(
     left: Moments, right: Moments, d: np.ndarray, k: int
 ) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
-    """Turns S, T and values s with (L S) diag(s) (R T)^T = L diag(d) R^T to rank k, and both sides orthonormal."""
+    """Turns S, T and values s for which L S and R T have orthonormal columns and L diag(d) R^T = L S diag(s) (R T)^T.
+
+    Only the k largest values are kept. L and R are known by their moments.
+    """
     (A, A_inverse), (B, B_inverse) = (_square_root(side.gram) for side in (left, right))
     a, s, bt = np.linalg.svd(A * d @ B.T)
     k = min(k, len(s))
@@ -47,7 +50,10 @@ def orthonormal_turns(
 
 
 def symmetric_turn(side: Moments, values: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """A turn T and signed values with (L T) diag(values) (L T)^T = L diag(given) L^T to rank k, L T orthonormal."""
+    """A turn T and signed values s for which L T has orthonormal columns and L diag(values) L^T = L T diag(s) (L T)^T.
+
+    Only the k values of largest magnitude are kept.
+    """
     A, A_inverse = _square_root(side.gram)
     values, E = np.linalg.eigh(A * values @ A.T)
     leading = np.argsort(-np.abs(values), kind="stable")[:k]
@@ -64,7 +70,8 @@ def unit_turns(left: Moments, right: Moments, s: np.ndarray) -> tuple[tuple[np.n
 def _square_root(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """R with R^T R = gram, and the pseudo-inverse of R, whose null directions are left out.
 
-    Through the correlations: where landmarks see little of a column, it may be longer than others by many digits.
+    It goes by way of correlations, as columns may differ in length by many digits: where landmarks see little of one,
+    its extension is long.
     """
     lengths = np.sqrt(np.maximum(np.diag(gram), np.finfo(float).tiny))
     squares, E = np.linalg.eigh(gram / lengths / lengths[:, None])

@@ -117,11 +117,11 @@ def _ones(factors: Factors) -> Weights:
 
 
 def _lengths(columns: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Of columns in the weighted inner product."""
+    """Lengths of columns in the weighted inner product."""
     return np.sqrt(weights @ columns.astype(float) ** 2)
 
 
 def _relative(residuals: np.ndarray, to: np.ndarray) -> np.ndarray:
-    """Lengths of columns over that of the longest of others."""
+    """Lengths of columns, in units of the longest column of another array."""
     longest = np.linalg.norm(to, axis=0).max()
     return np.linalg.norm(residuals, axis=0) / (longest if longest > 0 else 1.0)

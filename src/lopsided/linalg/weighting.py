@@ -49,13 +49,14 @@ class Weights:
         return Weighted(A, *self.roots())
 
     def times(self, factors: Factors) -> Factors:
-        """Vectors each entry of which is multiplied by its weight."""
+        """The factors with every entry of the vectors multiplied by the weight of its point."""
         return Factors(_scaled(self.left, factors.U), factors.s, _scaled(self.right, factors.V))
 
     def taken_out(self, A: KernelOperator, factors: Factors) -> Factors:
-        """Factors of A in weighted inner products, from those of ``on(A)``.
+        """Factors of A, orthonormal in weighted inner products, from those of ``on(A)``.
 
-        Points of little or no weight are embedded like new ones: to divide by their roots would leave them rounding.
+        Vectors are divided by the roots of the weights. That would leave points of little or no weight nothing but
+        rounding, so they are embedded like new ones.
         """
         left, right = self.roots()
         inverse = powers(factors.s, -1, max(A.shape))
@@ -67,7 +68,7 @@ class Weights:
 def decompose(
     A: KernelOperator, weights: Weights | None, solve: Callable[[KernelOperator], tuple[Factors, T]]
 ) -> tuple[Factors, Factors, T]:
-    """Factors of A by a solver, those with each entry times its weight, and what the solver says of its choice."""
+    """Factors of A by a solver; the same with every entry times its weight; and what the solver says of its choice."""
     if weights is None:
         factors, choice = solve(A)
         return factors, factors, choice
@@ -77,7 +78,10 @@ def decompose(
 
 
 def check_weights(left: Any, right: Any, shape: tuple[int, int], dtype: np.dtype) -> Weights | None:
-    """Weights of both sides, for points of a type; ones where a side has none; None where neither has."""
+    """Weights of both sides, checked: ones where one side has none, None where neither has.
+
+    They must leave squares in the range of ``dtype``, the type of the points.
+    """
     if left is None and right is None:
         return None
     checked = (

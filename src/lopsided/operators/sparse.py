@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from .._parallel import even_slices, n_threads, run
-from ..kernels.csr import row_numbers, scale_rows, some_entries
+from ..kernels.csr import per_entry, scale_rows, some_entries
 from ..kernels.structure import SparseKernel, product_counts, product_slices
 from .base import EVERY, Index, KernelOperator
 from .blocked import EXPONENTIAL
@@ -100,10 +100,10 @@ class Slices:
         if self.slope:
             P = some_entries(P, P.data != self.unit)
         left, values = self.structure.expand(X, P, self.slope)
-        lines, right = row_numbers(P), self.structure.right
-        weight = left[lines, 0] * right[P.indices, 0]
+        right = self.structure.right
+        weight = per_entry(left[:, 0], P) * right[P.indices, 0]
         for j in range(1, right.shape[1]):
-            weight += left[lines, j] * right[P.indices, j]
+            weight += per_entry(left[:, j], P) * right[P.indices, j]
         weight *= self.structure.level + self.slope * P.data if self.slope else self.structure.level
         return left, sparse.csr_array((values - weight, P.indices, P.indptr), shape=P.shape)
 

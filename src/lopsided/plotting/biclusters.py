@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.base import BiclusterMixin
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
+from ..kernels.points import dense
 from .axes import two_axes
 
 PIXELS = 500  # in either direction; larger tables are averaged
@@ -81,8 +82,7 @@ def _check_labels(model_or_labels: Any, shape: tuple[int, int]) -> tuple[list[np
 def _pixels(X: Any, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """Means of the reordered table over a grid of at most 500 x 500 pixels. Cost O(nnz) and the pixels."""
     averages = [_averages(order) for order in (rows, columns)]
-    grid = averages[0] @ X @ averages[1].T
-    return grid.toarray() if sparse.issparse(grid) else np.asarray(grid)
+    return dense(averages[0] @ X @ averages[1].T)
 
 
 def _averages(order: np.ndarray) -> sparse.csr_array:
