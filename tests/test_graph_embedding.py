@@ -3,6 +3,7 @@
 import pickle
 import subprocess
 import sys
+import tracemalloc
 import warnings
 from pathlib import Path
 
@@ -204,6 +205,20 @@ def test_scores_follow_the_decoder_and_not_the_scaling(scaling, decoder):
     assert found.shape == (2, 4)
     np.testing.assert_allclose(K[50, found[0]], np.sort(K[50])[::-1][:4])
     np.testing.assert_array_equal(model.nearest_targets(50, 4), found[0])
+
+
+def test_the_step_of_a_hub_is_taken_once_for_all_its_pairs():
+    n = 1000
+    star = sparse.coo_array((np.ones(2 * n - 2), (np.r_[1:n, [0] * (n - 1)], np.r_[[0] * (n - 1), 1:n])), shape=(n, n))
+    model = DirectedGraphEmbedding(2).fit(sparse.csr_array(star))
+    source, target = model.edge_vectors()
+    tracemalloc.start()
+    found = model.score_edges(np.arange(n), np.zeros(n, dtype=int)), model.score_edges(np.zeros(n, dtype=int), 0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    np.testing.assert_allclose(found[0], source @ target[0], atol=1e-12)
+    np.testing.assert_allclose(found[1], source[0] @ target[0], atol=1e-12)
+    assert peak < 100 * n * 8  # a row of the hub for each pair would be n times n
 
 
 def test_the_same_graph_gives_the_same_bits():

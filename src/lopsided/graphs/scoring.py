@@ -43,10 +43,12 @@ class EdgeScores(NamedTuple):
         return self.target[columns] if self.steps is None else self.steps[1][columns] @ self.target
 
     def of_pairs(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """The score of each pair of a row and a column, in blocks."""
-        parts = slices_of(len(rows), BLOCK_ENTRIES // len(self.weights))
-        pairs = ((self.sources(rows[part]), self.targets(columns[part])) for part in parts)
-        return np.concatenate([np.einsum("ij,ij->i", source, target) for source, target in pairs])
+        """The score of each pair of a row and a column, in blocks; the step of a node is taken once in each."""
+        scores = np.empty(len(rows), dtype=self.target.dtype)
+        for part in slices_of(len(rows), BLOCK_ENTRIES // len(self.weights)):
+            (u, row), (v, column) = (np.unique(side[part], return_inverse=True) for side in (rows, columns))
+            scores[part] = np.einsum("ij,ij->i", self.sources(u)[row], self.targets(v)[column])
+        return scores
 
     def best_targets(self, rows: np.ndarray, k: int) -> np.ndarray:
         """The k best targets of each row, best first, without the row itself; in blocks of rows."""
