@@ -95,7 +95,7 @@ class Nodes:
 
     def _read(self, table: Any) -> Edges:
         """Edges of a table; whole numbers in text are numbers if the nodes are."""
-        edges = read_edges(table)
+        edges = read_edges(table, known=self._number)
         if not is_text(table) or self.ids.dtype == object:
             return edges
         u, v = (np.array([int(id) if is_whole(id) else id for id in side], dtype=object) for side in edges[:2])

@@ -21,7 +21,14 @@ class Graph(NamedTuple):
     nodes: np.ndarray
 
 
-def read_graph(graph: Any, *, source: str | None = None, target: str | None = None, weight: str | None = None) -> Graph:
+def read_graph(
+    graph: Any,
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    weight: str | None = None,
+    header: bool | None = None,
+) -> Graph:
     """Read a directed graph.
 
     Parameters
@@ -36,6 +43,8 @@ def read_graph(graph: Any, *, source: str | None = None, target: str | None = No
         value), else the first two that are no weight and, if there are three, the third as weight; a column without a
         name, as pandas writes its index, is none of them. Without a weight every edge counts one. For networkx
         ``weight`` is the edges' attribute, "weight" unless given.
+    header : bool or None, default=None
+        Whether the first line of a text file names the columns. None finds out, see Notes.
 
     Returns
     -------
@@ -47,8 +56,9 @@ def read_graph(graph: Any, *, source: str | None = None, target: str | None = No
     -----
     Weights of repeated edges are added. Self-loops are kept. An edge of weight zero is none, but its nodes stay. In
     text files the ids are whole numbers if all of them are, and texts otherwise; lines that begin with # are comments;
-    the first line is a header if it names the columns, by the usual names or by those that are given, or has no number
-    where a column has nothing else.
+    the first line is a header if it names the columns, by the usual names or by those that are given, has no number
+    where a column has nothing else, or has no digit where all ids have one. If it is none of that and its ids occur in
+    no other line, it is read as an edge, with a :class:`~lopsided.exceptions.LopsidedWarning`.
 
     Examples
     --------
@@ -58,8 +68,10 @@ def read_graph(graph: Any, *, source: str | None = None, target: str | None = No
     array([[0., 2.],
            [0., 0.]])
     """
+    if header is not None and not is_text(graph):
+        raise ValueError(f"header={header} is for text files, whose first line may be one; leave it out")
     if is_path_or_table(graph):
-        edges = read_edges(graph, source=source, target=target, weight=weight)
+        edges = read_edges(graph, source=source, target=target, weight=weight, header=header)
         if not len(edges.source):
             raise ValueError("the graph has no edges, and so no nodes; a table of edges needs at least one row")
         ends = as_whole_numbers(edges.source, edges.target) if is_text(graph) else edges[:2]
