@@ -100,6 +100,14 @@ class Katz(GraphKernel):
         """Walks that end with an edge of a new node."""
         return self._after(in_edges, transposed=False)
 
+    def left_products(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array, V: np.ndarray) -> np.ndarray:
+        """Return beta out_edges (V + K V): walks are summed for the columns of V, however many nodes are new."""
+        return self.beta_ * (out_edges @ (V + self.walks(V)))
+
+    def right_products(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array, U: np.ndarray) -> np.ndarray:
+        """Return beta in_edges (U + K'U)."""
+        return self.beta_ * (in_edges @ (U + self.walks(U, transposed=True)))
+
     def walks(self, V: np.ndarray, transposed: bool = False) -> np.ndarray:
         """K V, or K'V."""
         M = by_rows(self.step_.T) if transposed else self.step_
