@@ -11,7 +11,9 @@ from scipy import sparse
 from ..kernels.node import check_adjacency
 from ..kernels.points import canonical
 from .ids import as_ids, is_missing
-from .tables import as_whole_numbers, checked_weights, is_path_or_table, is_text, read_edges
+from .tables import Edges, as_whole_numbers, checked_weights, is_path_or_table, is_text, read_edges
+
+LIST_OF_EDGES = "a list of edges is given as a table: pandas.DataFrame(edges, columns=['source', 'target'])"
 
 
 class Graph(NamedTuple):
@@ -74,9 +76,8 @@ def read_graph(
         edges = read_edges(graph, source=source, target=target, weight=weight, header=header)
         if not len(edges.source):
             raise ValueError("the graph has no edges, and so no nodes; a table of edges needs at least one row")
-        ends = as_whole_numbers(edges.source, edges.target) if is_text(graph) else edges[:2]
-        nodes, (rows, columns) = number_nodes(*ends)
-        return Graph(assembled(rows, columns, edges.weight, (len(nodes), len(nodes))), nodes)
+        u, v = as_whole_numbers(edges.source, edges.target) if is_text(graph) else edges[:2]
+        return graph_of(Edges(u, v, edges.weight))
     for role, name in (("source", source), ("target", target)):
         if name is not None:
             raise ValueError(f"{role}={name!r} names a column of a table, not of {type(graph).__name__}")
@@ -85,7 +86,7 @@ def read_graph(
     if weight is not None:
         raise ValueError(f"weight={weight!r} names a column or an attribute, which {type(graph).__name__} has not")
     if _is_list_of_edges(graph):
-        raise ValueError("a list of edges is given as a table: pandas.DataFrame(edges, columns=['source', 'target'])")
+        raise ValueError(LIST_OF_EDGES)
     adjacency, ids = graph if isinstance(graph, Graph) else (graph, None)
     if not is_array_like(adjacency):
         raise TypeError(
@@ -106,6 +107,12 @@ def is_array_like(adjacency: Any) -> bool:
     if sparse.issparse(adjacency) or hasattr(adjacency, "__array__"):
         return True
     return isinstance(adjacency, Sequence) and all(getattr(row, "ndim", 1) < 2 for row in adjacency)
+
+
+def graph_of(edges: Edges) -> Graph:
+    """The graph of these edges, nodes in the order in which they first appear."""
+    nodes, (rows, columns) = number_nodes(edges.source, edges.target)
+    return Graph(assembled(rows, columns, edges.weight, (len(nodes), len(nodes))), nodes)
 
 
 def number_nodes(*sides: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
