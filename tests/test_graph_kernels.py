@@ -282,6 +282,18 @@ def test_products_of_new_nodes_are_those_of_their_values(kernel, monkeypatch):
     np.testing.assert_allclose(kernel.right_products(*edges, V), kernel.right_values(*edges) @ V, atol=1e-11)
 
 
+@pytest.mark.parametrize("signs", [[1, 1, 1], [1, -1, 1]])
+def test_walks_that_no_float_holds_are_refused(signs):
+    A = np.diag(1e200 * np.array(signs), k=1)
+    A[0, 2] = 1e200
+    nodes = np.arange(4)[:, None]
+    with pytest.raises(ValueError, match="sum over walks exceeds what float64 holds; lower beta"):
+        Katz(A, beta=0.1)(nodes, nodes)
+    with pytest.raises(ValueError, match="lower beta"):
+        DirectedGraphEmbedding(2, kernel=Katz(beta=0.1)).fit(A)
+    assert np.isfinite(Katz(A)(nodes, nodes)).all()
+
+
 def test_new_nodes_of_katz_cost_no_walk_each(monkeypatch):
     widths = []
     original = Katz.walks

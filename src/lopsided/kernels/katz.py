@@ -131,15 +131,22 @@ class Katz(GraphKernel):
 
 def geometric_sum(multiply: Callable[[np.ndarray], np.ndarray], V: np.ndarray) -> np.ndarray:
     """The sum over t >= 1 of M^t V, for a matrix of spectral radius below one known by its products."""
-    term = multiply(V)
-    total = term.copy()
-    eps = np.finfo(total.dtype).eps
-    for _ in range(MAX_TERMS):
-        term = multiply(term)
-        total += term
-        if np.abs(term).max(initial=0) <= eps * np.abs(total).max(initial=0):
-            break
-    else:
+    with np.errstate(over="ignore", invalid="ignore"):
+        term = multiply(V)
+        total = term.copy()
+        eps = np.finfo(total.dtype).eps
+        for _ in range(MAX_TERMS):
+            term = multiply(term)
+            total += term
+            largest = np.abs(total).max(initial=0)
+            if not np.abs(term).max(initial=0) > eps * largest:  # nor is nan
+                break
+    if not np.isfinite(largest):
+        raise ValueError(
+            f"the sum over walks exceeds what {total.dtype} holds; lower beta, for long walks on a graph without cycles "
+            "may weigh ever more, or bring the weights of the edges nearer to one"
+        )
+    if np.abs(term).max(initial=0) > eps * largest:
         warn(
             f"walks of {MAX_TERMS} steps still count; lower beta, for it is very near to 1 / (spectral radius)",
             ConvergenceWarning,
