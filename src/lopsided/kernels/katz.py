@@ -143,7 +143,7 @@ def geometric_sum(multiply: Callable[[np.ndarray], np.ndarray], V: np.ndarray) -
                 break
     if not np.isfinite(largest):
         raise ValueError(
-            f"the sum over walks exceeds what {total.dtype} holds; lower beta, for long walks on a graph without cycles "
+            f"the sum over walks exceeds what {total.dtype} holds; lower beta, for long walks without cycles "
             "may weigh ever more, or bring the weights of the edges nearer to one"
         )
     if np.abs(term).max(initial=0) > eps * largest:
