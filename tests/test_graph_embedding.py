@@ -82,6 +82,18 @@ def test_rows_are_compared_with_columns():
     np.testing.assert_allclose(model.target_embedding_[linked], right[linked], atol=1e-10)
 
 
+@pytest.mark.parametrize("kernel", ["linear", "rbf", SNE(1.0)])
+def test_graphs_without_a_path_of_two_edges_are_spoken_of(kernel):
+    A = np.zeros((8, 8))
+    A[:4, 4:] = np.eye(4) + np.eye(4, k=1)
+    with pytest.warns(LopsidedWarning, match="no path of two edges.*take self_loops=1.0, or a kernel of nodes"):
+        DirectedGraphEmbedding(2, kernel=kernel).fit(A)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert DirectedGraphEmbedding(2, kernel=kernel, self_loops=1.0).fit(A).source_embedding_.any()
+        DirectedGraphEmbedding(2, kernel="node_kernel").fit(A)
+
+
 def test_normalisation_comes_before_the_kernel():
     linked = np.flatnonzero(GRAPH.sum(axis=1) + GRAPH.sum(axis=0))
     graph = GRAPH[linked][:, linked]

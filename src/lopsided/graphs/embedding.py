@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._parallel import jobs
 from ..estimators import KernelSVD
-from ..exceptions import FallbackWarning, RankWarning, warn
+from ..exceptions import FallbackWarning, LopsidedWarning, RankWarning, warn
 from ..kernels import Diffusion, GraphKernel, Kernel
 from ..kernels.node import Balance
 from ..kernels.points import by_rows
@@ -177,7 +177,14 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         balance = Balance(A, self.normalize, self.self_loops, isolated=~linked)
         kernel = wanted_kernel(self.kernel)
         check_kernel(kernel, A)
-        svd = self._decomposed(by_rows(balance.matrix(A)), kernel)
+        balanced = by_rows(balance.matrix(A))
+        if not isinstance(kernel, GraphKernel) and not _has_paths(balanced):
+            warn(
+                "no node has both edges from it and edges to it, and so there is no path of two edges, which is what "
+                "kernels of vectors see: they tell no nodes apart; take self_loops=1.0, or a kernel of nodes",
+                LopsidedWarning,
+            )
+        svd = self._decomposed(balanced, kernel)
         if svd.solver_.over_budget:
             warn(f"{svd.solver_}; raise memory_budget to be faster", FallbackWarning)
         self.adjacency_, self.nodes_, self.n_features_in_ = A, nodes, n
@@ -313,3 +320,8 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         tags.input_tags.positive_only = isinstance(wanted_kernel(self.kernel), Diffusion)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _has_paths(A: sparse.csr_array) -> bool:
+    """Whether some edge is followed by another."""
+    return bool(np.diff(A.indptr)[A.indices].any())
