@@ -393,6 +393,12 @@ def test_it_is_a_transformer_among_others():
     assert grid.kernel.restart == 0.4 and grid.kernel.adjacency is None
 
 
+def test_a_wrong_kernel_is_shown_before_it_is_refused():
+    assert "foo" in DirectedGraphEmbedding(kernel="foo")._repr_html_()
+    assert DirectedGraphEmbedding(kernel="diffusion").__sklearn_tags__().input_tags.positive_only
+    assert not DirectedGraphEmbedding(kernel="katz").__sklearn_tags__().input_tags.positive_only
+
+
 def test_the_kernel_that_was_given_stays_as_it_was():
     kernel = Diffusion()
     DirectedGraphEmbedding(2, kernel=kernel, memory_budget="1GB").fit(GRAPH)

@@ -2,6 +2,7 @@
 
 import warnings
 
+import networkx as nx
 import numpy as np
 import pytest
 from scipy import sparse
@@ -292,6 +293,18 @@ def test_walks_that_no_float_holds_are_refused(signs):
     with pytest.raises(ValueError, match="lower beta"):
         DirectedGraphEmbedding(2, kernel=Katz(beta=0.1)).fit(A)
     assert np.isfinite(Katz(A)(nodes, nodes)).all()
+
+
+@pytest.mark.parametrize("kernel", [NodeKernel, Katz, Diffusion])
+def test_a_graph_of_networkx_is_to_be_read_first(kernel):
+    with pytest.raises(TypeError, match="adjacency is a matrix, and DiGraph a graph: give read_graph.*adjacency"):
+        kernel(nx.DiGraph([(0, 1)]))([[0]], [[1]])
+
+
+@pytest.mark.parametrize("number", [1e300, -1e300, 0.5])
+def test_what_is_no_node_number_is_refused_without_a_warning(number):
+    with pytest.raises(ValueError, match="is not a node"):
+        NodeKernel(np.eye(3))([[number]], [[0]])
 
 
 def test_new_nodes_of_katz_cost_no_walk_each(monkeypatch):

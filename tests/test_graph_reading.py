@@ -281,6 +281,9 @@ def test_a_lazy_table_is_to_be_collected():
 def test_ids_that_cannot_be_looked_up_are_refused():
     with pytest.raises(TypeError, match="hashable"):
         read_graph(pd.DataFrame({"source": [[1], [2]], "target": [[2], [1]]}))
+    for source in ([{"a": 1}, {"a": 2}], pl.Series([[1, 2], [2, 3]], dtype=pl.Array(pl.Int64, 2))):
+        with pytest.raises(TypeError, match="hashable.*a source has several values"):
+            read_graph(pl.DataFrame({"source": source, "target": ["a", "b"]}))
 
 
 @pytest.mark.parametrize(
@@ -313,7 +316,16 @@ def test_ids_that_cannot_be_looked_up_are_refused():
         (pl.DataFrame({"source": [date(2020, 1, 1), None], "target": ["b", "c"]}), "edge 1 has no source"),
         (pd.DataFrame({"source": ["a"], "target": [float("nan")]}), "edge 0 has no target"),
         (pd.DataFrame({"source": [1], "target": [2], "weight": [float("inf")]}), "edge 0 has the weight inf"),
-        (pd.DataFrame({"source": [1], "target": [2], "weight": ["much"]}), "weights of edges must be real numbers"),
+        (
+            pd.DataFrame({"source": [1, 2], "target": [2, 3], "weight": ["1", "much"]}),
+            "real numbers: edge 1 has 'much'",
+        ),
+        (
+            pd.DataFrame({"source": [1], "target": [2], "weight": [[1.0, 2.0]]}),
+            r"real numbers: edge 0 has \[1.0, 2.0\]",
+        ),
+        (pl.DataFrame({"source": [1], "target": [2], "weight": [{"a": 1, "b": 2}]}), "real numbers: edge 0 has"),
+        (nx.DiGraph([(0, 1, {"weight": [1, 2]}), (1, 0, {"weight": [1]})]), r"real numbers: edge 0 has \[1, 2\]"),
         (EDGES.iloc[:0], "no edges"),
         (nx.DiGraph(), "no nodes"),
         (np.ones((2, 3)), r"shape \(2, 3\).*KernelSVD"),
@@ -346,6 +358,9 @@ def test_ids_that_cannot_be_looked_up_are_refused():
         "nan",
         "infinite",
         "text",
+        "lists",
+        "structs",
+        "lists_of_networkx",
         "empty",
         "no_nodes",
         "square",

@@ -22,7 +22,7 @@ from ..kernels.node import Balance
 from ..kernels.points import by_rows
 from ..kernels.walks import edge_steps
 from ..linalg import powers
-from .node_kernels import check_kernel, is_auto, wanted_kernel
+from .node_kernels import AUTO, check_kernel, is_auto, wanted_kernel
 from .nodes import Nodes
 from .reading import Graph, graph_of, is_array_like, is_networkx, read_graph
 from .scoring import EdgeScores, NewNodes, ScoresEdges
@@ -317,7 +317,8 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         tags.input_tags.two_d_array = False  # a graph: rows are no samples, for targets are known by their columns
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = True
-        tags.input_tags.positive_only = isinstance(wanted_kernel(self.kernel), Diffusion)
+        named = isinstance(self.kernel, str) and self.kernel in (AUTO, "diffusion")
+        tags.input_tags.positive_only = named or isinstance(self.kernel, Diffusion)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 

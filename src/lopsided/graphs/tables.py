@@ -247,10 +247,10 @@ def is_whole(cell: str) -> bool:
     return cell.removeprefix("-").isdecimal() and str(int(cell)) == cell and abs(int(cell)) <= LARGEST
 
 
-def _is_number(cell: str) -> bool:
+def _is_number(cell: Any) -> bool:
     try:
         float(cell)
-    except ValueError:
+    except (TypeError, ValueError, OverflowError):
         return False
     return True
 
@@ -290,6 +290,8 @@ def _find(names: Sequence[str], role: str, name: str | None) -> int | None:
 
 
 def _checked_ids(column: Any, side: str) -> np.ndarray:
+    if np.ndim(column) > 1:
+        raise TypeError(f"ids of nodes must be hashable, like numbers, texts and tuples; a {side} has several values")
     ids = as_ids(column)
     if ids.dtype == object:
         missing = next((i for i, node in enumerate(ids.tolist()) if is_missing(node) or _is_empty(node)), None)
@@ -306,12 +308,18 @@ def checked_weights(column: Any) -> np.ndarray:
     """Weights as finite real numbers."""
     try:
         weights = np.asarray(column)
-        if weights.dtype.kind in "mMc":
+        if weights.dtype.kind in "mMc" or weights.ndim > 1:
             raise TypeError(f"these are of type {weights.dtype}")
         weights = weights if weights.dtype in FLOATS else weights.astype(float)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"weights of edges must be real numbers: {error}") from error
+        first = next((f"edge {i} has {w!r}" for i, w in enumerate(column) if not _is_real(w)), str(error))
+        raise ValueError(f"weights of edges must be real numbers: {first}") from error
     wrong = np.flatnonzero(~np.isfinite(weights))
     if len(wrong):
         raise ValueError(f"edge {wrong[0]} has the weight {weights[wrong[0]]}; weights must be finite numbers")
     return weights
+
+
+def _is_real(weight: Any) -> bool:
+    one = isinstance(weight, str) or not np.iterable(weight)
+    return one and not np.iscomplexobj(weight) and _is_number(weight)

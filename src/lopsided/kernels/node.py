@@ -110,7 +110,8 @@ class GraphKernel(Kernel):
     def numbers(self, X: Array) -> np.ndarray:
         """Node numbers as integers, checked."""
         given = (X.toarray() if sparse.issparse(X) else np.asarray(X))[:, 0]
-        numbers = given.astype(np.intp)
+        with np.errstate(invalid="ignore"):
+            numbers = given.astype(np.intp)
         wrong = (numbers != given) | (numbers < 0) | (numbers >= self.n_nodes_)
         if wrong.any():
             raise ValueError(
@@ -264,6 +265,11 @@ class Balance:
 
 def check_adjacency(adjacency: Array) -> Array:
     """Validate an adjacency: square, finite, float32 or float64, sparse ones in canonical CSR."""
+    if hasattr(adjacency, "is_directed") and hasattr(adjacency, "edges"):
+        raise TypeError(
+            f"the adjacency is a matrix, and {type(adjacency).__name__} a graph: give read_graph(graph).adjacency of "
+            "lopsided.graphs, or the graph to DirectedGraphEmbedding"
+        )
     A = canonical(check_array(adjacency, accept_sparse="csr", dtype=FLOATS, input_name="adjacency"))
     if A.shape[0] != A.shape[1]:
         raise ValueError(
