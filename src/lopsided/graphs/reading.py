@@ -17,7 +17,24 @@ LIST_OF_EDGES = "a list of edges is given as a table: pandas.DataFrame(edges, co
 
 
 class Graph(NamedTuple):
-    """A directed graph: A[i, j] is the weight of the edge from nodes[i] to nodes[j]."""
+    """A directed graph: A[i, j] is the weight of the edge from nodes[i] to nodes[j].
+
+    Parameters
+    ----------
+    adjacency : array or sparse matrix of shape (n_nodes, n_nodes)
+        The weights; of ``read_graph`` a CSR array.
+    nodes : sequence of n_nodes ids
+        Each of its own: numbers, texts or whatever is hashable.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided import DirectedGraphEmbedding
+    >>> from lopsided.graphs import Graph
+    >>> graph = Graph(np.array([[0, 1, 1], [0, 0, 1], [1, 0, 0]]), ["ann", "bob", "eve"])
+    >>> DirectedGraphEmbedding(n_components=2).fit(graph).nodes_.tolist()
+    ['ann', 'bob', 'eve']
+    """
 
     adjacency: sparse.csr_array
     nodes: np.ndarray
