@@ -13,15 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..exceptions import LopsidedWarning, warn
 from ..kernels.points import FLOATS
+from .headers import NAMES, has_header, is_number
 from .ids import LARGEST, as_ids, is_missing
 
-NAMES = {
-    "source": ("source", "src", "from"),
-    "target": ("target", "dst", "to"),
-    "weight": ("weight", "w", "value"),
-}
 SPACES = " "
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".edgelist": SPACES, ".edges": SPACES, ".txt": SPACES}
 COMMENT = "#"
@@ -181,59 +176,12 @@ def _parsed(
         width -= 1
     rows = [row[:width] for row in rows]
     names: list[str] = []
-    if rows and _has_header(rows, path, wanted, header, known):
+    if rows and has_header(rows, path, wanted, header, known):
         names, rows = rows[0], rows[1:]
     elif rows and wanted != {None}:
         missing = ", ".join(sorted(repr(name) for name in wanted - {None}))
         raise ValueError(f"the first line of {str(path)!r}, {rows[0]}, has none of the columns {missing}")
     return names, [np.array([row[j] for row in rows], dtype=object) for j in range(width)]
-
-
-def _has_header(
-    rows: list[list[str]], path: Path, wanted: set[str | None], header: bool | None, known: Container[Any]
-) -> bool:
-    """Whether the first row is a header: because it is said, or by what it holds; a warning where nothing tells."""
-    if header is not None:
-        return header
-    if not wanted.isdisjoint(rows[0]) or _is_header(rows):
-        return True
-    if wanted == {None} and _may_be_header(rows) and not any(cell in known for cell in rows[0][:2]):
-        warn(
-            f"the first line of {str(path)!r}, {', '.join(rows[0])}, is read as an edge, but it may be a header: no "
-            "other line has its ids; say which by read_graph(path, header=True) or header=False, or name the columns "
-            "source and target",
-            LopsidedWarning,
-        )
-    return False
-
-
-def _is_header(rows: list[list[str]]) -> bool:
-    """Whether the first row names the columns, or is without numbers where some column has nothing else.
-
-    Its first cell may be empty, as pandas writes it above an index. Ids like paper-7 are numbers in this regard: the
-    first row is a header if it has no digit and names no node, where each end of every edge has digits.
-    """
-    first = [cell.lower() for cell in rows[0]]
-    if set(first) & set(NAMES["source"]) and set(first) & set(NAMES["target"]):
-        return True
-    if len(rows) < 2 or not all(first[1:]) or any(map(_is_number, first)):
-        return False
-    if any(all(_is_number(row[j]) for row in rows[1:]) for j in range(len(first))):
-        return True
-    numbered = all(map(_has_digit, (cell for row in rows[1:] for cell in row[:2])))
-    return numbered and not any(map(_has_digit, first[:2]))
-
-
-def _may_be_header(rows: list[list[str]]) -> bool:
-    """Whether the ends of the first edge are texts that no other edge has, as names of columns are."""
-    first = rows[0][:2]
-    if len(rows) < 2 or not all(first) or any(map(_is_number, first)):
-        return False
-    return not any(cell in first for row in rows[1:] for cell in row[:2])
-
-
-def _has_digit(cell: str) -> bool:
-    return any(map(str.isdigit, cell))
 
 
 def as_whole_numbers(*columns: np.ndarray) -> Sequence[np.ndarray]:
@@ -245,14 +193,6 @@ def as_whole_numbers(*columns: np.ndarray) -> Sequence[np.ndarray]:
 def is_whole(cell: str) -> bool:
     """Whether a text is a whole number of 64 bits, written as such: 007 is none."""
     return cell.removeprefix("-").isdecimal() and str(int(cell)) == cell and abs(int(cell)) <= LARGEST
-
-
-def _is_number(cell: Any) -> bool:
-    try:
-        float(cell)
-    except (TypeError, ValueError, OverflowError):
-        return False
-    return True
 
 
 def _choose_columns(
@@ -322,4 +262,4 @@ def checked_weights(column: Any) -> np.ndarray:
 
 def _is_real(weight: Any) -> bool:
     one = isinstance(weight, str) or not np.iterable(weight)
-    return one and not np.iscomplexobj(weight) and _is_number(weight)
+    return one and not np.iscomplexobj(weight) and is_number(weight)
