@@ -1,4 +1,4 @@
-"""From a CSV file of edges to nearest targets, a new node, and the prediction of hidden links."""
+"""From a CSV file of edges to nearest targets, what a new node might link to, and the prediction of hidden links."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from lopsided import DirectedGraphEmbedding
 from lopsided.datasets import make_citation_graph
 from lopsided.graphs import classify_nodes, evaluate_links, hide_edges, reconstruct_graph
+from lopsided.kernels import NodeKernel
 
 SEED = 2026
 
@@ -34,18 +35,22 @@ def main() -> None:
     print(f"{len(model.nodes_)} nodes, {model.adjacency_.nnz} edges; {model.solver_}\n")
     print("paper-900 might cite", *model.nearest_targets("paper-900", k=3))
 
-    references = np.zeros((1, len(model.nodes_)))
-    references[0, np.isin(model.nodes_, ["paper-3", "paper-11"])] = 1
+    references = np.isin(model.nodes_, ["paper-3", "paper-11"]).astype(float)[None]
     new = model.transform(references)
-    print(f"a new paper that cites papers 3 and 11 gets a vector of {new.shape[1]} numbers")
+    print(f"a new paper that cites papers 3 and 11 gets a vector of {new.shape[1]} numbers", end="; ")
+    source, _ = model.edge_vectors(references)
+    _, targets = model.edge_vectors()
+    print("it might cite", *model.nodes_[np.argsort(-(source @ targets.T)[0])[:5]])
 
     numbers = [int(node.removeprefix("paper-")) for node in model.nodes_]
     vectors = np.hstack([model.source_embedding_, model.target_embedding_])
     f1 = classify_nodes(vectors, labels[numbers])
     print(f"\nclasses of papers: micro F1 {f1.micro_f1.mean():.3f}, macro F1 {f1.macro_f1.mean():.3f}")
 
-    rebuilt = reconstruct_graph(model.source_embedding_, model.target_embedding_, model.adjacency_)
-    print(f"the graph rebuilt: {rebuilt.precision:.0%} of the edges right, norm of the difference {rebuilt.norm_2:.1f}")
+    linear = DirectedGraphEmbedding(n_components=32, kernel=NodeKernel()).fit(model.adjacency_)
+    rebuilt = reconstruct_graph(*linear.edge_vectors(), model.adjacency_)
+    print(f"the graph rebuilt from its own SVD: {rebuilt.precision:.0%} of the edges right", end=", ")
+    print(f"norm of the difference {rebuilt.norm_2:.1f}")
 
     hidden = hide_edges(model.adjacency_, random_state=SEED)
     links = evaluate_links(DirectedGraphEmbedding(n_components=32).fit(hidden.adjacency).score_edges, hidden)

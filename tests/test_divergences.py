@@ -222,11 +222,30 @@ def test_parameters_out_of_bounds_are_refused(parameters):
         KullbackLeibler(**parameters)(GOOD["discrete"], GOOD["discrete"])
 
 
-@pytest.mark.parametrize("distribution", ["gaussian", "mixture"])
-def test_gaussians_too_narrow_for_their_distance_are_refused(distribution):
-    rows = np.array([[0, 1e-2], [1e3, 1e-2], [1e3 + 0.1, 1e-2]])
-    rows = rows if distribution == "gaussian" else np.hstack([np.ones((3, 1)), rows])
-    kernel = KullbackLeibler(1.0, distribution=distribution)
+def test_mixtures_too_narrow_for_their_distance_are_refused():
+    rows = np.array([[1, 0, 1e-2], [1, 1e3, 1e-2], [1, 1e3 + 0.1, 1e-2]])
+    kernel = KullbackLeibler(1.0, distribution="mixture")
     assert_close(kernel.fit(rows, rows)(rows, rows)[1:, 1:], np.exp([[0, -0.5], [-0.5, 0]]), ulps=1e9)
     with pytest.raises(ValueError, match="float32; raise the variances, or take double precision"):
         kernel.fit(*2 * [rows.astype(np.float32)])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_gaussians_far_from_the_others_keep_their_digits(dtype):
+    rng = np.random.default_rng(0)
+    far = 1e8 if dtype == np.float64 else 2.0**12
+    X = np.column_stack([rng.standard_normal(1002), np.full(1002, 1e-2)]).astype(dtype)
+    X[-2:, 0] = far, far + 0.125
+    kernel = KullbackLeibler(distribution="gaussian")
+    m, v = X.astype(float).T
+    expected = (v[:, None] / v + (m[:, None] - m) ** 2 / v + np.log(v / v[:, None]) - 1) / 2
+    found = kernel.divergences(X, X)
+    np.testing.assert_allclose(found[-2:, -2:], [[0, 0.78125], [0.78125, 0]], rtol=1e-6)
+    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=2e-3)
+
+
+def test_two_outliers_have_the_divergence_of_their_difference():
+    X = np.column_stack([np.random.default_rng(0).standard_normal(1002), np.full(1002, 1e-2)])
+    X[-2:, 0] = 1e8, 1e8 + 0.1
+    found = KullbackLeibler(distribution="gaussian").divergences(X, X)[-2:, -2:]
+    np.testing.assert_allclose(found, [[0, 0.5], [0.5, 0]], rtol=1e-6)

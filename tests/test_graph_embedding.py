@@ -3,6 +3,7 @@
 import pickle
 import subprocess
 import sys
+import tracemalloc
 import warnings
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from cases import as_dense, assert_close
 from lopsided import DirectedGraphEmbedding, KernelSVD
 from lopsided.datasets import make_citation_graph
 from lopsided.exceptions import FallbackWarning, LopsidedWarning, RankWarning
+from lopsided.graphs import read_graph
 from lopsided.kernels import RBF, SNE, Diffusion, Katz, NodeKernel
 
 GRAPH, LABELS = make_citation_graph(200, n_classes=3, random_state=0)
@@ -80,6 +82,18 @@ def test_rows_are_compared_with_columns():
     np.testing.assert_allclose(model.target_embedding_[linked], right[linked], atol=1e-10)
 
 
+@pytest.mark.parametrize("kernel", ["linear", "rbf", SNE(1.0)])
+def test_graphs_without_a_path_of_two_edges_are_spoken_of(kernel):
+    A = np.zeros((8, 8))
+    A[:4, 4:] = np.eye(4) + np.eye(4, k=1)
+    with pytest.warns(LopsidedWarning, match="no path of two edges.*take self_loops=1.0, or a kernel of nodes"):
+        DirectedGraphEmbedding(2, kernel=kernel).fit(A)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert DirectedGraphEmbedding(2, kernel=kernel, self_loops=1.0).fit(A).source_embedding_.any()
+        DirectedGraphEmbedding(2, kernel="node_kernel").fit(A)
+
+
 def test_normalisation_comes_before_the_kernel():
     linked = np.flatnonzero(GRAPH.sum(axis=1) + GRAPH.sum(axis=0))
     graph = GRAPH[linked][:, linked]
@@ -133,6 +147,60 @@ def test_the_graph_itself_stands_for_its_nodes():
     vectors = model.fit_transform(GRAPH)
     np.testing.assert_array_equal(model.transform(GRAPH), vectors)
     np.testing.assert_array_equal(model.transform(GRAPH.toarray()), vectors)
+
+
+def test_the_graph_is_known_in_any_order_of_its_edges(tmp_path):
+    edges = pd.DataFrame({"source": list("aabccd"), "target": list("bccada")})
+    model = DirectedGraphEmbedding(2)
+    vectors = model.fit_transform(edges)
+    shuffled = edges.iloc[::-1]
+    shuffled.to_csv(tmp_path / "e.csv", index=False)
+    graph = nx.from_pandas_edgelist(shuffled, create_using=nx.DiGraph)
+    for same in (shuffled, tmp_path / "e.csv", graph, read_graph(shuffled), model.adjacency_):
+        np.testing.assert_array_equal(model.transform(same), vectors)
+    with pytest.raises(ValueError, match="2 new nodes have ids of nodes of the graph: 'a', 'b'; give them others"):
+        model.transform(edges.iloc[:3])
+    with pytest.raises(ValueError, match="1 new nodes have ids of nodes of the graph: 'b'"):
+        model.transform(pd.DataFrame({"source": ["n"], "target": ["a"]}), edges.iloc[:1])
+
+
+@pytest.mark.parametrize("decoder", ["factors", "edges"])
+@pytest.mark.parametrize("kernel", [Diffusion(threshold=1e-14), *KERNELS[2:]], ids=repr)
+def test_a_copy_of_a_node_is_scored_like_it(kernel, decoder):
+    model = DirectedGraphEmbedding(6, kernel=kernel, decoder=decoder).fit(GRAPH)
+    source, target = model.edge_vectors()
+    into = GRAPH.T.tocsr()
+    found = model.edge_vectors(GRAPH[20:50], into[20:50])
+    linked = np.diff(GRAPH.indptr)[20:50] + np.diff(into.indptr)[20:50] > 0
+    for new, known, others in zip(found, (source, target), (target, source), strict=True):
+        scores = known[20:50][linked] @ others.T
+        np.testing.assert_allclose(new[linked] @ others.T, scores, atol=1e-8 * np.abs(scores).max())
+    for same, known in zip(model.edge_vectors(GRAPH), (source, target), strict=True):
+        np.testing.assert_array_equal(same, known)
+
+
+def test_steps_of_new_nodes_have_no_negative_chance():
+    model = DirectedGraphEmbedding(3, kernel="linear", decoder="edges").fit(GRAPH)
+    with pytest.raises(ValueError, match="decoder='edges' takes steps.*>= 0, not -1"):
+        model.edge_vectors(-GRAPH[:2])
+
+
+def test_new_nodes_of_a_large_graph_take_few_passes(monkeypatch):
+    monkeypatch.setattr("lopsided.kernels.node.BLOCK_ENTRIES", 50)
+    model = DirectedGraphEmbedding(3, kernel="node_kernel").fit(GRAPH)
+    passes = []
+    original = NodeKernel.left_values
+    monkeypatch.setattr(NodeKernel, "left_values", lambda *of: passes.append(1) or original(*of))
+    model.transform(GRAPH[:60])
+    assert 1 < len(passes) < 10
+
+
+def test_a_node_that_scores_all_targets_alike_is_spoken_of():
+    A = np.zeros((6, 6))
+    A[:4, :4] = np.eye(4, k=1) + np.eye(4, k=-2)
+    model = DirectedGraphEmbedding(2).fit(A)
+    with pytest.warns(LopsidedWarning, match="2 of 3 nodes score every target alike, as those without edges do"):
+        assert model.nearest_targets([0, 4, 5], 2).shape == (3, 2)
 
 
 def test_new_nodes_come_in_tables_too():
@@ -206,6 +274,20 @@ def test_scores_follow_the_decoder_and_not_the_scaling(scaling, decoder):
     np.testing.assert_array_equal(model.nearest_targets(50, 4), found[0])
 
 
+def test_the_step_of_a_hub_is_taken_once_for_all_its_pairs():
+    n = 1000
+    star = sparse.coo_array((np.ones(2 * n - 2), (np.r_[1:n, [0] * (n - 1)], np.r_[[0] * (n - 1), 1:n])), shape=(n, n))
+    model = DirectedGraphEmbedding(2).fit(sparse.csr_array(star))
+    source, target = model.edge_vectors()
+    tracemalloc.start()
+    found = model.score_edges(np.arange(n), np.zeros(n, dtype=int)), model.score_edges(np.zeros(n, dtype=int), 0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    np.testing.assert_allclose(found[0], source @ target[0], atol=1e-12)
+    np.testing.assert_allclose(found[1], source[0] @ target[0], atol=1e-12)
+    assert peak < 100 * n * 8  # a row of the hub for each pair would be n times n
+
+
 def test_the_same_graph_gives_the_same_bits():
     first, second = (DirectedGraphEmbedding(8).fit_transform(GRAPH) for _ in range(2))
     np.testing.assert_array_equal(first, second)
@@ -237,6 +319,12 @@ def test_new_edges_in_a_file_have_ids_of_the_kind_of_the_graph(graph, new, tmp_p
     model = DirectedGraphEmbedding(2).fit(tmp_path / "graph.csv")
     row = (model.nodes_.astype(str) == new.strip().split(",")[1]).astype(float)[None]
     np.testing.assert_allclose(model.transform(tmp_path / "new.csv"), model.transform(row))
+
+
+def test_numbers_among_other_ids_are_found_from_a_file(tmp_path):
+    model = DirectedGraphEmbedding(2).fit(nx.DiGraph([(1, "a"), ("a", 2), (2, 1), ("2", 1)]))
+    (tmp_path / "new.csv").write_text("source,target\nn,1\nn,2\n")
+    np.testing.assert_allclose(model.transform(tmp_path / "new.csv"), model.transform([[1, 0, 0, 1]]))
 
 
 def test_a_new_node_is_one_in_both_files(tmp_path):
@@ -286,6 +374,8 @@ def test_grids_of_networkx_have_tuples_as_nodes():
     model = DirectedGraphEmbedding(2).fit(graph)
     assert model.nodes_.tolist() == list(graph.nodes)
     assert model.score_edges((0, 0), (0, 1)) > model.score_edges((0, 0), (2, 2))
+    with pytest.raises(ValueError, match=r"1 ids are not nodes of the graph: \(7, 7\);"):
+        model.score_edges((7, 7), (0, 1))
     with pytest.raises(ValueError, match="not the graph of fit"):
         model.transform(nx.grid_2d_graph(2, 2))
 
@@ -301,6 +391,12 @@ def test_it_is_a_transformer_among_others():
     np.testing.assert_array_equal(copy.nearest_targets(5, 3), model.nearest_targets(5, 3))
     grid = clone(DirectedGraphEmbedding(kernel=Diffusion())).set_params(kernel__restart=0.4)
     assert grid.kernel.restart == 0.4 and grid.kernel.adjacency is None
+
+
+def test_a_wrong_kernel_is_shown_before_it_is_refused():
+    assert "foo" in DirectedGraphEmbedding(kernel="foo")._repr_html_()
+    assert DirectedGraphEmbedding(kernel="diffusion").__sklearn_tags__().input_tags.positive_only
+    assert not DirectedGraphEmbedding(kernel="katz").__sklearn_tags__().input_tags.positive_only
 
 
 def test_the_kernel_that_was_given_stays_as_it_was():
@@ -356,10 +452,12 @@ def test_bad_graphs_are_refused(parameters, graph, message):
         (lambda m: m.score_edges(["a", "r", "s"], "a"), "2 ids are not nodes of the graph: 'r', 's'"),
         (lambda m: m.nearest_targets("a", 3), "k=3 must be a whole number from 1 to .* 2"),
         (lambda m: m.transform(pd.DataFrame({"source": ["n"], "target": ["q"]})), "not nodes of the graph: 'q'"),
+        (lambda m: m.transform([("n", "aa")]), "a list of edges is given as a table"),
+        (lambda m: m.transform(None), "known by their edges, and none are given; pass X"),
         (lambda m: m.transform(np.ones((1, 5))), "X has 5 features.*expecting 3.*every node"),
         (lambda m: m.transform(np.ones((1, 3)), np.ones((2, 3))), "X holds 1 new nodes and in_edges 2"),
     ],
-    ids=["target", "edges", "k", "table", "width", "rows"],
+    ids=["target", "edges", "k", "table", "list", "none", "width", "rows"],
 )
 def test_unknown_nodes_are_named(use, message):
     model = DirectedGraphEmbedding(2).fit(pd.DataFrame({"source": list("abc"), "target": list("bca")}))

@@ -7,6 +7,7 @@ from sklearn.metrics import f1_score
 
 from lopsided import AsymmetricLSSVC, DirectedGraphEmbedding
 from lopsided.datasets import make_citation_graph
+from lopsided.exceptions import LopsidedWarning
 from lopsided.graphs import classify_nodes, evaluate_links, hide_edges, precision_at_k, reconstruct_graph
 from lopsided.kernels import Diffusion
 
@@ -118,6 +119,14 @@ def test_links_are_judged_by_rank():
     assert found.auc == pytest.approx(np.mean(positive[:, None] > negative))
 
 
+def test_small_graphs_are_judged_by_as_many_pairs_as_they_have():
+    hidden = hide_edges(GRAPH, share=0.05)
+    count = len(hidden.negative[0])
+    with pytest.warns(LopsidedWarning, match=f"k=100 exceeds the number of negative pairs; hits@{count} is taken"):
+        found = evaluate_links(lambda u, v: GRAPH.toarray()[u, v], hidden)
+    assert found == (1.0, 1.0, 1.0)
+
+
 def test_a_directed_embedding_tells_edges_from_their_reverse():
     graph, _ = make_citation_graph(600, n_classes=4, mean_references=8.0, random_state=0)
     hidden = hide_edges(graph, reversed_share=1.0)
@@ -155,7 +164,11 @@ def test_whole_numbers_are_embeddings_too():
         (lambda: hide_edges(GRAPH, share=0.0), "share=0.0 must lie"),
         (lambda: hide_edges(np.eye(3)), "of 0 edges hides none"),
         (lambda: hide_edges(np.ones((3, 3)), share=0.5), "3 pairs that are no edges are asked for, but there are 0"),
-        (lambda: evaluate_links(lambda u, v: u, hide_edges(GRAPH), k=10**6), "k=1000000 must be a whole number from 1"),
+        (lambda: evaluate_links(lambda u, v: u, hide_edges(GRAPH), k=0), "k=0 must be a whole number from 1"),
+        (lambda: classify_nodes(SOURCE, [{1}, {1, 2}, {2}] * 50), r"node 0 has the labels \{1\}.*MultiLabelBinarizer"),
+        (lambda: classify_nodes(SOURCE, [[1], [1, 2], [2]] * 50), "node 0 has the labels.*MultiLabelBinarizer"),
+        (lambda: classify_nodes(SOURCE, [("a", "b")] * 150), "as MultiLabelBinarizer of"),
+        (lambda: classify_nodes(SOURCE, SOURCE[:, 0]), "Unknown label type: continuous"),
     ],
     ids=[
         "rows",
@@ -175,6 +188,10 @@ def test_whole_numbers_are_embeddings_too():
         "loops",
         "full",
         "hits",
+        "sets",
+        "lists",
+        "tuples",
+        "real",
     ],
 )
 def test_bad_input_is_refused(call, message):

@@ -2,13 +2,14 @@
 
 import warnings
 
+import networkx as nx
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
 
 from cases import PLENTY, assert_close
-from lopsided import AsymmetricLSSVC, KernelSVD
+from lopsided import AsymmetricLSSVC, DirectedGraphEmbedding, KernelSVD
 from lopsided.datasets import make_citation_graph
 from lopsided.exceptions import ConvergenceWarning, FallbackWarning
 from lopsided.kernels import Diffusion, Katz, NodeKernel
@@ -269,6 +270,52 @@ def test_a_copy_of_a_node_has_its_values(kernel):
     ):
         found = found.toarray() if sparse.issparse(found) else found
         np.testing.assert_allclose(found, exact, atol=1e-11)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.filterwarnings("ignore:.*nodes have a")
+def test_products_of_new_nodes_are_those_of_their_values(kernel, monkeypatch):
+    monkeypatch.setattr("lopsided.kernels.node.BLOCK_ENTRIES", 3 * N)
+    A = random_graph()
+    kernel = clone(kernel).set_params(adjacency=A).fit(NODES, NODES)
+    edges, V = (sparse.csr_array(A[:9]), sparse.csr_array(A.T[:9])), np.random.default_rng(0).random((N, 2))
+    np.testing.assert_allclose(kernel.left_products(*edges, V), kernel.left_values(*edges) @ V, atol=1e-11)
+    np.testing.assert_allclose(kernel.right_products(*edges, V), kernel.right_values(*edges) @ V, atol=1e-11)
+
+
+@pytest.mark.parametrize("signs", [[1, 1, 1], [1, -1, 1]])
+def test_walks_that_no_float_holds_are_refused(signs):
+    A = np.diag(1e200 * np.array(signs), k=1)
+    A[0, 2] = 1e200
+    nodes = np.arange(4)[:, None]
+    with pytest.raises(ValueError, match="sum over walks exceeds what float64 holds; lower beta"):
+        Katz(A, beta=0.1)(nodes, nodes)
+    with pytest.raises(ValueError, match="lower beta"):
+        DirectedGraphEmbedding(2, kernel=Katz(beta=0.1)).fit(A)
+    assert np.isfinite(Katz(A)(nodes, nodes)).all()
+
+
+@pytest.mark.parametrize("kernel", [NodeKernel, Katz, Diffusion])
+def test_a_graph_of_networkx_is_to_be_read_first(kernel):
+    with pytest.raises(TypeError, match="adjacency is a matrix, and DiGraph a graph: give read_graph.*adjacency"):
+        kernel(nx.DiGraph([(0, 1)]))([[0]], [[1]])
+
+
+@pytest.mark.parametrize("number", [1e300, -1e300, 0.5])
+def test_what_is_no_node_number_is_refused_without_a_warning(number):
+    with pytest.raises(ValueError, match="is not a node"):
+        NodeKernel(np.eye(3))([[number]], [[0]])
+
+
+def test_new_nodes_of_katz_cost_no_walk_each(monkeypatch):
+    widths = []
+    original = Katz.walks
+    monkeypatch.setattr(Katz, "walks", lambda self, V, **of: widths.append(V.shape[1]) or original(self, V, **of))
+    A, _ = make_citation_graph(300, random_state=0)
+    model = DirectedGraphEmbedding(3, kernel="katz").fit(A)
+    widths.clear()
+    model.transform(A[:200], A.T.tocsr()[:200])
+    assert widths == [3, 3]
 
 
 def test_a_matrix_above_the_budget_is_made_coarser_with_a_warning():

@@ -410,6 +410,7 @@ def test_several_labels_are_judged_as_by_scikit_learn(multilabel, make):
 
 
 @pytest.mark.parametrize("kernel", ["auto", "sne", "katz"])
+@pytest.mark.filterwarnings("ignore:.*score every target alike")
 def test_no_array_of_all_pairs_is_formed(kernel):
     n = 20_000
     graph, _ = make_citation_graph(n, random_state=0)
@@ -442,7 +443,7 @@ SIGNED = np.where(np.arange(N) == 3, -1.0, A[:1])
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda m: m.transform(None), "tables of edges or as rows.*not as none"),
+        (lambda m: m.transform(None), "none are given; pass X, in_edges or both"),
         (lambda m: m.transform(NEW, A[:1]), "tables of edges or as rows.*not as DataFrame and ndarray"),
         (lambda m: m.transform(A[:1], NEW), "tables of edges or as rows.*not as ndarray and DataFrame"),
         (lambda m: m.transform(nx.DiGraph([("new", 0)])), "tables of edges or as rows.*not as DiGraph"),
@@ -453,7 +454,7 @@ SIGNED = np.where(np.arange(N) == 3, -1.0, A[:1])
         (lambda m: m.transform(NEW.assign(weight=-1.0)), "Negative values.*the least is -1"),
         (lambda m: m.transform(np.full((1, N), np.nan)), "X contains NaN"),
         (lambda m: m.transform(NEW.assign(target=[0, "nobody"])), "1 ids are not nodes of the graph: 'nobody'"),
-        (lambda m: m.transform(None, NEW), "2 ids are not nodes of the graph: 'new', 'new'"),
+        (lambda m: m.transform(None, NEW), "2 new nodes have ids of nodes of the graph: 0, 1"),
         (lambda m: m.score_edges(0, np.array([1, N])), f"1 ids are not nodes of the graph: {N};"),
         (lambda m: m.nearest_targets("0"), "1 ids are not nodes of the graph: '0'"),
         (

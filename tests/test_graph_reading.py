@@ -14,6 +14,7 @@ import pytest
 from scipy import sparse
 
 from lopsided import DirectedGraphEmbedding
+from lopsided.exceptions import LopsidedWarning
 from lopsided.graphs import Graph, hide_edges, read_graph
 
 # b -> a, a -> b twice (2 + 3), c -> a, b -> c, c -> c
@@ -158,7 +159,7 @@ def test_a_quote_opens_a_cell_only_where_the_cell_begins(edge, ending, tmp_path)
     (cells,) = reader(edge.splitlines(keepends=True), delimiter=delimiter)
     path = tmp_path / f"edges.{ending}"
     path.write_text(f"{edge}\n# no{delimiter}edge\n\nu{delimiter}v\n")
-    assert read_graph(path).nodes.tolist() == [*map(str.strip, cells), "u", "v"]
+    assert read_graph(path, header=False).nodes.tolist() == [*map(str.strip, cells), "u", "v"]
 
 
 def test_ids_of_tables_are_kept_as_they_are():
@@ -192,9 +193,65 @@ def test_what_a_first_line_may_be(tmp_path):
     assert read_graph(path).nodes.tolist() == ["a\n\n# x", "b", "c"]
     path.write_text('# the "first line\nsource,target\n"#py","#np"\n"#np",a\n')
     assert read_graph(path).nodes.tolist() == ["#py", "#np", "a"]
-    path.write_text("a,b\n,\n")
-    with pytest.raises(ValueError, match="edge 1 has no source"):
+    path.write_text("a,b\na,b\n,\n")
+    with pytest.raises(ValueError, match="edge 2 has no source"):
         read_graph(path)
+
+
+def test_names_without_digits_above_ids_with_digits_are_a_header(tmp_path):
+    path = tmp_path / "e.csv"
+    path.write_text("citing,cited\npaper-1,paper-2\npaper-2,paper-3\n")
+    assert read_graph(path).nodes.tolist() == ["paper-1", "paper-2", "paper-3"]
+
+
+def test_a_first_line_that_may_be_a_header_is_spoken_of(tmp_path):
+    path = tmp_path / "e.csv"
+    path.write_text("citing,cited\nann,bob\nbob,eve\n")
+    with pytest.warns(LopsidedWarning, match=r"citing, cited, is read as an edge, but it may be.*header=True"):
+        assert len(read_graph(path).nodes) == 5
+    assert read_graph(path, header=True).nodes.tolist() == ["ann", "bob", "eve"]
+    assert read_graph(path, source="citing", target="cited").nodes.tolist() == ["ann", "bob", "eve"]
+    assert len(read_graph(path, header=False).nodes) == 5
+    path.write_text("ann,bob\nbob,eve\n")
+    assert len(read_graph(path).nodes) == 3
+    path.write_text("1,2\n2,3\n")
+    assert read_graph(path, header=True).nodes.tolist() == [2, 3]
+    for graph in (EDGES, np.eye(2)):
+        with pytest.raises(ValueError, match="header=True is for text files"):
+            read_graph(graph, header=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('source,target\n# x\na,"b\nb,c\nc,d\n', 3),
+        ('a,b\n"b\n",c\nc,"d\n', 4),
+        ('a,b\n"b\n","c\nc,d\n', 3),
+        ('a,"b\n' + "c,d\n" * 50_000, 1),
+    ],
+    ids=["once", "after_a_cell", "in_its_line", "long"],
+)
+def test_a_quote_that_is_never_closed_swallows_no_edges(text, line, tmp_path):
+    path = tmp_path / "e.csv"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=f"line {line} opens a quote that is never closed"):
+        read_graph(path)
+
+
+def test_edges_of_networkx_without_a_weight_count_one(tmp_path):
+    graph = nx.DiGraph([("a", "b"), ("b", "c")])
+    graph.add_edge("c", "a", weight=2.5)
+    nx.write_edgelist(graph, tmp_path / "g.edgelist")
+    A, nodes = read_graph(tmp_path / "g.edgelist")
+    assert nodes.tolist() == ["a", "b", "c"]
+    np.testing.assert_array_equal(A.toarray(), nx.to_numpy_array(graph))
+
+
+def test_empty_columns_at_the_end_are_none(tmp_path):
+    path = tmp_path / "e.csv"
+    for text in ("source,target,,\na,b,,\nb,a,,\n", "a,b,,\nb,a,,\n", "source,target,,\na,b,x,\nb,a,,y\n"):
+        path.write_text(text)
+        assert read_graph(path).nodes.tolist() == ["a", "b"]
 
 
 @pytest.mark.parametrize("form", [sparse.csc_array, sparse.coo_matrix, lambda A: A.toarray(), lambda A: A.astype(bool)])
@@ -224,6 +281,9 @@ def test_a_lazy_table_is_to_be_collected():
 def test_ids_that_cannot_be_looked_up_are_refused():
     with pytest.raises(TypeError, match="hashable"):
         read_graph(pd.DataFrame({"source": [[1], [2]], "target": [[2], [1]]}))
+    for source in ([{"a": 1}, {"a": 2}], pl.Series([[1, 2], [2, 3]], dtype=pl.Array(pl.Int64, 2))):
+        with pytest.raises(TypeError, match="hashable.*a source has several values"):
+            read_graph(pl.DataFrame({"source": source, "target": ["a", "b"]}))
 
 
 @pytest.mark.parametrize(
@@ -256,7 +316,16 @@ def test_ids_that_cannot_be_looked_up_are_refused():
         (pl.DataFrame({"source": [date(2020, 1, 1), None], "target": ["b", "c"]}), "edge 1 has no source"),
         (pd.DataFrame({"source": ["a"], "target": [float("nan")]}), "edge 0 has no target"),
         (pd.DataFrame({"source": [1], "target": [2], "weight": [float("inf")]}), "edge 0 has the weight inf"),
-        (pd.DataFrame({"source": [1], "target": [2], "weight": ["much"]}), "weights of edges must be real numbers"),
+        (
+            pd.DataFrame({"source": [1, 2], "target": [2, 3], "weight": ["1", "much"]}),
+            "real numbers: edge 1 has 'much'",
+        ),
+        (
+            pd.DataFrame({"source": [1], "target": [2], "weight": [[1.0, 2.0]]}),
+            r"real numbers: edge 0 has \[1.0, 2.0\]",
+        ),
+        (pl.DataFrame({"source": [1], "target": [2], "weight": [{"a": 1, "b": 2}]}), "real numbers: edge 0 has"),
+        (nx.DiGraph([(0, 1, {"weight": [1, 2]}), (1, 0, {"weight": [1]})]), r"real numbers: edge 0 has \[1, 2\]"),
         (EDGES.iloc[:0], "no edges"),
         (nx.DiGraph(), "no nodes"),
         (np.ones((2, 3)), r"shape \(2, 3\).*KernelSVD"),
@@ -289,6 +358,9 @@ def test_ids_that_cannot_be_looked_up_are_refused():
         "nan",
         "infinite",
         "text",
+        "lists",
+        "structs",
+        "lists_of_networkx",
         "empty",
         "no_nodes",
         "square",

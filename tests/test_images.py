@@ -115,6 +115,7 @@ def test_images_that_are_no_square_are_signals(rng):
         ({"shape": (30, 30)}, r"shape=\(30, 30\) does not give the 1024 pixels.*height \* width = 1024"),
         ({"shape": (-32, -32)}, r"shape=\(-32, -32\).*1024"),
         ({"shape": (4, 16, 16)}, "does not give the 1024 pixels.*height, width"),
+        ({"shape": (32.0, 32.0)}, r"shape=\(32.0, 32.0\).*whole numbers"),
         ({"shape": 32}, "'shape'.*Got 32"),
         ({"patch": 0}, "'patch'.*Got 0"),
         ({"step": 0}, "'step'.*Got 0"),
@@ -134,3 +135,15 @@ def test_variances_do_not_see_how_bright_images_are(light):
     dark, bright = (ImageMixtures(n_components=2).fit_transform(images) for images in (X, X + light))
     d = 64
     np.testing.assert_allclose(bright[:, -2 * d :], dark[:, -2 * d :], rtol=1e-12 * light + 1e-9)
+
+
+@pytest.mark.parametrize(("scale", "dtype"), [(1e160, np.float64), (1e25, np.float32)])
+def test_images_whose_squares_overflow_are_to_be_scaled(scale, dtype):
+    X = np.random.default_rng(0).random((6, 64)).astype(dtype)
+    model = ImageMixtures(n_components=2).fit(X)
+    for call in (model.transform, ImageMixtures(2).fit):
+        with pytest.raises(
+            ValueError, match=f"pixels reach .*squares {np.dtype(dtype)} may not hold; scale the images"
+        ):
+            call(X * dtype(scale))
+    assert np.isfinite(ImageMixtures(2).fit_transform(X * dtype(1e14))).all()

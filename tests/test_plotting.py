@@ -10,6 +10,7 @@ import matplotlib
 matplotlib.use("Agg")
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib import pyplot
 from scipy import sparse
@@ -84,7 +85,9 @@ def test_any_number_of_classes_is_coloured_and_up_to_twenty_are_named(n_classes)
     left, right = pair()
     axes = plot_embeddings((left, right), (np.arange(40) % n_classes, None))
     assert len(np.unique(axes[0].collections[0].get_facecolors(), axis=0)) == n_classes
-    assert (axes[1].get_legend() is None) == (n_classes > 20)
+    legend = axes[1].get_legend()
+    assert len(legend.get_texts()) == (n_classes if n_classes <= 20 else 0)
+    assert legend.get_title().get_text() == ("class" if n_classes <= 20 else "25 classes,\ntoo many to name")
 
 
 def test_given_axes_are_drawn_on_and_returned():
@@ -101,6 +104,57 @@ def test_a_few_hubs_do_not_squash_the_picture_and_are_counted():
     assert not axes[0].texts
     count = int(axes[1].texts[0].get_text().split()[0])
     assert 3 <= count < 50
+
+
+def test_components_that_live_on_few_points_are_drawn_whole():
+    left = 1e-17 * np.random.default_rng(0).standard_normal((500, 2))
+    left[:3] = [[1, 2], [-1, 3], [0.5, -1]]
+    right = np.zeros((500, 2))
+    right[:2, 0], right[2, 1] = [1e-3, 2e-3], 50
+    for ax, points in zip(plot_embeddings((left, right)), (left, right), strict=True):
+        low, high = np.transpose([ax.get_xlim(), ax.get_ylim()])
+        assert (points >= low).all() and (points <= high).all() and not ax.texts
+        assert (high - low < 1.2 * np.ptp(points, axis=0)).all()
+
+
+def test_many_floats_are_a_quantity_with_a_colour_bar():
+    left, right = pair(100, 100)
+    values = np.random.default_rng(0).standard_normal(100)
+    values[7] = np.nan
+    axes = plot_embeddings((left, right), values)
+    assert len(axes[0].figure.axes) == 3 and axes[1].get_legend() is None
+    axes[0].figure.canvas.draw()
+    assert [ax.collections[0].get_clim() for ax in axes] == 2 * [(np.nanmin(values), np.nanmax(values))]
+    few = plot_embeddings((left, right), np.arange(100) % 3 + 0.5)
+    assert [text.get_text() for text in few[1].get_legend().get_texts()] == ["0.5", "1.5", "2.5"]
+
+
+@pytest.mark.parametrize("nothing", [None, float("nan"), pd.NA])
+def test_dots_without_a_label_are_grey(nothing):
+    left, _ = pair()
+    labels = [nothing if i % 4 == 0 else "ab"[i % 2] for i in range(40)]
+    ax = plot_embeddings((left, left), labels)[1]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b", "no label"]
+    colours, counts = np.unique(ax.collections[0].get_facecolors(), axis=0, return_counts=True)
+    assert sorted(counts) == [10, 10, 20] and np.ptp(colours[:, :3], axis=1).min() == 0
+    numbers = plot_embeddings((left, left), pd.Series(np.arange(40) % 3, dtype="Int64").replace(1, pd.NA))[1]
+    assert [text.get_text() for text in numbers.get_legend().get_texts()] == ["0", "2", "no label"]
+
+
+def test_the_legend_stays_within_axes_that_are_given():
+    figure, axes = pyplot.subplots(1, 2)
+    plot_embeddings(pair(40, 40), np.arange(40) % 3, axes=axes)
+    figure.canvas.draw()
+    legend, inside = axes[1].get_legend().get_window_extent(), axes[1].get_window_extent()
+    assert inside.x0 <= legend.x0 and legend.x1 <= inside.x1
+
+
+def test_logarithmic_axes_stay_so():
+    _, axes = pyplot.subplots(1, 2)
+    axes[0].set(xscale="log", yscale="log")
+    plot_embeddings([np.exp(side) for side in pair()], axes=axes)
+    axes[0].figure.canvas.draw()
+    assert axes[0].get_xscale() == "log" and axes[0].get_xlim()[0] > 0
 
 
 def test_constant_components_are_drawn():
@@ -162,6 +216,8 @@ def test_diagnostics_are_drawn_for_every_equation(rng):
     assert len(ax.get_legend().get_texts()) == 5
     assert all(len(line.get_xdata()) == 4 for line in ax.get_lines()[:5])
     assert ax.get_yscale() == "log"
+    ax.figure.canvas.draw()
+    assert ax.get_legend().get_window_extent().x0 >= ax.get_window_extent().x1
     assert plot_diagnostics(KernelSVD(2).fit(A).diagnostics(), ax=ax) is ax
 
 
@@ -183,6 +239,16 @@ def test_a_reordered_table_shows_its_blocks_on_the_diagonal(biclustered):
     assert len(axes[0].lines) == 0 and len(axes[1].lines) == 3
     top_left = axes[1].lines[0].get_xydata()
     assert top_left.max(axis=0).tolist() == [(model.column_labels_ == 0).sum(), (model.row_labels_ == 0).sum()]
+
+
+def test_outlines_are_seen_on_any_colour_and_clusters_named(biclustered):
+    X, model = biclustered
+    axes = plot_biclusters(X, (np.array(["a", "b", "c"])[model.row_labels_], model.column_labels_))
+    halo = axes[1].lines[0].get_path_effects()[0]
+    assert axes[1].lines[0].get_color() == "#202020" and halo._gc["foreground"] == "white"
+    assert [text.get_text() for text in axes[1].texts] == ["a", "b", "c", "0", "1", "2"]
+    assert len(axes[0].figure.axes) == 3
+    assert axes[0].images[0].get_clim() == axes[1].images[0].get_clim()
 
 
 def test_labels_alone_outline_every_block(biclustered):
@@ -228,6 +294,7 @@ def test_a_graph_is_drawn_from_its_embedding(graph):
     A, _ = graph
     model = DirectedGraphEmbedding(2).fit(A)
     left, right = plot_embeddings(model)
+    assert [left.get_title(), right.get_title()] == ["source", "target"]
     np.testing.assert_array_equal(
         np.sort(left.collections[0].get_offsets()[:, 0]), np.sort(model.source_embedding_[:, 0])
     )

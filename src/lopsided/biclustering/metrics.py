@@ -21,6 +21,16 @@ def matched_accuracy(labels_true: Any, labels_pred: Any) -> float:
 
     Clusters beyond the number of classes are matched to none. From 0 to 1; names of labels do not matter.
 
+    Parameters
+    ----------
+    labels_true, labels_pred : arrays of shape (n,)
+        Classes and clusters of the points.
+
+    Returns
+    -------
+    float
+        The share.
+
     Examples
     --------
     >>> from lopsided.biclustering import matched_accuracy
@@ -38,6 +48,22 @@ def partition_scores(labels_true: Any, labels_pred: Any) -> dict[str, float]:
     """Normalised mutual information, adjusted Rand index and matched accuracy, by name: nmi, ari, accuracy.
 
     Biclusters are compared by ``sklearn.metrics.consensus_score``.
+
+    Parameters
+    ----------
+    labels_true, labels_pred : arrays of shape (n,)
+        Classes and clusters of the points.
+
+    Returns
+    -------
+    dict of str to float
+        The scores; 1 is agreement.
+
+    Examples
+    --------
+    >>> from lopsided.biclustering import partition_scores
+    >>> partition_scores([0, 0, 1, 1], ["b", "b", "a", "a"])
+    {'nmi': 1.0, 'ari': 1.0, 'accuracy': 1.0}
     """
     return {
         "nmi": float(normalized_mutual_info_score(labels_true, labels_pred)),
@@ -62,6 +88,11 @@ def coherence_index(X: Any, column_labels: Any) -> float:
         Documents x terms; entries must not be negative.
     column_labels : array of shape (m,)
         Clusters of the terms.
+
+    Returns
+    -------
+    float
+        The index; the larger, the more coherent the clusters.
 
     Examples
     --------

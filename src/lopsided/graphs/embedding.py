@@ -14,18 +14,18 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
-from .._parallel import jobs, slices_of
+from .._parallel import jobs
 from ..estimators import KernelSVD
-from ..exceptions import FallbackWarning, RankWarning, warn
+from ..exceptions import FallbackWarning, LopsidedWarning, RankWarning, warn
 from ..kernels import Diffusion, GraphKernel, Kernel
 from ..kernels.node import Balance
 from ..kernels.points import by_rows
 from ..kernels.walks import edge_steps
 from ..linalg import powers
-from .node_kernels import check_kernel, is_auto, wanted_kernel
+from .node_kernels import AUTO, check_kernel, is_auto, wanted_kernel
 from .nodes import Nodes
-from .reading import Graph, is_array_like, is_networkx, read_graph
-from .scoring import BLOCK_ENTRIES, EdgeScores, ScoresEdges
+from .reading import Graph, graph_of, is_array_like, is_networkx, read_graph
+from .scoring import EdgeScores, NewNodes, ScoresEdges
 from .tables import is_path_or_table
 
 
@@ -177,7 +177,14 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         balance = Balance(A, self.normalize, self.self_loops, isolated=~linked)
         kernel = wanted_kernel(self.kernel)
         check_kernel(kernel, A)
-        svd = self._decomposed(by_rows(balance.matrix(A)), kernel)
+        balanced = by_rows(balance.matrix(A))
+        if not isinstance(kernel, GraphKernel) and not _has_paths(balanced):
+            warn(
+                "no node has both edges from it and edges to it, and so there is no path of two edges, which is what "
+                "kernels of vectors see: they tell no nodes apart; take self_loops=1.0, or a kernel of nodes",
+                LopsidedWarning,
+            )
+        svd = self._decomposed(balanced, kernel)
         if svd.solver_.over_budget:
             warn(f"{svd.solver_}; raise memory_budget to be faster", FallbackWarning)
         self.adjacency_, self.nodes_, self.n_features_in_ = A, nodes, n
@@ -211,8 +218,8 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         X : sparse matrix or array of shape (b, n_nodes), table of edges, or None
             Edges from the new nodes: row i holds the weights from new node i to every node, in the order of ``nodes_``.
             In a table (or a file of one) sources are ids of new nodes and targets ids of the graph. The graph of
-            ``fit`` itself stands for its own nodes. None is that none is known: kernels of vectors then give zeros for
-            sources.
+            ``fit`` itself, its edges in any order, stands for its own nodes. None is that none is known: kernels of
+            vectors then give zeros for sources.
         in_edges : the same, default=None
             Edges to the new nodes: row i holds the weights to new node i; in a table sources are ids of the graph and
             targets those of new nodes. None is that none is known: kernels of vectors then give zeros for targets.
@@ -226,12 +233,8 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         if in_edges is None and self._is_known(X):
             return self._known()
-        new, outward, inward = self._nodes.edges_of_others(X, in_edges, self.adjacency_.dtype)
-        blocks = slices_of(outward.shape[0], BLOCK_ENTRIES // self.n_features_in_)
-        with jobs(self.n_jobs):
-            known = X is not None, in_edges is not None
-            parts = [self._embedded(outward[rows], inward[rows], known) for rows in blocks]
-        return self._joined(np.concatenate(parts), new)
+        new = self._new(X, in_edges)
+        return self._joined(np.hstack([new.source, new.target]), new.ids)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """source0, source1, ..., target0, target1, ..."""
@@ -257,6 +260,12 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         nodes = np.arange(A.shape[0], dtype=float)[:, None]
         return svd.fit(nodes, Z=nodes)
 
+    def _new(self, X: Any, in_edges: Any) -> NewNodes:
+        ids, outward, inward = self._nodes.edges_of_others(X, in_edges, self.adjacency_.dtype)
+        with jobs(self.n_jobs):
+            vectors = self._embedded(outward, inward, (X is not None, in_edges is not None))
+        return NewNodes(ids, outward, inward, *np.split(vectors, 2, axis=1))
+
     def _embedded(
         self, out_edges: sparse.csr_array, in_edges: sparse.csr_array, known: tuple[bool, bool]
     ) -> np.ndarray:
@@ -264,8 +273,8 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         rows, columns = self._balance.rows(out_edges), self._balance.columns(in_edges)
         if self._svd is None:
             weights = self._powers(-1)
-            source = self.kernel_.left_values(rows, columns) @ self.target_embedding_ * weights
-            target = self.kernel_.right_values(rows, columns) @ self.source_embedding_ * weights
+            source = self.kernel_.left_products(rows, columns, self.target_embedding_) * weights
+            target = self.kernel_.right_products(rows, columns, self.source_embedding_) * weights
         else:
             nothing = np.zeros((rows.shape[0], len(self.singular_values_)), dtype=self.source_embedding_.dtype)
             source = self._svd.transform(rows) if known[0] else nothing
@@ -288,16 +297,17 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         return pd.DataFrame(vectors, index=None if ids is None else pd.Index(ids, tupleize_cols=False))
 
     def _is_known(self, X: Any) -> bool:
-        """Whether X is the graph of ``fit``."""
-        if not (isinstance(X, Graph) or is_path_or_table(X) or is_networkx(X)):
-            if not is_array_like(X):
-                return False
-            X = X if hasattr(X, "shape") else np.asarray(X)
-            if X.shape != self.adjacency_.shape:
-                return False
-        A, nodes = read_graph(X)
-        same = A.shape == self.adjacency_.shape and np.array_equal(nodes, self.nodes_)
-        return same and (self.adjacency_ != A).nnz == 0
+        """Whether X is the graph of ``fit``: rows over ``nodes_``, or the same edges by their ids, in any order."""
+        if isinstance(X, Graph) or is_networkx(X):
+            graph = read_graph(X)
+        elif is_path_or_table(X):
+            graph = graph_of(self._nodes.read(X))
+        elif is_array_like(X) and (X if hasattr(X, "shape") else np.asarray(X)).shape == self.adjacency_.shape:
+            graph = Graph(read_graph(X).adjacency, self.nodes_)
+        else:
+            return False
+        A = self._nodes.ordered(*graph)
+        return A is not None and (self.adjacency_ != A).nnz == 0
 
     def _powers(self, exponent: float) -> np.ndarray:
         return powers(self.singular_values_, exponent, self.adjacency_.shape[0])
@@ -307,6 +317,12 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         tags.input_tags.two_d_array = False  # a graph: rows are no samples, for targets are known by their columns
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = True
-        tags.input_tags.positive_only = isinstance(wanted_kernel(self.kernel), Diffusion)
+        named = isinstance(self.kernel, str) and self.kernel in (AUTO, "diffusion")
+        tags.input_tags.positive_only = named or isinstance(self.kernel, Diffusion)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _has_paths(A: sparse.csr_array) -> bool:
+    """Whether some edge is followed by another."""
+    return bool(np.diff(A.indptr)[A.indices].any())

@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.utils import check_random_state
 
+from ..exceptions import LopsidedWarning, warn
 from ..kernels.csr import row_numbers
 from .reading import read_graph
 
@@ -42,6 +43,21 @@ def hide_edges(
         that knows directions tells them apart. The others are drawn from all pairs that are no edges.
     random_state : int, RandomState instance or None, default=0
         Draws both.
+
+    Returns
+    -------
+    HiddenEdges
+        ``adjacency``, the graph that is left, ``positive``, the hidden edges as arrays of sources and of targets, and
+        ``negative``, as many pairs that are no edges. Nodes are numbers, rows of the adjacency.
+
+    Examples
+    --------
+    >>> from lopsided.datasets import make_citation_graph
+    >>> from lopsided.graphs import hide_edges
+    >>> graph, _ = make_citation_graph(300, random_state=0)
+    >>> hidden = hide_edges(graph, share=0.1)
+    >>> graph.nnz - hidden.adjacency.nnz == len(hidden.positive[0]) == len(hidden.negative[0])
+    True
     """
     A = read_graph(adjacency).adjacency
     n, rng = A.shape[0], check_random_state(random_state)
@@ -84,14 +100,34 @@ def evaluate_links(
     hidden : HiddenEdges
         Pairs to tell apart, from ``hide_edges``.
     k : int, default=100
-        For hits@k.
+        For hits@k; at most the number of negative pairs, which is taken, with a warning, where there are fewer.
+
+    Returns
+    -------
+    LinkPrediction
+        ``auc``, the area under the ROC curve, ``average_precision``, and ``hits``, the share of the hidden edges that
+        score higher than the k-th best of the other pairs.
+
+    Examples
+    --------
+    >>> from lopsided import DirectedGraphEmbedding
+    >>> from lopsided.datasets import make_citation_graph
+    >>> from lopsided.graphs import evaluate_links, hide_edges
+    >>> graph, _ = make_citation_graph(300, random_state=0)
+    >>> hidden = hide_edges(graph)
+    >>> model = DirectedGraphEmbedding(n_components=16).fit(hidden.adjacency)
+    >>> evaluate_links(model.score_edges, hidden, k=20).auc > 0.7
+    True
     """
     positive, negative = (np.asarray(score(*pairs), dtype=float) for pairs in (hidden.positive, hidden.negative))
     for pairs, scores in ((hidden.positive, positive), (hidden.negative, negative)):
         if scores.shape != pairs[0].shape:
             raise ValueError(f"score gave an array of shape {scores.shape} for {len(pairs[0])} pairs, not one each")
-    if not (isinstance(k, Integral) and 1 <= k <= len(negative)):
+    if not (isinstance(k, Integral) and k >= 1):
         raise ValueError(f"k={k} must be a whole number from 1 to {len(negative)}, the number of negative pairs")
+    if k > len(negative):
+        warn(f"k={k} exceeds the number of negative pairs; hits@{len(negative)} is taken", LopsidedWarning)
+        k = len(negative)
     truth = np.repeat([1, 0], [len(positive), len(negative)])
     scores = np.concatenate([positive, negative])
     bar = np.partition(negative, -k)[-k]

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from ..kernels.points import check_points
 from .ids import forms
-from .reading import Graph, assembled, is_array_like, number_nodes
+from .reading import LIST_OF_EDGES, Graph, assembled, is_array_like, number_nodes
 from .tables import Edges, is_path_or_table, is_text, is_whole, read_edges
 
 SHOWN = 5
@@ -39,6 +39,7 @@ class Nodes:
 
     def numbers(self, ids: Any) -> np.ndarray:
         """Rows of one node or of several, given by their ids."""
+        given = ids
         if self.is_id(ids):
             ids = [ids]
         elif not (isinstance(ids, np.ndarray) and ids.dtype.kind in "mM"):  # nanoseconds would become whole numbers
@@ -46,9 +47,22 @@ class Nodes:
         numbers = [self._find(node) for node in ids]
         unknown = [node for node, number in zip(ids, numbers, strict=True) if number is None]
         if unknown:
-            shown = ", ".join(map(repr, unknown[:SHOWN])) + (", ..." if len(unknown) > SHOWN else "")
-            raise ValueError(f"{len(unknown)} ids are not nodes of the graph: {shown}; nodes_ holds those that are")
+            if isinstance(given, tuple) and any(isinstance(node, tuple) for node in self._number):
+                unknown = [given]
+            raise ValueError(
+                f"{len(unknown)} ids are not nodes of the graph: {_shown(unknown)}; nodes_ holds those that are"
+            )
         return np.array(numbers, dtype=np.intp)
+
+    def ordered(self, A: sparse.csr_array, ids: np.ndarray) -> sparse.csr_array | None:
+        """A matrix between nodes with these ids, in the order of our nodes; None if they are not the same ones."""
+        if len(ids) != len(self):
+            return None
+        numbers = [self._find(node) for node in ids.tolist()]
+        if None in numbers:
+            return None
+        order = np.argsort(np.array(numbers, dtype=np.intp))
+        return A if (order == np.arange(len(order))).all() else A[order][:, order]
 
     def _find(self, node: Any) -> int | None:
         if self._holds(node):
@@ -60,10 +74,14 @@ class Nodes:
     ) -> tuple[np.ndarray | None, sparse.csr_array, sparse.csr_array]:
         """Ids of new nodes, if they have any, edges from them and edges to them, each as sparse rows over the nodes."""
         given = [edges for edges in (out_edges, in_edges) if edges is not None]
+        if not given:
+            raise ValueError("new nodes are known by their edges, and none are given; pass X, in_edges or both")
+        if any(map(_holds_text, given)):
+            raise ValueError(LIST_OF_EDGES)
         tables = [is_path_or_table(edges) for edges in given]
         rows = all(is_array_like(edges) and not isinstance(edges, Graph) for edges in given) and not any(tables)
-        if not given or not (rows or all(tables)):
-            kinds = " and ".join(type(edges).__name__ for edges in given) or "none"
+        if not (rows or all(tables)):
+            kinds = " and ".join(type(edges).__name__ for edges in given)
             raise ValueError(
                 f"edges of new nodes come as tables of edges or as rows over nodes_, not as {kinds}; this is "
                 "not the graph of fit, which stands for itself"
@@ -82,10 +100,16 @@ class Nodes:
 
     def _rows_of_tables(self, out_edges: Any, in_edges: Any) -> tuple[np.ndarray, sparse.csr_array, sparse.csr_array]:
         nothing = Edges(np.empty(0, dtype=object), np.empty(0, dtype=object), np.empty(0))
-        outward, inward = (nothing if table is None else self._read(table) for table in (out_edges, in_edges))
+        outward, inward = (nothing if table is None else self.read(table) for table in (out_edges, in_edges))
         new, (numbers,) = number_nodes(np.concatenate([outward.source.astype(object), inward.target.astype(object)]))
         if not len(new):
             raise ValueError("the tables hold no edges, and so no new nodes")
+        known = [node for node in new.tolist() if self._find(node) is not None]
+        if known:
+            raise ValueError(
+                f"{len(known)} new nodes have ids of nodes of the graph: {_shown(known)}; give them others. This is "
+                "not the graph of fit, whose nodes have their vectors in source_embedding_ and target_embedding_"
+            )
         shape, first = (len(new), len(self)), len(outward.source)
         return (
             new,
@@ -93,13 +117,19 @@ class Nodes:
             assembled(numbers[first:], self.numbers(inward.source), inward.weight, shape),
         )
 
-    def _read(self, table: Any) -> Edges:
+    def read(self, table: Any) -> Edges:
         """Edges of a table; whole numbers in text are numbers if the nodes are."""
-        edges = read_edges(table)
-        if not is_text(table) or self.ids.dtype == object:
+        edges = read_edges(table, known=self._number)
+        if not is_text(table):
             return edges
-        u, v = (np.array([int(id) if is_whole(id) else id for id in side], dtype=object) for side in edges[:2])
+        u, v = (np.array([self._of_text(id) for id in side], dtype=object) for side in edges[:2])
         return Edges(u, v, edges.weight)
+
+    def _of_text(self, id: str) -> Any:
+        """An id in a text file as the nodes have it; one that is not among them is of their kind."""
+        if id in self._number or not is_whole(id):
+            return id
+        return int(id) if self.ids.dtype != object or int(id) in self._number else id
 
     def _checked(self, edges: Any, name: str) -> sparse.csr_array | None:
         if edges is None:
@@ -111,3 +141,14 @@ class Nodes:
                 "as input: a weight for every node of the graph, in the order of nodes_"
             )
         return edges
+
+
+def _shown(ids: list[Any]) -> str:
+    """The first few of them."""
+    return ", ".join(map(repr, ids[:SHOWN])) + (", ..." if len(ids) > SHOWN else "")
+
+
+def _holds_text(edges: Any) -> bool:
+    """Whether it is a list of rows with texts in them, which no weights are."""
+    rows = edges if isinstance(edges, (list, tuple)) and not isinstance(edges, Graph) else []
+    return any(isinstance(cell, str) for row in rows if isinstance(row, (list, tuple)) for cell in row)

@@ -11,17 +11,43 @@ from scipy import sparse
 from ..kernels.node import check_adjacency
 from ..kernels.points import canonical
 from .ids import as_ids, is_missing
-from .tables import as_whole_numbers, checked_weights, is_path_or_table, is_text, read_edges
+from .tables import Edges, as_whole_numbers, checked_weights, is_path_or_table, is_text, read_edges
+
+LIST_OF_EDGES = "a list of edges is given as a table: pandas.DataFrame(edges, columns=['source', 'target'])"
 
 
 class Graph(NamedTuple):
-    """A directed graph: A[i, j] is the weight of the edge from nodes[i] to nodes[j]."""
+    """A directed graph: A[i, j] is the weight of the edge from nodes[i] to nodes[j].
+
+    Parameters
+    ----------
+    adjacency : array or sparse matrix of shape (n_nodes, n_nodes)
+        The weights; of ``read_graph`` a CSR array.
+    nodes : sequence of n_nodes ids
+        Each of its own: numbers, texts or whatever is hashable.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided import DirectedGraphEmbedding
+    >>> from lopsided.graphs import Graph
+    >>> graph = Graph(np.array([[0, 1, 1], [0, 0, 1], [1, 0, 0]]), ["ann", "bob", "eve"])
+    >>> DirectedGraphEmbedding(n_components=2).fit(graph).nodes_.tolist()
+    ['ann', 'bob', 'eve']
+    """
 
     adjacency: sparse.csr_array
     nodes: np.ndarray
 
 
-def read_graph(graph: Any, *, source: str | None = None, target: str | None = None, weight: str | None = None) -> Graph:
+def read_graph(
+    graph: Any,
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    weight: str | None = None,
+    header: bool | None = None,
+) -> Graph:
     """Read a directed graph.
 
     Parameters
@@ -36,6 +62,8 @@ def read_graph(graph: Any, *, source: str | None = None, target: str | None = No
         value), else the first two that are no weight and, if there are three, the third as weight; a column without a
         name, as pandas writes its index, is none of them. Without a weight every edge counts one. For networkx
         ``weight`` is the edges' attribute, "weight" unless given.
+    header : bool or None, default=None
+        Whether the first line of a text file names the columns. None finds out, see Notes.
 
     Returns
     -------
@@ -47,8 +75,9 @@ def read_graph(graph: Any, *, source: str | None = None, target: str | None = No
     -----
     Weights of repeated edges are added. Self-loops are kept. An edge of weight zero is none, but its nodes stay. In
     text files the ids are whole numbers if all of them are, and texts otherwise; lines that begin with # are comments;
-    the first line is a header if it names the columns, by the usual names or by those that are given, or has no number
-    where a column has nothing else.
+    the first line is a header if it names the columns, by the usual names or by those that are given, has no number
+    where a column has nothing else, or has no digit where all ids have one. If it is none of that and its ids occur in
+    no other line, it is read as an edge, with a :class:`~lopsided.exceptions.LopsidedWarning`.
 
     Examples
     --------
@@ -58,13 +87,14 @@ def read_graph(graph: Any, *, source: str | None = None, target: str | None = No
     array([[0., 2.],
            [0., 0.]])
     """
+    if header is not None and not is_text(graph):
+        raise ValueError(f"header={header} is for text files, whose first line may be one; leave it out")
     if is_path_or_table(graph):
-        edges = read_edges(graph, source=source, target=target, weight=weight)
+        edges = read_edges(graph, source=source, target=target, weight=weight, header=header)
         if not len(edges.source):
             raise ValueError("the graph has no edges, and so no nodes; a table of edges needs at least one row")
-        ends = as_whole_numbers(edges.source, edges.target) if is_text(graph) else edges[:2]
-        nodes, (rows, columns) = number_nodes(*ends)
-        return Graph(assembled(rows, columns, edges.weight, (len(nodes), len(nodes))), nodes)
+        u, v = as_whole_numbers(edges.source, edges.target) if is_text(graph) else edges[:2]
+        return graph_of(Edges(u, v, edges.weight))
     for role, name in (("source", source), ("target", target)):
         if name is not None:
             raise ValueError(f"{role}={name!r} names a column of a table, not of {type(graph).__name__}")
@@ -73,7 +103,7 @@ def read_graph(graph: Any, *, source: str | None = None, target: str | None = No
     if weight is not None:
         raise ValueError(f"weight={weight!r} names a column or an attribute, which {type(graph).__name__} has not")
     if _is_list_of_edges(graph):
-        raise ValueError("a list of edges is given as a table: pandas.DataFrame(edges, columns=['source', 'target'])")
+        raise ValueError(LIST_OF_EDGES)
     adjacency, ids = graph if isinstance(graph, Graph) else (graph, None)
     if not is_array_like(adjacency):
         raise TypeError(
@@ -94,6 +124,12 @@ def is_array_like(adjacency: Any) -> bool:
     if sparse.issparse(adjacency) or hasattr(adjacency, "__array__"):
         return True
     return isinstance(adjacency, Sequence) and all(getattr(row, "ndim", 1) < 2 for row in adjacency)
+
+
+def graph_of(edges: Edges) -> Graph:
+    """The graph of these edges, nodes in the order in which they first appear."""
+    nodes, (rows, columns) = number_nodes(edges.source, edges.target)
+    return Graph(assembled(rows, columns, edges.weight, (len(nodes), len(nodes))), nodes)
 
 
 def number_nodes(*sides: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:

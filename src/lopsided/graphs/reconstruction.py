@@ -43,9 +43,23 @@ def reconstruct_graph(source: Any, target: Any, adjacency: Any, *, decoder: str 
     decoder : {"dot", "distance"}, default="dot"
         Best targets have the largest source . target, or the smallest distance from source to target (the papers').
 
+    Returns
+    -------
+    Reconstruction
+        ``norm_1`` and ``norm_2`` of the difference of both graphs, and ``precision``, the share of the rebuilt edges
+        that are edges.
+
     Notes
     -----
     O(n^2 width) time in blocks; no array of nodes x nodes is formed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided.graphs import reconstruct_graph
+    >>> A = np.roll(np.eye(4), 1, axis=1)
+    >>> reconstruct_graph(A, np.eye(4), A)
+    Reconstruction(norm_1=0.0, norm_2=0.0, precision=1.0)
     """
     source, target, A = _checked(source, target, adjacency, decoder)
     degrees = np.diff(A.indptr)
@@ -67,7 +81,29 @@ def precision_at_k(
 ) -> np.ndarray:
     """The share of edges among the k pairs of nodes that score highest in the whole graph, for each k.
 
-    Parameters as in ``reconstruct_graph``. O(n^2 width) time in blocks, memory O(n + largest k).
+    Parameters
+    ----------
+    source, target, adjacency, decoder
+        As in ``reconstruct_graph``.
+    k : int or sequence of int
+        Numbers of pairs, from 1 to n_nodes (n_nodes - 1).
+
+    Returns
+    -------
+    array of shape (number of k,)
+        Shares.
+
+    Notes
+    -----
+    O(n^2 width) time in blocks, memory O(n + largest k).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided.graphs import precision_at_k
+    >>> A = np.roll(np.eye(4), 1, axis=1)
+    >>> precision_at_k(A, np.eye(4), A, k=[4, 8])
+    array([1. , 0.5])
     """
     source, target, A = _checked(source, target, adjacency, decoder)
     counts, n = np.atleast_1d(k), len(source)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -10,10 +11,22 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from .._parallel import slices_of
+from ..exceptions import LopsidedWarning, warn
+from ..kernels.walks import Walk, new_steps
 from .nodes import Nodes
 
 BLOCK_ENTRIES = 1 << 24  # numbers in a block of scores, or of vectors
 EVERY = slice(None)
+
+
+class NewNodes(NamedTuple):
+    """Nodes that are not in the graph: ids, if they have any, edges with its nodes as rows, and vectors."""
+
+    ids: np.ndarray | None
+    outward: sparse.csr_array
+    inward: sparse.csr_array
+    source: np.ndarray
+    target: np.ndarray
 
 
 class EdgeScores(NamedTuple):
@@ -46,22 +59,46 @@ class EdgeScores(NamedTuple):
         return self.target[columns] if self.steps is None else self.steps[1][columns] @ self.target
 
     def of_pairs(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """The score of each pair of a row and a column, in blocks."""
-        parts = slices_of(len(rows), BLOCK_ENTRIES // len(self.weights))
-        pairs = ((self.sources(rows[part]), self.targets(columns[part])) for part in parts)
-        return np.concatenate([np.einsum("ij,ij->i", source, target) for source, target in pairs])
+        """The score of each pair of a row and a column, in blocks; the step of a node is taken once in each."""
+        scores = np.empty(len(rows), dtype=self.target.dtype)
+        for part in slices_of(len(rows), BLOCK_ENTRIES // len(self.weights)):
+            (u, row), (v, column) = (np.unique(side[part], return_inverse=True) for side in (rows, columns))
+            scores[part] = np.einsum("ij,ij->i", self.sources(u)[row], self.targets(v)[column])
+        return scores
+
+    def of_new(self, new: NewNodes, A: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
+        """Vectors of nodes that are new to the graph A as sources and as targets; steps are along their own edges."""
+        if self.steps is None:
+            return new.source * self.weights, new.target
+        least = min(edges.data.min(initial=0) for edges in (new.outward, new.inward))
+        if least < 0:
+            raise ValueError(f"decoder='edges' takes steps along edges, whose weights must be >= 0, not {least:g}")
+        starts, stay = new_steps(new.outward)
+        source = starts @ self.source + stay[:, None] * new.source
+        return source * self.weights, Walk.on(A).ends(new.inward) @ self.target
 
     def best_targets(self, rows: np.ndarray, k: int) -> np.ndarray:
         """The k best targets of each row, best first, without the row itself; in blocks of rows."""
         targets = self.targets()
-        parts = (rows[part] for part in slices_of(len(rows), BLOCK_ENTRIES // len(targets)))
-        return np.concatenate([best_targets(self.sources(part) @ targets.T, part, k) for part in parts])
+        found, alike = [], 0
+        for part in (rows[part] for part in slices_of(len(rows), BLOCK_ENTRIES // len(targets))):
+            scores = self.sources(part) @ targets.T
+            alike += int(np.count_nonzero(scores.max(axis=1) == scores.min(axis=1)))
+            found.append(best_targets(scores, part, k))
+        if alike:
+            warn(
+                f"{alike} of {len(rows)} nodes score every target alike, as those without edges do, and the targets "
+                "found for them are any; leave them out, or give a graph in which they have edges",
+                LopsidedWarning,
+            )
+        return np.concatenate(found)
 
 
 class ScoresEdges:
     """What a fitted embedding says of edges between nodes, known by their ids."""
 
     nodes_: np.ndarray
+    adjacency_: sparse.csr_array
     _nodes: Nodes
     _edges: EdgeScores
 
@@ -108,10 +145,44 @@ class ScoresEdges:
         found = self.nodes_[self._edges.best_targets(rows, k)]
         return found[0] if self._nodes.is_id(u) else found
 
-    def edge_vectors(self) -> tuple[np.ndarray, np.ndarray]:
-        """Source and target arrays, (n_nodes, n_components) each, whose inner products are the scores of edges."""
+    def edge_vectors(self, X: Any = None, in_edges: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Vectors whose inner products are the scores of edges: of the nodes of the graph, or of new ones.
+
+        Parameters
+        ----------
+        X, in_edges : default=None
+            Edges from new nodes and to them, as in ``transform``. If both are None, the nodes are those of the graph.
+
+        Returns
+        -------
+        source, target : arrays of shape (n_nodes, n_components), or (b, n_components) for b new nodes
+            The score of an edge from i to j is source[i] @ target[j], on either side a known or a new node.
+
+        Examples
+        --------
+        Where should a new node link to that links to nodes 0 and 1?
+
+        >>> import numpy as np
+        >>> from lopsided import DirectedGraphEmbedding
+        >>> A = np.array([[0, 1, 1, 0], [0, 0, 1, 1], [0, 0, 0, 1], [1, 0, 0, 0]])
+        >>> model = DirectedGraphEmbedding(n_components=2).fit(A)
+        >>> new, _ = model.edge_vectors([[1, 1, 0, 0]])
+        >>> _, targets = model.edge_vectors()
+        >>> model.nodes_[np.argsort(-(new @ targets.T)[0])[:2]]
+        array([3, 0])
+        """
         check_is_fitted(self)
-        return self._edges.sources(), self._edges.targets()
+        if in_edges is None and (X is None or self._is_known(X)):
+            return self._edges.sources(), self._edges.targets()
+        return self._edges.of_new(self._new(X, in_edges), self.adjacency_)
+
+    @abstractmethod
+    def _is_known(self, X: Any) -> bool:
+        """Whether X is the graph of ``fit``."""
+
+    @abstractmethod
+    def _new(self, X: Any, in_edges: Any) -> NewNodes:
+        """New nodes with these edges."""
 
 
 def best_targets(scores: np.ndarray, rows: np.ndarray, k: int) -> np.ndarray:

@@ -7,20 +7,16 @@ import csv
 import gzip
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..kernels.points import FLOATS
+from .headers import NAMES, has_header, is_number
 from .ids import LARGEST, as_ids, is_missing
 
-NAMES = {
-    "source": ("source", "src", "from"),
-    "target": ("target", "dst", "to"),
-    "weight": ("weight", "w", "value"),
-}
 SPACES = " "
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".edgelist": SPACES, ".edges": SPACES, ".txt": SPACES}
 COMMENT = "#"
@@ -37,10 +33,21 @@ class Edges(NamedTuple):
     weight: np.ndarray
 
 
-def read_edges(table: Any, *, source: str | None = None, target: str | None = None, weight: str | None = None) -> Edges:
-    """The edges of a table or of the file that holds one; parameters as in ``read_graph``. Ids in text are texts."""
+def read_edges(
+    table: Any,
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    weight: str | None = None,
+    header: bool | None = None,
+    known: Container[Any] = (),
+) -> Edges:
+    """The edges of a table or of the file that holds one; parameters as in ``read_graph``. Ids in text are texts.
+
+    A first line that holds a known id is an edge.
+    """
     if isinstance(table, (str, os.PathLike)):
-        names, columns = _read_file(Path(table), {source, target, weight})
+        names, columns = _read_file(Path(table), {source, target, weight}, header, known)
     else:
         names, columns = _table_columns(table)
     left, right, value = _choose_columns(names, len(columns), source, target, weight)
@@ -82,7 +89,9 @@ def is_text(table: Any) -> bool:
     return isinstance(table, (str, os.PathLike)) and _kind(Path(table)) in DELIMITERS
 
 
-def _read_file(path: Path, wanted: set[str | None]) -> tuple[list[str], list[Any]]:
+def _read_file(
+    path: Path, wanted: set[str | None], header: bool | None, known: Container[Any]
+) -> tuple[list[str], list[Any]]:
     kind = _kind(path)
     if kind == ".parquet":
         return _read_parquet(path)
@@ -95,12 +104,12 @@ def _read_file(path: Path, wanted: set[str | None]) -> tuple[list[str], list[Any
             if DELIMITERS[kind] == SPACES:
                 rows = [_split(line) for line in file if _counts(line)]
             else:
-                rows = list(csv.reader(_records(file, DELIMITERS[kind]), delimiter=DELIMITERS[kind]))
+                rows = list(csv.reader(list(_records(file, DELIMITERS[kind])), delimiter=DELIMITERS[kind]))
     except FileNotFoundError:
         raise
     except (OSError, EOFError, ValueError, SyntaxError, csv.Error) as error:
         raise ValueError(f"cannot read {str(path)!r}: {error}") from error
-    return _parsed(rows, path, wanted)
+    return _parsed(rows, path, wanted, header, known)
 
 
 def _read_parquet(path: Path) -> tuple[list[str], list[Any]]:
@@ -126,25 +135,34 @@ def _records(lines: Iterable[str], delimiter: str) -> Iterator[str]:
     rest = f"[^{delimiter}]*+"
     cell = f'(?:{QUOTED}"{rest}|(?!"){rest})'
     ends_quoted = re.compile(f"(?:{cell}{delimiter})*+{QUOTED}")  # a quote opens a cell only where the cell begins
-    quoted = False
-    for line in lines:
-        if quoted or _counts(line):
+    within = re.compile(QUOTED)
+    opened = 0  # the line with the quote that is open, from 1
+    for number, line in enumerate(lines, 1):
+        if opened or _counts(line):
             if '"' in line:
-                quoted = ends_quoted.fullmatch('"' * quoted + line) is not None
+                before = '"' if opened else ""
+                if not ends_quoted.fullmatch(before + line):
+                    opened = 0
+                elif not (opened and within.fullmatch(before + line)):
+                    opened = number
             yield line
+    if opened:
+        raise ValueError(f"line {opened} opens a quote that is never closed; close it, or leave it out")
 
 
 def _split(line: str) -> list[str]:
-    """Cells between spaces; networkx's {'weight': 2.0} at the end of a line becomes 2.0."""
+    """Cells between spaces; networkx's {'weight': 2.0} at the end of a line becomes 2.0, and its {} 1."""
     head, brace, attributes = line.partition("{")
     cells = head.split()
     if brace:
         found = ast.literal_eval(brace + attributes.strip())
-        cells += [str(found["weight"])] if "weight" in found else []
+        cells.append(str(found.get("weight", 1)))
     return cells
 
 
-def _parsed(rows: list[list[str]], path: Path, wanted: set[str | None]) -> tuple[list[str], list[np.ndarray]]:
+def _parsed(
+    rows: list[list[str]], path: Path, wanted: set[str | None], header: bool | None, known: Container[Any]
+) -> tuple[list[str], list[np.ndarray]]:
     """Columns of a text file, and their names if it has a header, as one with the wanted names is."""
     width = max(2, len(rows[0])) if rows else 2
     wrong = next((i for i, row in enumerate(rows) if len(row) != width), None)
@@ -153,26 +171,17 @@ def _parsed(rows: list[list[str]], path: Path, wanted: set[str | None]) -> tuple
             f"row {wrong + 1} of {str(path)!r} has {len(rows[wrong])} cells, {rows[wrong][:4]}, where there should be "
             f"{width}: a source, a target and perhaps a weight"
         )
+    rows = [[cell.strip() for cell in row] for row in rows]
+    while width > 2 and not any(row[width - 1] for row in rows):
+        width -= 1
+    rows = [row[:width] for row in rows]
     names: list[str] = []
-    if rows and (not wanted.isdisjoint(map(str.strip, rows[0])) or _is_header(rows)):
-        names, rows = [cell.strip() for cell in rows[0]], rows[1:]
+    if rows and has_header(rows, path, wanted, header, known):
+        names, rows = rows[0], rows[1:]
     elif rows and wanted != {None}:
         missing = ", ".join(sorted(repr(name) for name in wanted - {None}))
         raise ValueError(f"the first line of {str(path)!r}, {rows[0]}, has none of the columns {missing}")
-    return names, [np.array([row[j].strip() for row in rows], dtype=object) for j in range(width)]
-
-
-def _is_header(rows: list[list[str]]) -> bool:
-    """Whether the first row names the columns, or is without numbers where some column has nothing else.
-
-    Its first cell may be empty, as pandas writes it above an index.
-    """
-    first = [cell.strip().lower() for cell in rows[0]]
-    if set(first) & set(NAMES["source"]) and set(first) & set(NAMES["target"]):
-        return True
-    if len(rows) < 2 or not all(first[1:]) or any(map(_is_number, first)):
-        return False
-    return any(all(_is_number(row[j]) for row in rows[1:]) for j in range(len(first)))
+    return names, [np.array([row[j] for row in rows], dtype=object) for j in range(width)]
 
 
 def as_whole_numbers(*columns: np.ndarray) -> Sequence[np.ndarray]:
@@ -186,19 +195,11 @@ def is_whole(cell: str) -> bool:
     return cell.removeprefix("-").isdecimal() and str(int(cell)) == cell and abs(int(cell)) <= LARGEST
 
 
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
 def _choose_columns(
     names: list[str], width: int, source: str | None, target: str | None, weight: str | None
 ) -> tuple[int, int, int | None]:
     """Numbers of the columns source, target and weight."""
-    repeated = sorted({name for name in names if names.count(name) > 1})
+    repeated = sorted({name for name in names if names.count(name) > 1 and not NAMELESS.fullmatch(name)})
     if repeated:
         raise ValueError(f"columns {repeated} appear more than once in {names}; rename them, so that one is meant")
     u, v, w = _find(names, "source", source), _find(names, "target", target), _find(names, "weight", weight)
@@ -229,6 +230,8 @@ def _find(names: Sequence[str], role: str, name: str | None) -> int | None:
 
 
 def _checked_ids(column: Any, side: str) -> np.ndarray:
+    if np.ndim(column) > 1:
+        raise TypeError(f"ids of nodes must be hashable, like numbers, texts and tuples; a {side} has several values")
     ids = as_ids(column)
     if ids.dtype == object:
         missing = next((i for i, node in enumerate(ids.tolist()) if is_missing(node) or _is_empty(node)), None)
@@ -245,12 +248,18 @@ def checked_weights(column: Any) -> np.ndarray:
     """Weights as finite real numbers."""
     try:
         weights = np.asarray(column)
-        if weights.dtype.kind in "mMc":
+        if weights.dtype.kind in "mMc" or weights.ndim > 1:
             raise TypeError(f"these are of type {weights.dtype}")
         weights = weights if weights.dtype in FLOATS else weights.astype(float)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"weights of edges must be real numbers: {error}") from error
+        first = next((f"edge {i} has {w!r}" for i, w in enumerate(column) if not _is_real(w)), str(error))
+        raise ValueError(f"weights of edges must be real numbers: {first}") from error
     wrong = np.flatnonzero(~np.isfinite(weights))
     if len(wrong):
         raise ValueError(f"edge {wrong[0]} has the weight {weights[wrong[0]]}; weights must be finite numbers")
     return weights
+
+
+def _is_real(weight: Any) -> bool:
+    one = isinstance(weight, str) or not np.iterable(weight)
+    return one and not np.iscomplexobj(weight) and is_number(weight)

@@ -28,6 +28,14 @@ class ImageSVD:
     values : array of the image's shape
         B: the kernel between rows and columns, a picture itself. For kernels of the inner product it is the profile of
         every pixel, such as exp(eta a_ij).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided.images import image_svd
+    >>> found = image_svd(np.random.default_rng(0).random((6, 8)))
+    >>> found.values.shape, found.reconstruct(2).shape
+    ((6, 8), (6, 8))
     """
 
     image: np.ndarray
@@ -35,7 +43,18 @@ class ImageSVD:
     values: np.ndarray
 
     def reconstruct(self, n_components: int | None = None) -> np.ndarray:
-        """B from its leading components; None takes all that were found."""
+        """B from its leading components; None takes all that were found.
+
+        Parameters
+        ----------
+        n_components : int or None, default=None
+            How many.
+
+        Returns
+        -------
+        array of the image's shape
+            The approximation.
+        """
         most = min(model.n_components_ for model in self.models)
         k = most if n_components is None else n_components
         if not 1 <= k <= most:
@@ -98,6 +117,11 @@ def image_svd(image: np.ndarray, kernel: Any = "linear", n_components: int | Non
         The paper shows "linear", ``LinearPolynomial(weight, degree)`` and ``Exponential(eta)``.
     n_components : int or None, default=None
         At most the shorter side of the image, which None is.
+
+    Returns
+    -------
+    ImageSVD
+        The models of the channels and B, with the way back to pixels.
 
     Notes
     -----

@@ -20,6 +20,7 @@ from ..kernels.distributions import log_densities, monomials
 from ..kernels.points import FLOATS, Array
 
 FLOOR = 1e-4  # of the mean variance of a coefficient, below which no variance falls
+SAFE = 1e-4  # of the root of the largest number, for sums of squares over patches
 MANY = 1 << 15
 BATCH_ENTRIES = 1 << 20
 
@@ -118,6 +119,7 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """
         self._validate_params()
         X = validate_data(self, X, dtype=FLOATS)
+        _check_magnitude(X)
         self.shape_ = self._check_shape(X.shape[1])
         per_image = self._coefficients(X[:1]).shape[1]
         Y = np.concatenate(self._coefficients(X[:: -(-len(X) * per_image // MANY)]))
@@ -134,6 +136,7 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """Return the mixtures of images as rows of n_components (1 + 2 d) numbers, d the coefficients of a patch."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=FLOATS, reset=False)
+        _check_magnitude(X)
         entries = self._coefficients(X[:1]).size
         return np.vstack(run(lambda rows: self._adapted(X[rows]), slices_of(len(X), BATCH_ENTRIES // entries)))
 
@@ -154,10 +157,11 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         if self.shape is None:
             side = isqrt(pixels)
             return (side, side) if side**2 == pixels else (1, pixels)
-        if len(self.shape) != 2 or prod(self.shape) != pixels or min(self.shape) < 1:
+        whole = len(self.shape) == 2 and all(isinstance(side, Integral) and side > 0 for side in self.shape)
+        if not whole or prod(self.shape) != pixels:
             raise ValueError(
-                f"shape={self.shape} does not give the {pixels} pixels of a row of X; it is (height, width), with "
-                f"height * width = {pixels}"
+                f"shape={self.shape} does not give the {pixels} pixels of a row of X; it is (height, width), whole "
+                f"numbers with height * width = {pixels}"
             )
         height, width = self.shape
         return height, width
@@ -217,6 +221,15 @@ def maximise(F: np.ndarray, R: np.ndarray, prior: np.ndarray, n_iter: int, floor
         R = mixtures.responsibilities(F)
         mixtures = Mixtures.with_sums(R.swapaxes(1, 2) @ F + prior, floor)
     return mixtures
+
+
+def _check_magnitude(X: np.ndarray) -> None:
+    """Refuse pixels so large that variances of patches overflow."""
+    largest, most = float(np.abs(X).max()), SAFE * float(np.sqrt(np.finfo(X.dtype).max))
+    if largest > most:
+        raise ValueError(
+            f"pixels reach {largest:.3g}, whose squares {X.dtype} may not hold; scale the images: X / {largest:.3g}"
+        )
 
 
 def _by_energy(Y: np.ndarray, k: int) -> np.ndarray:

@@ -21,6 +21,19 @@ def psnr(image: np.ndarray, other: np.ndarray, peak: float | None = None) -> flo
     peak : float or None, default=None
         White. None is 1 for floats and the largest of their type for integers of 8 or 16 bits; then the two may be of
         different types.
+
+    Returns
+    -------
+    float
+        Decibels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided.images import psnr
+    >>> image = np.full((8, 8), 0.5)
+    >>> round(psnr(image, image + 0.1), 6)
+    20.0
     """
     image, other, peak = _both(image, other, peak)
     error = float(np.mean((image - other) ** 2))
@@ -36,6 +49,19 @@ def ssim(image: np.ndarray, other: np.ndarray, peak: float | None = None) -> flo
     ----------
     image, other, peak
         As for ``psnr``.
+
+    Returns
+    -------
+    float
+        At most 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided.images import ssim
+    >>> image = np.random.default_rng(0).random((16, 16))
+    >>> ssim(image, image)
+    1.0
     """
     image, other, peak = _both(image, other, peak)
     sigmas = (SIGMA, SIGMA, 0)[: image.ndim]

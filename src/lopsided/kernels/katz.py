@@ -100,6 +100,14 @@ class Katz(GraphKernel):
         """Walks that end with an edge of a new node."""
         return self._after(in_edges, transposed=False)
 
+    def left_products(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array, V: np.ndarray) -> np.ndarray:
+        """Return beta out_edges (V + K V): walks are summed for the columns of V, however many nodes are new."""
+        return self.beta_ * (out_edges @ (V + self.walks(V)))
+
+    def right_products(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array, U: np.ndarray) -> np.ndarray:
+        """Return beta in_edges (U + K'U)."""
+        return self.beta_ * (in_edges @ (U + self.walks(U, transposed=True)))
+
     def walks(self, V: np.ndarray, transposed: bool = False) -> np.ndarray:
         """K V, or K'V."""
         M = by_rows(self.step_.T) if transposed else self.step_
@@ -125,15 +133,22 @@ class Katz(GraphKernel):
 
 def geometric_sum(multiply: Callable[[np.ndarray], np.ndarray], V: np.ndarray) -> np.ndarray:
     """The sum over t >= 1 of M^t V, for a matrix of spectral radius below one known by its products."""
-    term = multiply(V)
-    total = term.copy()
-    eps = np.finfo(total.dtype).eps
-    for _ in range(MAX_TERMS):
-        term = multiply(term)
-        total += term
-        if np.abs(term).max(initial=0) <= eps * np.abs(total).max(initial=0):
-            break
-    else:
+    with np.errstate(over="ignore", invalid="ignore"):
+        term = multiply(V)
+        total = term.copy()
+        eps = np.finfo(total.dtype).eps
+        for _ in range(MAX_TERMS):
+            term = multiply(term)
+            total += term
+            largest = np.abs(total).max(initial=0)
+            if not np.abs(term).max(initial=0) > eps * largest:  # nor is nan
+                break
+    if not np.isfinite(largest):
+        raise ValueError(
+            f"the sum over walks exceeds what {total.dtype} holds; lower beta, for long walks without cycles "
+            "may weigh ever more, or bring the weights of the edges nearer to one"
+        )
+    if np.abs(term).max(initial=0) > eps * largest:
         warn(
             f"walks of {MAX_TERMS} steps still count; lower beta, for it is very near to 1 / (spectral radius)",
             ConvergenceWarning,

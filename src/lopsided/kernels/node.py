@@ -11,10 +11,12 @@ from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_array
 
+from .._parallel import slices_of
 from ..exceptions import LopsidedWarning, warn
 from .base import Kernel
 from .points import FLOATS, Array, canonical, dense
 
+BLOCK_ENTRIES = 1 << 24
 NORMALISED_LEFT = ("left", "both")
 NORMALISED_RIGHT = ("right", "both")
 
@@ -73,6 +75,21 @@ class GraphKernel(Kernel):
     def right_values(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array) -> Array:
         """k(known, new) transposed, shape (b, n_nodes)."""
 
+    def left_products(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array, V: np.ndarray) -> np.ndarray:
+        """k(new, known) V, in blocks of new nodes."""
+        parts = slices_of(out_edges.shape[0], self.block_rows)
+        return np.concatenate([self.left_values(out_edges[rows], in_edges[rows]) @ V for rows in parts])
+
+    def right_products(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array, U: np.ndarray) -> np.ndarray:
+        """k(known, new)' U, in blocks of new nodes."""
+        parts = slices_of(out_edges.shape[0], self.block_rows)
+        return np.concatenate([self.right_values(out_edges[rows], in_edges[rows]) @ U for rows in parts])
+
+    @property
+    def block_rows(self) -> int:
+        """New nodes whose values are held at once: each block may take a pass over the graph."""
+        return BLOCK_ENTRIES // self.n_nodes_
+
     def left(self, X: Array) -> np.ndarray:
         """The node numbers, checked, as floats like points of any other kernel."""
         return self.numbers(X)[:, None].astype(float)
@@ -92,7 +109,8 @@ class GraphKernel(Kernel):
     def numbers(self, X: Array) -> np.ndarray:
         """Node numbers as integers, checked."""
         given = dense(X)[:, 0]
-        numbers = given.astype(np.intp)
+        with np.errstate(invalid="ignore"):
+            numbers = given.astype(np.intp)
         wrong = (numbers != given) | (numbers < 0) | (numbers >= self.n_nodes_)
         if wrong.any():
             raise ValueError(
@@ -106,6 +124,12 @@ class MatrixKernel(GraphKernel):
     """A kernel of nodes whose matrix is kept, as ``matrix_``."""
 
     matrix_: Array
+
+    @property
+    def block_rows(self) -> int:
+        """As many new nodes as fit, if their rows are filled like those of the matrix."""
+        entries = self.matrix_.nnz if sparse.issparse(self.matrix_) else self.matrix_.size
+        return BLOCK_ENTRIES * self.n_nodes_ // max(1, entries)
 
     def values(self, rows: np.ndarray, columns: np.ndarray) -> Array:
         """Slice the matrix; the whole of it is not copied."""
@@ -240,6 +264,11 @@ class Balance:
 
 def check_adjacency(adjacency: Array) -> Array:
     """Validate an adjacency: square, finite, float32 or float64, sparse ones in canonical CSR."""
+    if hasattr(adjacency, "is_directed") and hasattr(adjacency, "edges"):
+        raise TypeError(
+            f"the adjacency is a matrix, and {type(adjacency).__name__} a graph: give read_graph(graph).adjacency of "
+            "lopsided.graphs, or the graph to DirectedGraphEmbedding"
+        )
     A = canonical(check_array(adjacency, accept_sparse="csr", dtype=FLOATS, input_name="adjacency"))
     if A.shape[0] != A.shape[1]:
         raise ValueError(

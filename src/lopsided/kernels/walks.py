@@ -76,9 +76,14 @@ def last_step(A: sparse.csr_array) -> sparse.csr_array:
 
 def edge_steps(A: sparse.csr_array) -> tuple[sparse.csr_array, sparse.csr_array]:
     """P = D^-1 A and its transpose; in the first a node without edges from it stays with a chance of a thousandth."""
-    out = Walk.on(A)
-    stay = np.where(out.leads_on, 0, SINK).astype(A.dtype)
-    return by_rows(sparse.diags_array(stay) + out.P), by_rows(out.P.T)
+    P, stay = new_steps(A)
+    return by_rows(sparse.diags_array(stay) + P), by_rows(P.T)
+
+
+def new_steps(edges: sparse.csr_array) -> tuple[sparse.csr_array, np.ndarray]:
+    """The steps from nodes with these edges, and the chance of each to stay."""
+    out = Walk.on(edges)
+    return out.P, np.where(out.leads_on, 0, SINK).astype(edges.dtype)
 
 
 def dense_visits(P: sparse.csr_array, last: sparse.csr_array, restart: float) -> np.ndarray:

@@ -24,3 +24,11 @@ def two_axes(axes: Any) -> np.ndarray:
     if len(axes) != 2:
         raise ValueError(f"axes holds {len(axes)}, but there are two sides; make them with plt.subplots(1, 2)")
     return axes
+
+
+def with_halo(line: Any) -> None:
+    """Draw a line above a wider white one, so that it is seen on any colour."""
+    from matplotlib import patheffects
+
+    width = line.get_linewidth()
+    line.set_path_effects([patheffects.Stroke(linewidth=2.5 * width, foreground="white"), patheffects.Normal()])

@@ -10,14 +10,17 @@ from sklearn.base import BiclusterMixin
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
 from ..kernels.points import dense
-from .axes import two_axes
+from .axes import two_axes, with_halo
 
 PIXELS = 500  # in either direction; larger tables are averaged
+MOST_NAMED = 20  # clusters of a side for whose names there is room
 BRIGHTEST = 0.98  # quantile of the pixels' magnitudes that has the darkest colour, so that a few do not hide the rest
 
 
 def plot_biclusters(X: Any, model_or_labels: Any, *, axes: Any = None) -> np.ndarray:
     """Draw a table as it is and with the rows and columns of a cluster together, biclusters outlined.
+
+    Clusters are named at the margins, up to 20 of them on a side.
 
     Tables of more than 500 rows or columns are averaged over neighbours before they are drawn, in the order of either
     picture, in O(nnz): sparse tables are never made dense.
@@ -36,28 +39,44 @@ def plot_biclusters(X: Any, model_or_labels: Any, *, axes: Any = None) -> np.nda
     -------
     axes : array of two matplotlib axes
         Before and after.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> import numpy as np
+    >>> matplotlib.use("Agg")
+    >>> from lopsided.plotting import plot_biclusters
+    >>> before, after = plot_biclusters(np.eye(4)[[0, 2, 1, 3]], ([0, 1, 0, 1], [0, 0, 1, 1]))
+    >>> after.get_title()
+    'rows and columns by cluster'
     """
     X = check_array(X, accept_sparse="coo", dtype=np.float64, input_name="X")
-    labels, blocks = _check_labels(model_or_labels, X.shape)
+    labels, names, blocks = _check_labels(model_or_labels, X.shape)
     axes = two_axes(axes)
     orders = [np.argsort(of_side, kind="stable") for of_side in labels]
     untouched = [np.arange(size) for size in X.shape]
-    for ax, title, (rows, columns) in zip(
-        axes, ("as it is", "rows and columns by cluster"), (untouched, orders), strict=True
-    ):
-        _draw(ax, _pixels(X, rows, columns), X.shape)
-        ax.set(title=title, xlabel="columns", ylabel="rows")
+    tables = [_pixels(X, *order) for order in (untouched, orders)]
+    colours = _colours(tables)
+    for ax, title, pixels in zip(axes, ("as it is", "rows and columns by cluster"), tables, strict=True):
+        extent = (0, X.shape[1], X.shape[0], 0)
+        image = ax.imshow(pixels, aspect="auto", interpolation="nearest", extent=extent, **colours)
+        ax.set(xlabel="columns", ylabel="rows")
+        ax.set_title(title, pad=18)
     bounds = [
         np.searchsorted(of_side[order], np.arange(of_side.max() + 2))
         for of_side, order in zip(labels, orders, strict=True)
     ]
     for i, j in blocks:
         _outline(axes[1], bounds[0][i : i + 2], bounds[1][j : j + 2])
+    _name_clusters(axes[1], bounds, names)
+    axes[1].figure.colorbar(image, ax=axes[1], pad=0.08)
     return axes
 
 
-def _check_labels(model_or_labels: Any, shape: tuple[int, int]) -> tuple[list[np.ndarray], list[tuple[int, int]]]:
-    """Numbers of clusters for rows and for columns, and the pairs of them that are biclusters."""
+def _check_labels(
+    model_or_labels: Any, shape: tuple[int, int]
+) -> tuple[list[np.ndarray], list[np.ndarray], list[tuple[int, int]]]:
+    """Numbers of clusters for rows and for columns, their names, and the pairs of them that are biclusters."""
     pair = model_or_labels
     if isinstance(model_or_labels, BiclusterMixin):
         check_is_fitted(model_or_labels, ["row_labels_", "column_labels_"])
@@ -67,16 +86,18 @@ def _check_labels(model_or_labels: Any, shape: tuple[int, int]) -> tuple[list[np
             "plot_biclusters takes a fitted biclustering or a pair (row labels, column labels), not "
             f"{type(model_or_labels).__name__}"
         )
-    labels = []
+    labels, names = [], []
     for name, given, size in zip(("row", "column"), pair, shape, strict=True):
         given = column_or_1d(given)
         if len(given) != size:
             raise ValueError(f"{len(given)} {name} labels for a table of {size} {name}s; give one for each")
-        labels.append(np.unique(given, return_inverse=True)[1])
+        clusters, numbers = np.unique(given, return_inverse=True)
+        names.append(clusters)
+        labels.append(numbers)
     if hasattr(model_or_labels, "rows_"):
         members = zip(model_or_labels.rows_, model_or_labels.columns_, strict=True)
-        return labels, [(labels[0][r][0], labels[1][c][0]) for r, c in members if r.any() and c.any()]
-    return labels, [(i, j) for i in range(labels[0].max() + 1) for j in range(labels[1].max() + 1)]
+        return labels, names, [(labels[0][r][0], labels[1][c][0]) for r, c in members if r.any() and c.any()]
+    return labels, names, [(i, j) for i in range(labels[0].max() + 1) for j in range(labels[1].max() + 1)]
 
 
 def _pixels(X: Any, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
@@ -94,18 +115,30 @@ def _averages(order: np.ndarray) -> sparse.csr_array:
     return sparse.csr_array((weights, (pixels, order)), shape=(height, size))
 
 
-def _draw(ax: Any, pixels: np.ndarray, shape: tuple[int, int]) -> None:
+def _colours(tables: list[np.ndarray]) -> dict[str, Any]:
+    """One scale for both pictures, of two colours if there are signs."""
+    pixels = np.concatenate([table.ravel() for table in tables])
     magnitudes = np.abs(pixels[pixels != 0])
     limit = np.quantile(magnitudes, BRIGHTEST) if len(magnitudes) else 1.0
-    signed = pixels.min(initial=0) < 0
-    colours = (
-        {"cmap": "RdBu_r", "vmin": -limit, "vmax": limit} if signed else {"cmap": "Blues", "vmin": 0, "vmax": limit}
-    )
-    extent = (0, shape[1], shape[0], 0)
-    ax.imshow(pixels, aspect="auto", interpolation="nearest", extent=extent, **colours)
+    if pixels.min() < 0:
+        return {"cmap": "RdBu_r", "vmin": -limit, "vmax": limit}
+    return {"cmap": "Blues", "vmin": 0, "vmax": limit}
 
 
 def _outline(ax: Any, rows: np.ndarray, columns: np.ndarray) -> None:
     """A frame round the rows and columns between two bounds."""
     (top, bottom), (left, right) = rows, columns
-    ax.plot([left, right, right, left, left], [top, top, bottom, bottom, top], color="#ee6677", linewidth=1.2)
+    across, down = [left, right, right, left, left], [top, top, bottom, bottom, top]
+    with_halo(ax.plot(across, down, color="#202020", linewidth=1.0)[0])
+
+
+def _name_clusters(ax: Any, bounds: list[np.ndarray], names: list[np.ndarray]) -> None:
+    """The names of the clusters of rows on the right, and of those of columns above."""
+    rows, columns = ((of_side[:-1] + of_side[1:]) / 2 for of_side in bounds)
+    small = {"textcoords": "offset points", "fontsize": "small"}
+    if len(rows) <= MOST_NAMED:
+        for name, y in zip(names[0], rows, strict=True):
+            ax.annotate(str(name), (1, y), (3, 0), xycoords=("axes fraction", "data"), va="center", **small)
+    if len(columns) <= MOST_NAMED:
+        for name, x in zip(names[1], columns, strict=True):
+            ax.annotate(str(name), (x, 1), (0, 3), xycoords=("data", "axes fraction"), ha="center", **small)

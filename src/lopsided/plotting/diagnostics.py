@@ -34,18 +34,30 @@ def plot_diagnostics(diagnostics: Diagnostics, *, ax: Any = None) -> Any:
     -------
     ax : matplotlib axes
         ``ax.figure`` is the figure.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> import numpy as np
+    >>> matplotlib.use("Agg")
+    >>> from lopsided import KernelSVD
+    >>> from lopsided.plotting import plot_diagnostics
+    >>> ax = plot_diagnostics(KernelSVD(2).fit(np.random.default_rng(0).random((6, 5))).diagnostics())
+    >>> ax.get_yscale()
+    'log'
     """
     if not isinstance(diagnostics, Diagnostics):
         raise TypeError(
             f"plot_diagnostics draws what KernelSVD.diagnostics() returns, not {type(diagnostics).__name__}"
         )
-    ax = new_axes(figsize=(6.4, 4.2)) if ax is None else ax
+    made, ax = ax is None, new_axes(figsize=(8.2, 4.2)) if ax is None else ax
     components = np.arange(len(diagnostics.singular_values))
     for (name, label), marker in zip(LABELS.items(), MARKERS, strict=True):
         values = np.maximum(np.abs(getattr(diagnostics, name)), FLOOR)
         ax.semilogy(components, values, marker, markersize=4, alpha=0.7, label=label)
     ax.axhline(np.finfo(float).eps, color="0.7", linewidth=0.8, zorder=0)
     ax.set(xlabel="component", ylabel="residual", title="what is left of the equations (line: rounding)")
-    ax.legend(fontsize="small", frameon=False)
+    place = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "frameon": False} if made else {"loc": "best"}
+    ax.legend(fontsize="small", **place)
     ax.spines[["top", "right"]].set_visible(False)
     return ax

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from colorsys import hsv_to_rgb
 from typing import Any
 
 import numpy as np
@@ -13,13 +12,14 @@ from ..estimators import KernelSVD
 from ..graphs import DirectedGraphEmbedding
 from ..linalg import powers
 from .axes import two_axes
+from .colours import MOST_NAMED, NO_LABEL, SEQUENCE, colours_of
 
 TITLES = ("left (rows)", "right (columns)")
+GRAPH_TITLES = ("source", "target")
 TAIL = 0.02  # share of points, at each end of an axis, that may be left outside the picture
 SQUASHED = 2.5  # they are when with them the axis would be longer by this factor
+REAL = 1e-4  # share of the axis below which the others differ by rounding, or not at all
 MARGIN = 0.06  # of what is shown
-MOST_NAMED = 20  # classes a legend can hold
-PALETTE = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#aa3377", "#66ccee", "#ee7733", "#885522", "#999999", "#000000")
 
 
 def plot_embeddings(
@@ -35,8 +35,9 @@ def plot_embeddings(
     model_or_pair : fitted KernelSVD or DirectedGraphEmbedding, or pair of arrays of shapes (n, k) and (m, k)
         The embeddings: U s^scaling and V s^scaling of a model.
     labels : array of shape (n,) or tuple of two arrays, default=None
-        Classes that colour the dots. One array serves both sides when n = m; a tuple holds those of the left and of the
-        right, either of which may be None.
+        Classes that colour the dots, named in a legend if they are no more than 20; floats of more values are a
+        quantity, with a colour bar. One array serves both sides when n = m; a tuple holds those of the left and of the
+        right, either of which may be None. Dots whose label is None or nan are light grey.
     components : pair of int, default=(0, 1)
         Which two to draw. Without centring the first is often nearly constant: (1, 2) then shows more.
     axes : pair of matplotlib axes, default=None
@@ -46,19 +47,32 @@ def plot_embeddings(
     -------
     axes : array of two matplotlib axes
         The left and the right; ``axes[0].figure`` is the figure.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from lopsided import DirectedGraphEmbedding
+    >>> from lopsided.datasets import make_citation_graph
+    >>> from lopsided.plotting import plot_embeddings
+    >>> graph, labels = make_citation_graph(100, random_state=0)
+    >>> source, target = plot_embeddings(DirectedGraphEmbedding(2).fit(graph), labels)
+    >>> source.get_title(), target.get_title()
+    ('source', 'target')
     """
     pair = _check_pair(model_or_pair)
+    titles = GRAPH_TITLES if isinstance(model_or_pair, DirectedGraphEmbedding) else TITLES
     sides = [_take(points, components) for points in pair]
     named = _check_labels(labels, sides)
-    axes = two_axes(axes)
-    present = [of_side for of_side in named if of_side is not None]
-    classes = np.unique(np.concatenate(present)) if present else np.empty(0)
-    colours = _palette(len(classes))
-    for ax, title, points, of_side in zip(axes, TITLES, sides, named, strict=True):
-        _draw(ax, points, "tab:gray" if of_side is None else colours[np.searchsorted(classes, of_side)])
+    made, axes = axes is None, two_axes(axes)
+    colours = colours_of(named, [len(points) for points in sides])
+    for ax, title, points, of_side in zip(axes, titles, sides, colours.sides, strict=True):
+        dots = _draw(ax, points, of_side, colours.span)
         ax.set(title=title, xlabel=f"component {components[0]}", ylabel=f"component {components[1]}")
-    if 0 < len(classes) <= MOST_NAMED:
-        _add_legend(axes[1], classes, colours)
+    if colours.span is not None:
+        axes[1].figure.colorbar(dots, ax=axes[1])
+    elif any(of_side is not None for of_side in named):
+        _add_legend(axes[1], colours.names, outside=made)
     return axes
 
 
@@ -98,7 +112,7 @@ def _check_labels(labels: Any, sides: list[np.ndarray]) -> list[np.ndarray | Non
     pair = labels if isinstance(labels, tuple) else (labels, labels)
     if len(pair) != 2:
         raise ValueError(f"labels is a tuple of {len(pair)}, but there are two sides; give (left labels, right labels)")
-    checked = [None if of_side is None else column_or_1d(of_side) for of_side in pair]
+    checked = [None if of_side is None else column_or_1d(_as_labels(of_side)) for of_side in pair]
     for name, of_side, points in zip(("left", "right"), checked, sides, strict=True):
         if of_side is not None and len(of_side) != len(points):
             raise ValueError(
@@ -108,44 +122,54 @@ def _check_labels(labels: Any, sides: list[np.ndarray]) -> list[np.ndarray | Non
     return checked
 
 
-def _draw(ax: Any, points: np.ndarray, colours: Any) -> None:
-    """Scatter the points in a shuffled order, within the limits of their bulk."""
+def _as_labels(labels: Any) -> np.ndarray:
+    """Labels as an array; nan among texts stays nan."""
+    found = np.asarray(labels)
+    return np.asarray(labels, dtype=object) if found.dtype.kind in "US" else found
+
+
+def _draw(ax: Any, points: np.ndarray, colours: np.ndarray, span: tuple[float, float] | None) -> Any:
+    """Scatter the points in a shuffled order, within the limits of their bulk on axes that are not logarithmic."""
     order = np.random.default_rng(0).permutation(len(points))
-    if not isinstance(colours, str):
-        colours = colours[order]
     size = float(np.clip(15000 / len(points), 2, 20))
-    ax.scatter(*points[order].T, c=colours, s=size, alpha=0.8, linewidths=0, rasterized=len(points) > 10000)
-    low, high = _bulk(points)
-    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
-    outside = int(((points < low) | (points > high)).any(axis=1).sum())
-    if outside:
+    scale = {} if span is None else {"cmap": SEQUENCE, "vmin": span[0], "vmax": span[1], "plotnonfinite": True}
+    dots = ax.scatter(
+        *points[order].T, c=colours[order], s=size, alpha=0.8, linewidths=0, rasterized=len(points) > 10000, **scale
+    )
+    if span is not None:
+        dots.set_cmap(dots.get_cmap().with_extremes(bad=NO_LABEL))
+    outside = np.zeros(len(points), dtype=bool)
+    for i, name in enumerate("xy"):
+        if getattr(ax, f"get_{name}scale")() == "linear":
+            low, high = _bulk(points[:, i])
+            ax.set(**{f"{name}lim": (low, high)})
+            outside |= (points[:, i] < low) | (points[:, i] > high)
+            ax.locator_params(axis=name, nbins=5)
+            ax.ticklabel_format(axis=name, scilimits=(-3, 4))
+    if outside.any():
         where = {"xy": (1, 0), "xycoords": "axes fraction", "xytext": (-4, 4), "textcoords": "offset points"}
         plate = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1}
-        ax.annotate(f"{outside} points outside", **where, ha="right", fontsize="small", bbox=plate)
+        text = f"{np.count_nonzero(outside)} points outside"
+        ax.annotate(text, **where, ha="right", fontsize="small", bbox=plate)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.locator_params(nbins=5)
-    ax.ticklabel_format(scilimits=(-3, 4))
+    return dots
 
 
-def _bulk(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Limits that hold every point, or all but the tails on an axis that these would squash."""
-    bulk = np.quantile(points, [TAIL, 1 - TAIL], axis=0)
-    whole = np.quantile(points, [0, 1], axis=0)
-    low, high = np.where(np.ptp(whole, axis=0) > SQUASHED * np.ptp(bulk, axis=0), bulk, whole)
-    pad = np.where(high > low, MARGIN * (high - low), 1.0)
+def _bulk(values: np.ndarray) -> tuple[float, float]:
+    """Limits that hold every value, or all but the tails where these would squash the others, which do differ."""
+    low, high = np.quantile(values, [0, 1])
+    bulk = np.quantile(values, [TAIL, 1 - TAIL])
+    if REAL * (high - low) < np.ptp(bulk) < (high - low) / SQUASHED:
+        low, high = bulk
+    pad = MARGIN * (high - low) if high > low else 1.0
     return low - pad, high + pad
 
 
-def _palette(n_classes: int) -> np.ndarray:
-    """One colour for each class: a list that most eyes tell apart, or the circle of hues where it is too short."""
-    if n_classes <= len(PALETTE):
-        return np.array(PALETTE)[:n_classes]
-    hues = np.arange(n_classes) / n_classes
-    return np.array([hsv_to_rgb(hue, 0.85, 0.6 + 0.3 * (i % 2)) for i, hue in enumerate(hues)])
-
-
-def _add_legend(ax: Any, classes: np.ndarray, colours: np.ndarray) -> None:
-    """Name the classes beside the right picture."""
-    handles = [ax.scatter([], [], color=colour, s=36) for colour in colours]
-    names = [str(name) for name in classes]
-    ax.legend(handles, names, title="class", loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
+def _add_legend(ax: Any, names: dict[str, np.ndarray], outside: bool) -> None:
+    """Name the classes: beside the picture if its figure makes room, else within it."""
+    title = "class"
+    if len(names) > MOST_NAMED:
+        names, title = {}, f"{len(names)} classes,\ntoo many to name"
+    handles = [ax.scatter([], [], color=[colour], s=36) for colour in names.values()]
+    place = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5), "frameon": False} if outside else {"loc": "best"}
+    ax.legend(handles, list(names), title=title, **place)

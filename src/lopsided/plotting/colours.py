@@ -1,0 +1,77 @@
+"""Colours of dots, from the labels of what they stand for."""
+
+from __future__ import annotations
+
+from colorsys import hsv_to_rgb
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..graphs.ids import is_missing
+
+MOST_NAMED = 20  # classes a legend can hold
+PALETTE = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#aa3377", "#66ccee", "#ee7733", "#885522", "#999999", "#000000")
+NO_CLASS, NO_LABEL = "#7f7f7f", "#d4d4d4"
+SEQUENCE = "viridis"
+
+
+class Colours(NamedTuple):
+    """How the dots of both sides are coloured."""
+
+    sides: list[np.ndarray]
+    """For each side a colour for every dot, (n, 3), or its place on a scale, (n,), nan where there is none."""
+    names: dict[str, np.ndarray]
+    """Classes and their colours, or what is to be said in place of them."""
+    span: tuple[float, float] | None = None
+    """The ends of the scale."""
+
+
+def colours_of(labels: list[np.ndarray | None], sizes: list[int]) -> Colours:
+    """Classes, or a quantity if labels are floats of more values than a legend holds; dots without labels are grey."""
+    present = [of_side for of_side in labels if of_side is not None]
+    if present and all(of_side.dtype.kind == "f" for of_side in present):
+        values = np.concatenate(present)
+        values = values[np.isfinite(values)]
+        if len(np.unique(values)) > MOST_NAMED:
+            sides = [
+                np.full(n, np.nan) if of_side is None else of_side for of_side, n in zip(labels, sizes, strict=True)
+            ]
+            return Colours(sides, {}, (float(values.min()), float(values.max())))
+    return _of_classes(labels, sizes)
+
+
+def _of_classes(labels: list[np.ndarray | None], sizes: list[int]) -> Colours:
+    given = [of_side.tolist() for of_side in labels if of_side is not None]
+    classes = _sorted({label for of_side in given for label in of_side if not is_missing(label)})
+    known = dict(zip(classes, _palette(len(classes)), strict=True))
+    grey = _rgb(NO_LABEL)
+    sides = [
+        np.tile(_rgb(NO_CLASS), (n, 1))
+        if of_side is None
+        else np.array([grey if is_missing(label) else known[label] for label in of_side.tolist()]).reshape(-1, 3)
+        for of_side, n in zip(labels, sizes, strict=True)
+    ]
+    names = {f"{label:g}" if isinstance(label, float) else str(label): colour for label, colour in known.items()}
+    if any(is_missing(label) for of_side in given for label in of_side):
+        names["no label"] = grey
+    return Colours(sides, names)
+
+
+def _sorted(classes: set[Any]) -> list[Any]:
+    """In their order; those of different types one type after the other."""
+    try:
+        return sorted(classes)
+    except TypeError:
+        return sorted(classes, key=lambda label: (type(label).__name__, str(label)))
+
+
+def _palette(n_classes: int) -> np.ndarray:
+    """One colour for each class: a list that most eyes tell apart, or the circle of hues where it is too short."""
+    if n_classes <= len(PALETTE):
+        return np.array([_rgb(colour) for colour in PALETTE[:n_classes]])
+    hues = np.arange(n_classes) / n_classes
+    return np.array([hsv_to_rgb(hue, 0.85, 0.6 + 0.3 * (i % 2)) for i, hue in enumerate(hues)])
+
+
+def _rgb(colour: str) -> np.ndarray:
+    return np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
