@@ -400,11 +400,24 @@ def test_of_many_samples_a_part_decides_on_C(kernel, monkeypatch):
     points, labels = load_iris(return_X_y=True)
     whole = AsymmetricLSSVC(kernel=kernel).fit(points, labels)
     monkeypatch.setattr("lopsided.estimators.least_squares.MODERATE", 100)
-    monkeypatch.setattr("lopsided.estimators.least_squares.PART", 75)
+    monkeypatch.setattr("lopsided.estimators.held_out.PART", 75)
     part = AsymmetricLSSVC(kernel=kernel).fit(points, labels)
     assert whole.loo_score_ > 0.95 and part.loo_score_ > 0.95
-    assert (len(whole.path_["C"]), len(part.path_["C"])) == (13, 1)
+    assert (len(whole.path_["C"]), len(part.path_["C"])) == (13, 3)
     assert part.solver_.name == {"sne": "dense", "rbf": "symmetric"}[kernel]
+
+
+def test_a_part_holds_every_class(monkeypatch):
+    monkeypatch.setattr("lopsided.estimators.least_squares.MODERATE", 10)
+    monkeypatch.setattr("lopsided.estimators.held_out.PART", 15)
+    rare = np.where(np.arange(30) < 2, "a", np.where(X[:, 0] > 0, "b", "c"))
+    for merge in ("mean", "stack"):
+        assert AsymmetricLSSVC(merge=merge, cv=KFold(5)).fit(X, rare).predict(NEW).shape == (7,)
+
+
+@pytest.mark.parametrize("K", [np.ones((30, 30)), X[:, :1] - X[:, 0]], ids=["constant", "differences"])
+def test_an_open_C_does_not_take_rounding_for_a_scale(K):
+    assert AsymmetricLSSVC(kernel="precomputed", merge="source").fit(K, TWO).C_ < 1e6
 
 
 def test_an_open_C_keeps_clear_of_singular_values():

@@ -51,8 +51,8 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         with merge="stack"). Its scale is that of 1 / s, s being the largest singular value of the centred kernel
         matrix: below it the system is positive definite, and where 1/C is nearly a singular value
         :class:`~lopsided.exceptions.NearSingularWarning` says so. "auto" takes the best of thirteen from 0.2 / s to 2e5
-        / s; of more than 3,000 samples 1,500 decide, unless there are landmarks. For solvers without a decomposition,
-        "sparse_lu" and "minres", it is the better one of 0.2 / s and 0.6 / s.
+        / s; of more than 3,000 samples, and for MINRES, 1,500 decide, unless there are landmarks. For sparse kernel
+        matrices that are not decomposed it is the better one of 0.2 / s and 0.6 / s.
     kernel : str, Kernel or callable, default="sne"
         A kernel of :mod:`lopsided.kernels`, its name, a vectorised f(X, Z), or "precomputed": X is then the square K.
     merge : {"mean", "source", "target", "stack"}, default="mean"

@@ -10,11 +10,14 @@ import numpy as np
 from sklearn.model_selection import check_cv
 
 from ..kernels.points import Array
-from ..linalg import Fold, HeldOut
+from ..linalg import Fold, HeldOut, largest_singular_value
+from ..operators import KernelOperator
 
 FOLDS = 10
-MANY_C = 0.2 * 10 ** np.arange(0, 6.5, 0.5)  # times the largest singular value; none is one, where all are singular
+MANY_C = 0.2 * 10 ** np.arange(0, 6.5, 0.5)  # times 1 / (largest singular value); none is one, where that is singular
+MODERATE_C = MANY_C[MANY_C <= 20]  # for which MINRES converges soon
 FEW_C = np.array([0.2, 0.6])
+NEIGHBOURS = np.array([0.7, 1.0, 1.4])
 PART = 1500  # samples on which C is found where each value costs as much as a fit
 LARGEST_C = 1e150
 
@@ -53,15 +56,31 @@ def grid_of(C: Any) -> np.ndarray:
     return grid
 
 
+def unit_of_C(A: KernelOperator) -> float:
+    """1 / (largest singular value of the centred matrix); one if nothing but rounding is left of the matrix."""
+    largest = largest_singular_value(A)
+    mean = np.abs(A @ np.full((A.shape[1], 1), 1 / A.shape[1])).max()
+    return 1 / largest if largest > A.shape[0] * np.finfo(A.dtype).eps * mean else 1.0
+
+
+def part_of(y: np.ndarray, seed: int, *, of_classes: bool) -> np.ndarray:
+    """Numbers of some of the samples, ascending; of every class at least one."""
+    some = np.random.default_rng(seed).permutation(len(y))[:PART]
+    firsts = np.unique(y, return_index=True)[1] if of_classes else np.empty(0, dtype=int)
+    return np.union1d(some, firsts)
+
+
 def folds_of(cv: Any, X: Array, y: np.ndarray, *, of_classes: bool) -> list[Fold]:
-    """The folds to leave out in turn; None is ten, or as many as the smallest class has samples."""
+    """The folds to leave out in turn; None is ten, or as many as the smallest class has samples, if more than one."""
     counts = np.unique(y, return_counts=True)[1] if of_classes else np.array([len(y)])
     if cv is None and counts.max() < 2:
         raise ValueError(
             f"none of the {len(counts)} classes has two samples, so that none can be held out; give more samples, or a "
             "single C and a merge other than 'stack'"
         )
-    splits = max(2, min(FOLDS, int(counts.min()))) if cv is None else cv
+    if cv is None and counts.min() == 1:
+        return _dealt(y, min(FOLDS, len(y)))
+    splits = min(FOLDS, int(counts.min())) if cv is None else cv
     folds = list(check_cv(splits, y, classifier=of_classes).split(X, y))
     everything = np.arange(len(y))
     times = np.bincount(np.concatenate([left_out for _, left_out in folds]), minlength=len(y))
@@ -69,6 +88,13 @@ def folds_of(cv: Any, X: Array, y: np.ndarray, *, of_classes: bool) -> list[Fold
     if not (whole and (times == 1).all()):
         raise ValueError(f"cv={cv} must leave every sample out once and train on all the others, as KFold does")
     return folds
+
+
+def _dealt(y: np.ndarray, number: int) -> list[Fold]:
+    """Folds to which the samples are dealt in turn, class by class, however few there are of some."""
+    fold = np.empty(len(y), dtype=int)
+    fold[np.argsort(y, axis=0, kind="stable").ravel()] = np.arange(len(y)) % number
+    return [(np.flatnonzero(fold != i), np.flatnonzero(fold == i)) for i in range(number)]
 
 
 def choose_C(

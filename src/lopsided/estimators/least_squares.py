@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -28,13 +29,23 @@ from ..linalg import (
     check_finite,
     check_solution,
     landmark_choice,
-    largest_singular_value,
     saddle_of_landmarks,
     saddle_of_samples,
     warn_if_near_singular,
 )
 from ..operators import Stored, budget_bytes, operator_of_new
-from .held_out import FEW_C, MANY_C, PART, Judged, choose_C, folds_of, grid_of
+from .held_out import (
+    FEW_C,
+    MANY_C,
+    MODERATE_C,
+    NEIGHBOURS,
+    Judged,
+    choose_C,
+    folds_of,
+    grid_of,
+    part_of,
+    unit_of_C,
+)
 
 ROUNDING = 100  # eps by which kernel values of pairs and of exchanged pairs may differ
 
@@ -111,7 +122,7 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
             machine = self._machine(self._fit_kernel(X), X, np.inf if grid is None else float(grid.max()))
             if grid is None:
                 grid = self._open_grid(machine, X, Y, y)
-            C = self._hold_out(machine.saddle, grid, X, Y, y) if self._holds_out else float(grid[0])
+            C = self._hold_out(machine.saddle, grid, X, Y, y, cv=self.cv) if self._holds_out else float(grid[0])
             system = machine.saddle.at(C)
             duals = system.solve(Y)
             check_solution(system, duals)
@@ -152,32 +163,34 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
     def _open_grid(self, machine: KernelSaddle, X: Array, Y: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Values of C for C="auto": multiples of 1 / (largest singular value of the centred matrix).
 
-        Many where one decomposition serves them all. Where each costs a factorisation of its own, the best for a part
-        of the samples, of which there is a decomposition. Two at which the system is definite where it is iterated on,
-        or factorised anew for every fold.
+        Many where one decomposition serves them all. Where each costs a factorisation or an iteration of its own, what
+        is best for a part of the samples and, as that may be near a singular value of all, its neighbours. Two at which
+        the system is definite for sparse matrices, of which a part says little.
         """
-        saddle, name, n = machine.saddle, machine.choice.name, X.shape[0]
-        unit = 1 / (largest_singular_value(saddle.A) or 1.0)
-        if name in ("sparse_lu", "minres") or self.damping:
+        A, name, n = machine.saddle.A, machine.choice.name, X.shape[0]
+        unit, of_graph = unit_of_C(A), isinstance(A, Stored) and sparse.issparse(A.K)
+        if self.damping or name == "sparse_lu" or (name == "minres" and of_graph):
             return FEW_C * unit
-        if name == "nystrom" or (name != "dense" and n <= MODERATE):
-            return saddle.clear_of_singular(MANY_C * unit) if isinstance(saddle, Spectral) else MANY_C * unit
-        some = np.sort(np.random.default_rng(seed_of(self.random_state)).permutation(n)[:PART])
-        part = Spectral.of_matrix(Stored(saddle.A.take(some, some)), np.inf)
-        scale = part.factors.s.max(initial=0.0) or 1.0
-        best = self._hold_out(part, part.clear_of_singular(MANY_C / scale), X[some], Y[some], y[some])
-        return np.array([best * scale * unit])
+        if name == "nystrom" or (name in ("spectral", "symmetric") and n <= MODERATE):
+            grid = MANY_C * unit
+            return machine.saddle.clear_of_singular(grid) if isinstance(machine.saddle, Spectral) else grid
+        some = part_of(y, seed_of(self.random_state), of_classes=is_classifier(self))
+        part = Spectral.of_matrix(Stored(A.take(some, some)), np.inf)
+        unit_of_part, iterated = unit_of_C(part.A), name == "minres"
+        grid = part.clear_of_singular((MODERATE_C if iterated else MANY_C) * unit_of_part)
+        best = self._hold_out(part, grid, X[some], Y[some], y[some], cv=None)
+        return best / unit_of_part * unit * (np.ones(1) if iterated else NEIGHBOURS)
 
-    def _hold_out(self, saddle: Saddle, grid: np.ndarray, X: Array, Y: np.ndarray, y: np.ndarray) -> float:
+    def _hold_out(self, saddle: Saddle, grid: np.ndarray, X: Array, Y: np.ndarray, y: np.ndarray, *, cv: Any) -> float:
         """Judge every C on samples that were left out, keep what the best one says, and return it.
 
-        Never one sample at a time for a stack: the mean of the other labels gives that of a sample away, and what
-        learns from such predictions learns nothing else.
+        A stack never leaves out one sample at a time: the mean of the remaining labels gives the missing one away, and
+        what learns from such predictions learns nothing else.
         """
-        if self.cv is None and self.merge != "stack" and saddle.leaves_one_out:
+        if cv is None and self.merge != "stack" and saddle.leaves_one_out:
             folds, held_out = [], saddle.leave_one_out(grid, Y)
         else:
-            folds = folds_of(self.cv, X, y, of_classes=is_classifier(self))
+            folds = folds_of(cv, X, y, of_classes=is_classifier(self))
             held_out = saddle.leave_folds_out(grid, Y, folds)
         found = choose_C(grid, held_out, lambda source, target: self._judge(source, target, Y, y, folds))
         self.merger_, self.loo_predictions_ = found.best.merger, self._squeeze(found.best.merged)

@@ -19,6 +19,7 @@ from .saddle import BlockwiseSystem, Closeness, Duals, Fold, HeldOut, Saddle, fr
 
 EPS = np.finfo(float).eps
 DIGITS = 1e-10  # relative error above which vectors are not taken from B B', which squares singular values
+NEAR = 0.1  # of 1/C: singular values no farther away are kept clear of
 BATCH_ENTRIES = 1 << 22  # numbers in the solutions for several C that are held at once
 
 
@@ -73,12 +74,12 @@ class Spectral(Saddle):
         return SpectralSystem(self, C)
 
     def clear_of_singular(self, grid: np.ndarray) -> np.ndarray:
-        """Values of C near those given, each with 1/C midway between the singular values around it."""
+        """Values of C near those given: where 1/C is near a singular value it moves midway to the next one."""
         s, ridges = np.sort(self.factors.s), 1 / np.asarray(grid, dtype=float)
-        above = np.searchsorted(s, ridges)
-        inside = (above > 0) & (above < len(s))
-        ridges[inside] = (s[above[inside] - 1] + s[above[inside]]) / 2
-        return 1 / ridges
+        above = np.clip(np.searchsorted(s, ridges), 1, len(s) - 1)
+        low, high = s[above - 1], s[above]
+        near = np.minimum(np.abs(ridges - low), np.abs(ridges - high)) < NEAR * ridges
+        return 1 / np.where(near & (low <= ridges) & (ridges <= high), (low + high) / 2, ridges)
 
     def restricted(self, kept: np.ndarray) -> Spectral:
         """Slice the matrix, or the factors if it has no other form."""
