@@ -7,13 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.datasets import make_circles, make_moons
+from sklearn.datasets import load_breast_cancer, load_iris, make_circles, make_moons
 from sklearn.decomposition import PCA
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from cases import assert_close
 from lopsided import PriorNystroem
@@ -146,13 +147,16 @@ def nearest_graph_laplacian(X, k=7):
 
 @pytest.mark.parametrize("kernel", [RBF(3.0), 5 * RBF(3.0), Polynomial(2), Linear()], ids=repr)
 def test_smooth_features_are_those_of_the_smoothed_kernel(kernel, rng):
-    """The norm |f|^2 + smoothness f'Lf / (n unit) has the kernel E (W + smoothness E'LE / (n unit))^+ E'."""
+    """The norm |f|^2 + smoothness f'Lf / (n unit) has the kernel E (W + smoothness E'LE / (n unit))^+ E', rescaled."""
     X, _ = noisy(rng, width=25)
     rows = np.arange(0, 200, 10)
     model = PriorNystroem(kernel=kernel, landmarks=rows, smoothness=50.0).fit(X)
     E, W = kernel(X, X[rows]), kernel(X[rows], X[rows])
     smooth = W + 50 / (200 * np.trace(W) / 20) * E.T @ nearest_graph_laplacian(X) @ E
-    assert_close(model.learned_kernel(X, X), E @ np.linalg.pinv(smooth) @ E.T, 1e7)
+    expected, plain = (E @ np.linalg.pinv(each) @ E.T for each in (smooth, W))
+    H = np.eye(200) - 1 / 200
+    expected *= np.trace(H @ plain) / np.trace(H @ expected)
+    assert_close(model.learned_kernel(X, X), expected, 1e7)
     assert model.smoothness_ == 50.0 and model.prior_weight_ == np.inf
 
 
@@ -466,3 +470,20 @@ def test_right_features_and_kernels_are_arrays_whatever_transform_returns(two_ki
     for found, values in zip((model.transform_right(Z), model.learned_kernel(X, Z)), expected, strict=True):
         assert type(found) is np.ndarray
         np.testing.assert_array_equal(found, values)
+
+
+@pytest.mark.parametrize("smoothness", [10.0, 1e5])
+def test_smooth_features_vary_as_much_as_plain_ones(smoothness):
+    X, y = load_iris(return_X_y=True)
+    plain = PriorNystroem(20, smoothness=0.0, prior_weight=np.inf).fit(X, y)
+    for weight in (0.01, np.inf):
+        smooth = PriorNystroem(20, smoothness=smoothness, prior_weight=weight).fit(X, y)
+        assert_close(smooth.transform(X).var(axis=0).sum(), plain.transform(X).var(axis=0).sum(), ulps=1e6)
+        assert_close(smooth.learned_kernel(X[:5], X[:9]), smooth.transform(X[:5]) @ smooth.transform(X[:9]).T)
+
+
+def test_penalised_classifiers_see_what_was_learned():
+    X, y = load_breast_cancer(return_X_y=True)
+    X, known = StandardScaler().fit_transform(X), np.where(np.arange(569) < 100, y, -1)
+    F = PriorNystroem().fit(X, known).transform(X)
+    assert LogisticRegression().fit(F[:100], y[:100]).score(F[100:], y[100:]) > 0.9

@@ -42,7 +42,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     Parameters
     ----------
     n_components : int, default=100
-        Landmarks, and features. Not looked at where landmarks are given.
+        Landmarks, and features. Ignored where landmarks are given.
     kernel : str, Kernel, callable or list of them, default="rbf"
         Symmetric positive semidefinite unless there is a Z. "rbf" is the Gaussian kernel whose squared bandwidth is the
         mean squared distance between samples, the 2012 paper's; with labels and prior_weight="auto" one of 0.71 times
@@ -57,7 +57,8 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     smoothness : "auto" or float, default="auto"
         What the differences between near samples weigh, in units of 1 / (mean k(z, z) of the landmarks z). "auto"
         chooses among 0, 1e3, 1e4 and 1e5 together with the weight; it is 0 with a Z, where nothing is known and where
-        prior_weight is not "auto". A number is taken with labels or without.
+        prior_weight is not "auto". A number is taken with labels or without. Above 0 the result is scaled, so that
+        features vary as much as those of the Nystrom method.
     landmarks : {"kmeans", "uniform"}, array, or pair of arrays with Z, default="kmeans"
         Centres of clusters; samples at random; row numbers (m,) or points (m, width).
     metric : {"samples", "landmarks"}, default="samples"

@@ -144,9 +144,24 @@ def learn_kernel(
             )
         alignment = information.alignment(learned.N)
     left_map, right_map = frame.maps(learned.N)
+    if chosen.smoothness:
+        scale = _scale_of_plain(place, chosen, left_map)
+        left_map, right_map = scale * left_map, scale * right_map
     S = left_map @ right_map.T
     tried = [(each.kernel, each.smoothness) for each in candidates]
     return LearnedKernel(*tried[number], S, left_map, right_map, weight, learned.objectives, alignment, tried, paths)
+
+
+def _scale_of_plain(place: Landscape, chosen: Candidate, left_map: np.ndarray) -> float:
+    """The factor that gives learned features the variance of the Nystrom method's.
+
+    Smooth features are small ones, and classifiers with a penalty would not see them.
+    """
+    n = place.X.shape[0]
+    rows = np.sort(np.random.default_rng([place.seed, 4]).permutation(n)[:MANY])
+    E = place.left_values(chosen.kernel, rows)
+    plain, learned = ((E @ map).var(axis=0, dtype=float).sum() for map in (chosen.rough.plain_map, left_map))
+    return float(np.sqrt(plain / learned)) if learned > 0 else 1.0
 
 
 def kernels_to_try(kernel: Any, place: Landscape, fractions: Sequence[float], chooses: bool) -> list[Kernel]:
