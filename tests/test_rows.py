@@ -215,6 +215,14 @@ def test_a_part_of_a_mapped_file_is_read_like_any_array(tmp_path):
     assert_same(model_of().fit(X[::2], Z=X[:, ::-1][:70]), model_of().fit(POINTS[::2], Z=POINTS[:70, ::-1]))
 
 
+@pytest.mark.parametrize("copied", [np.copy, np.memmap.copy, lambda X: X.astype(float), lambda X: X.copy()[:80]])
+def test_a_copy_of_a_mapped_file_is_read_like_any_array(copied, tmp_path):
+    X = copied(mapped(tmp_path / "X", POINTS))
+    model, expected = model_of().fit(X, Z=X[:70]), model_of().fit(np.asarray(X), Z=np.asarray(X)[:70])
+    assert_same(model, expected)
+    assert_close(model.transform(X), expected.transform(np.asarray(X)), ulps=1e4)
+
+
 @pytest.mark.parametrize("method", ["transform", "transform_right"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("solver", ["lapack", "nystrom"])

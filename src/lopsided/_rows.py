@@ -55,8 +55,10 @@ def _check_length(points: np.memmap, name: str) -> None:
     """Refuse a mapped file that has become shorter: to read beyond its end would kill the process."""
     while isinstance(points.base, np.memmap):  # a view knows the file's offset, and not its own
         points = points.base
-    path, needed = points.filename, points.offset + points.nbytes
-    if path is not None and os.path.exists(path) and (size := os.path.getsize(path)) < needed:
+    path = points.filename
+    if path is None or not os.path.exists(path):  # a copy keeps the type, and has no file
+        return
+    if (size := os.path.getsize(path)) < (needed := points.offset + points.nbytes):
         raise ValueError(f"{name} is mapped from a file of {size} bytes that should have {needed}; it was cut short")
 
 
