@@ -13,10 +13,9 @@ from scipy import sparse
 from .._parallel import n_threads
 from ..exceptions import AccuracyWarning, RankWarning, warn
 from ..kernels.base import Kernel, Precomputed
-from ..kernels.node import GraphKernel
 from ..kernels.points import Array
 from ..operators.blocked import TILE_BYTES
-from ..operators.build import as_operator, is_recomputed
+from ..operators.build import as_operator, is_recomputed, looks_up
 from .landmarks import PLACES, Landmarks, by_leverage, given_landmarks, pivoted, uniform
 from .nystrom import Nystrom, nystrom
 from .solvers import Choice, choose
@@ -208,7 +207,7 @@ def _place(
     if not isinstance(landmarks, str):
         left, right = landmarks
         return given_landmarks(left, X, "left"), given_landmarks(right, Z, "right")
-    if landmarks == "kmeans" and isinstance(kernel, (Precomputed, GraphKernel)):
+    if landmarks == "kmeans" and looks_up(kernel):
         what = "values only" if isinstance(kernel, Precomputed) else "numbers of nodes, which have no means"
         raise ValueError(f"landmarks='kmeans' needs points, and {type(kernel).__name__} has {what}; take another way")
     rngs = [np.random.default_rng([seed, side]) for side in (0, 0 if X is Z else 1)]  # a symmetric matrix stays so
