@@ -1,5 +1,8 @@
 """Laws of operators: products are those of a matrix, from both sides, and nothing is ever made dense."""
 
+import os
+import subprocess
+import sys
 import time
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
@@ -184,6 +187,44 @@ def test_fits_at_the_same_time_leave_the_threads_of_blas_alone():
         with ThreadPoolExecutor(3) as callers, jobs(2):
             list(callers.map(lambda t: run(lambda _: time.sleep(t), range(4)), (0.03, 0.01, 0.02)))
         assert threads() == before
+
+
+LIMIT_OF_TWO_THREADS = """
+import threading
+from threadpoolctl import threadpool_info
+from lopsided._parallel import one_blas_thread
+
+def threads():
+    return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+first_in, second_in, first_out, done = (threading.Event() for _ in range(4))
+
+def first():
+    with one_blas_thread():
+        first_in.set()
+        second_in.wait()
+    first_out.set()
+    done.wait()
+
+def second():
+    first_in.wait()
+    with one_blas_thread():
+        second_in.set()
+        first_out.wait()
+        within.extend(threads())
+
+before, within = threads(), []
+alive, last = (threading.Thread(target=each) for each in (first, second))
+alive.start(), last.start(), last.join()
+print(before == threads(), set(within) == {1})
+done.set()
+"""
+
+
+def test_a_limit_that_another_thread_set_is_lifted():
+    code = [sys.executable, "-c", LIMIT_OF_TWO_THREADS]
+    done = subprocess.run(code, capture_output=True, text=True, env=os.environ | {"OMP_NUM_THREADS": "2"}, timeout=60)
+    assert done.stdout == "True True\n", done.stderr
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, -1, None])
