@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from copy import deepcopy
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -11,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from .._parallel import n_threads
-from ..exceptions import AccuracyWarning, RankWarning, warn
+from ..exceptions import AccuracyWarning, warn
 from ..kernels.base import Kernel, Precomputed
 from ..kernels.points import Array
 from ..operators.blocked import TILE_BYTES
@@ -54,12 +53,13 @@ def approximate(
     plain: bool = False,
     center: bool = False,
     over_landmarks: bool = False,
+    quiet: bool = False,
 ) -> tuple[Nystrom, tuple[Attempt, ...]]:
     """Place landmarks and apply :func:`nystrom`, with twice as many each time until eta is below ``tol``.
 
     Parameters
     ----------
-    kernel, X, Z, k, plain, center, over_landmarks
+    kernel, X, Z, k, plain, center, over_landmarks, quiet
         As for :func:`nystrom`.
     landmarks : str or pair
         A strategy, or row numbers or points for the left and for the right.
@@ -77,7 +77,7 @@ def approximate(
     counts = _counts(n_landmarks, k, shape, searching) if isinstance(landmarks, str) else _lengths(landmarks)
     history: list[Attempt] = []
 
-    def solve(landmarks: tuple[Landmarks, Landmarks], spare: int = 0) -> Nystrom:
+    def solve(landmarks: tuple[Landmarks, Landmarks], spare: int = 0, quiet: bool = quiet) -> Nystrom:
         return nystrom(
             kernel,
             X,
@@ -88,6 +88,7 @@ def approximate(
             center=center,
             over_landmarks=over_landmarks,
             spare=spare,
+            quiet=quiet,
             rng=np.random.default_rng(seed),
         )
 
@@ -220,9 +221,7 @@ def _place(
     else:
         right = place(Z, counts[1], rngs[1])
     if landmarks == "leverage":
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RankWarning)
-            first = solve((left, right)).factors
+        first = solve((left, right), quiet=True).factors
         left, right = (by_leverage(*each) for each in zip((X, Z), (first.U, first.V), counts, rngs, strict=True))
     return left, right
 
