@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 from ..kernels.points import FLOATS
 from ..linalg.losses import CrossEntropy
 from .learned_kernel_svd import LearnedKernelSVD
+from .refit import all_or_nothing
 from .supervision import encoded
 
 
@@ -90,6 +91,7 @@ class LearnedKernelSVDClassifier(ClassifierMixin, LearnedKernelSVD):
     True
     """
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from samples X (n, p) with labels y (n,)."""
         self._validate_params()
