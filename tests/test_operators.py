@@ -189,6 +189,17 @@ def test_fits_at_the_same_time_leave_the_threads_of_blas_alone():
         assert threads() == before
 
 
+@pytest.mark.parametrize(
+    "kernel", [2 * kernels.SNE(2.0).T, kernels.SNE(2.0).T + kernels.RBF(2.0), (2 * kernels.SNE(2.0)).T], ids=repr
+)
+def test_sums_over_a_set_are_taken_once_whatever_is_made_of_the_kernel(kernel, rng, monkeypatch):
+    X, Z = rng.random((30, 3)), rng.random((40, 3))
+    A = as_operator(clone(kernel).fit(X, Z), X, Z, budget=0)
+    monkeypatch.setattr(kernels.SNE, "left_exponents", lambda *_: pytest.fail("sums are taken again"))
+    A @ np.ones((40, 2))
+    A.T @ np.ones((30, 2))
+
+
 LIMIT_OF_TWO_THREADS = """
 import threading
 from threadpoolctl import threadpool_info

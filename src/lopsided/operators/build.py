@@ -57,7 +57,7 @@ def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int) -> KernelOpe
             return _of_parts(kernel, X, Z, budget)
     later = kernel.left_is_cheap and not sparse.issparse(X)
     L = Prepared(kernel.left, X) if later else kernel.left(X)
-    later = Z.shape[0] > X.shape[0] and not sparse.issparse(Z)
+    later = kernel.right_is_cheap and Z.shape[0] > X.shape[0] and not sparse.issparse(Z)
     R = Prepared(kernel.right, Z) if later else kernel.right(Z)
     blocked = Blocked(kernel, L, R)
     return blocked if is_recomputed(kernel, X, Z, budget) else Stored(blocked.stored())
