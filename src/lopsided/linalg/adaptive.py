@@ -127,9 +127,14 @@ def landmark_choice(kernel: Kernel, X: Array, Z: Array, k: float, *, solver: str
 
 
 def many_sums(kernel: Kernel, X: Array, Z: Array) -> bool:
-    """Whether a kernel's denominators over all points would take long: a normalised kernel on large dense data."""
-    dense = not (sparse.issparse(X) and sparse.issparse(Z))
-    return kernel.normalised and dense and X.shape[0] * Z.shape[0] > MANY_SUMS
+    """Whether a fitted kernel's denominators would take long: it is normalised over points that are dense and many."""
+    over_sparse = any(sparse.issparse(side) for side in _summed_over(kernel, X, Z))
+    return kernel.normalised and not over_sparse and X.shape[0] * Z.shape[0] > MANY_SUMS
+
+
+def _summed_over(kernel: Kernel, X: Array, Z: Array) -> list[Array]:
+    """What makes one side dear is a sum over the other."""
+    return [side for side, cheap in ((Z, kernel.left_is_cheap), (X, kernel.right_is_cheap)) if not cheap]
 
 
 def estimate_eta(result: Nystrom, X: Array, Z: Array, rng: np.random.Generator) -> float:
