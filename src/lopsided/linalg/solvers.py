@@ -131,12 +131,13 @@ def factorise_energy(
 
     Cost O(n m) for the energy, and factorisations of doubling rank.
     """
-    wanted = share * A.squared_norm()
+    norm = A.norm()
+    wanted = share if norm > 0 else 0.0
     limit = min(A.shape)
     k = limit if limit <= SMALL else 2 * EXTRA
     while True:
         factors, choice = factorise(A, k, solver=solver, tol=tol, budget=budget, rng=rng)
-        held = np.cumsum(np.square(factors.s, dtype=float))
+        held = np.cumsum(np.square(factors.s.astype(float) / (norm or 1.0)))
         if held[-1] >= wanted or k == limit:
             return factors.truncate(min(k, int(np.searchsorted(held, wanted)) + 1)), choice
         k = min(2 * k, limit)
