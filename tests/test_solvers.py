@@ -295,6 +295,14 @@ def test_energy_of_a_blocked_operator_needs_no_storage(rng):
     assert len(factors.s) == int(np.argmax(np.cumsum(squares) >= 0.8 * squares.sum())) + 1
 
 
+@pytest.mark.parametrize(("solver", "budget"), [("auto", NOTHING), ("krylov", PLENTY), ("arpack", PLENTY)])
+def test_energy_of_a_small_matrix_takes_no_more_triplets_than_it_needs(solver, budget, rng):
+    A = Stored(with_spectrum(DECAY, 900, 200, rng))
+    factors, choice = factorise_energy(A, 0.9, solver=solver, budget=budget, rng=rng)
+    assert choice.name == ("krylov" if solver == "auto" else solver)
+    assert len(factors.s) == int(np.argmax(np.cumsum(DECAY**2) >= 0.9 * (DECAY**2).sum())) + 1
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 @pytest.mark.parametrize("solver", ["lapack", "krylov", "propack", "arpack"])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
