@@ -15,7 +15,7 @@ from ..kernels.base import Kernel, Precomputed
 from ..kernels.points import Array
 from ..operators.blocked import TILE_BYTES
 from ..operators.build import as_operator, is_recomputed, looks_up
-from .landmarks import PLACES, Landmarks, by_leverage, given_landmarks, pivoted, uniform
+from .landmarks import PLACES, Landmarks, by_leverage, given_landmarks, pivoted, pivoting_bytes, uniform
 from .nystrom import Nystrom, nystrom
 from .solvers import Choice, choose
 
@@ -93,7 +93,7 @@ def approximate(
         )
 
     while True:
-        _check_budget(counts, budget)
+        _check_budget(landmarks, counts, shape, budget)
         placed = _place(landmarks, kernel, X, Z, counts, solve, seed)
         if not tol:
             return solve(placed), ()
@@ -105,7 +105,7 @@ def approximate(
         larger = min(GROWTH * counts[0], shape[0]), min(GROWTH * counts[1], shape[1])
         if eta <= tol:
             return result, tuple(history)
-        if not searching or larger == counts or _bytes(larger) > budget:
+        if not searching or larger == counts or _bytes(landmarks, larger, shape) > budget:
             _warn(history[-1], tol, "these were given" if not searching else "more do not fit the data or the budget")
             return result, tuple(history)
         counts = larger
@@ -231,13 +231,16 @@ def _place(
     return left, right
 
 
-def _bytes(counts: Counts) -> int:
-    """Memory for the matrix of the landmarks and for a block on every thread."""
-    return SMALL_COPIES * 8 * counts[0] * counts[1] + 2 * TILE_BYTES * n_threads()
+def _bytes(landmarks: Any, counts: Counts, shape: Counts) -> int:
+    """Memory for the matrix of the landmarks, or for the pivoting that finds them, and for a block on every thread."""
+    small = SMALL_COPIES * 8 * counts[0] * counts[1]
+    if isinstance(landmarks, str) and landmarks == "pivoted":
+        small = max(small, pivoting_bytes(counts, shape))
+    return small + 2 * TILE_BYTES * n_threads()
 
 
-def _check_budget(counts: Counts, budget: int) -> None:
-    if (needed := _bytes(counts)) > budget:
+def _check_budget(landmarks: Any, counts: Counts, shape: Counts, budget: int) -> None:
+    if (needed := _bytes(landmarks, counts, shape)) > budget:
         raise ValueError(
             f"{counts[0]} x {counts[1]} landmarks and a block for each thread need {needed} bytes, above the budget of "
             f"{budget}; raise memory_budget to that, or take fewer landmarks"
