@@ -125,6 +125,16 @@ def test_a_solve_that_fails_leaves_the_model_as_it_was(rng):
     assert list(model.feature_names_in_) == list("abc")
 
 
+@pytest.mark.parametrize("kernel", [RBF(), SNE(), StudentT()], ids=repr)
+@pytest.mark.parametrize("solver", ["lapack", "nystrom"])
+def test_single_precision_points_are_embedded_in_the_precision_of_the_model(solver, kernel, rng):
+    X, Z = rng.standard_normal((40, 3)).astype(np.float32), rng.standard_normal((30, 3))
+    model = KernelSVD(kernel=kernel, solver=solver, n_landmarks=30).fit(X, Z=Z)
+    np.testing.assert_allclose(model.transform(X), model.left_vectors_ * model.singular_values_, atol=1e-12)
+    turned = KernelSVD(kernel=kernel, solver=solver, n_landmarks=30).fit(Z, Z=X)
+    np.testing.assert_allclose(turned.transform_right(X), turned.right_vectors_ * turned.singular_values_, atol=1e-12)
+
+
 def test_centring_is_remembered_from_fit(rng):
     A = rng.random((6, 6))
     model = KernelSVD(6, center=True).fit(A)
