@@ -12,6 +12,7 @@ from sklearn.metrics import pairwise
 from cases import KERNELS, SPARSE, assert_close, reference, sparse_pair
 from lopsided import kernels
 from lopsided.kernels import RBF, SNE, TL1, Exponential, Laplacian, Linear, Polynomial, StudentT, Tanh, as_kernel
+from lopsided.kernels.bandwidth import euclidean_bandwidth, manhattan_bandwidth
 from lopsided.kernels.names import BY_NAME
 
 every_kernel = pytest.mark.parametrize("name", KERNELS)
@@ -161,6 +162,30 @@ def test_symmetric_kernels_are_those_of_scikit_learn(rng):
     assert_close(Laplacian(2.0)(X, Z), pairwise.laplacian_kernel(X, Z, gamma=1 / 2))
     assert_close(Polynomial(3, 0.5)(X, Z), pairwise.polynomial_kernel(X, Z, degree=3, gamma=1, coef0=0.5))
     assert_close(Tanh(offset=0.3)(X, Z), pairwise.sigmoid_kernel(X, Z, coef0=0.3))
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("scale", [1e-300, 1e-165, 1e-120, 1e120, 1e154, 1e160, 1e300])
+def test_an_open_bandwidth_has_the_size_of_the_data(scale, kind, rng):
+    X, Z = rng.standard_normal((20, 3)), rng.standard_normal((10, 3))
+    for rule in (euclidean_bandwidth, manhattan_bandwidth):
+        np.testing.assert_allclose(rule(kind(scale * X), kind(scale * Z)) / scale, rule(X, Z), rtol=1e-12)
+    K = Laplacian()(scale * X, scale * Z)
+    np.testing.assert_allclose(K, Laplacian()(X, Z), rtol=1e-10)
+
+
+@pytest.mark.parametrize("kernel", [RBF(), SNE()], ids=repr)
+@pytest.mark.parametrize(
+    ("scale", "message"), [(1e160, "distances between typical points overflow"), (1e-165, "2 / ban")]
+)
+def test_squares_that_leave_the_range_of_floats_are_refused(scale, message, kernel, rng):
+    X = rng.standard_normal((20, 3))
+    with pytest.raises(ValueError, match=f"{message}.*scale the data"):
+        kernel(scale * X, scale * X)
+
+
+def test_a_bandwidth_whose_square_overflows_is_wide():
+    np.testing.assert_array_equal(RBF(1e155)([[0.0]], [[1.0]]), [[1.0]])
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])

@@ -1,6 +1,7 @@
 """Landmarks: how each strategy places them, what a user may give, and what is refused."""
 
 import re
+import tracemalloc
 from itertools import pairwise
 
 import numpy as np
@@ -330,6 +331,18 @@ def test_the_budget_is_for_the_landmarks_that_were_given(rng):
 
     few, many = (needed(landmarks=(np.arange(p), np.arange(p))) for p in (10, 1200))
     assert (few, many) == (needed(n_landmarks=10), needed(n_landmarks=1200))
+
+
+def test_the_budget_counts_what_pivoting_takes(rng):
+    X = rng.standard_normal((4500, 3))
+    model = KernelSVD(kernel=RBF(0.2), solver="nystrom", n_landmarks=250, landmarks="pivoted", n_jobs=1)
+    with pytest.raises(ValueError, match="landmarks.*budget") as caught:
+        model.set_params(memory_budget=1000).fit(X, Z=X)
+    needed = int(re.search("need ([0-9]+) bytes", str(caught.value))[1])
+    tracemalloc.start()
+    model.set_params(memory_budget=needed).fit(X, Z=X)
+    assert tracemalloc.get_traced_memory()[1] < 1.2 * needed
+    tracemalloc.stop()
 
 
 def test_nodes_have_no_means_for_clusters(rng):

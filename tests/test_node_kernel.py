@@ -12,8 +12,8 @@ from cases import PLENTY
 from lopsided import AsymmetricLSSVC, KernelSVD
 from lopsided.datasets import make_citation_graph
 from lopsided.exceptions import LopsidedWarning
-from lopsided.kernels import NodeKernel
-from lopsided.operators import as_operator
+from lopsided.kernels import RBF, Katz, NodeKernel
+from lopsided.operators import as_operator, is_recomputed
 
 A = np.array([[0, 2, 1, 0], [0, 0, 1, 0], [3, 0, 0, 1], [1, 0, 0, 0]], dtype=float)
 LEFT, RIGHT = np.array([[2], [0], [2]]), np.array([[1], [3]])
@@ -140,3 +140,32 @@ def test_a_node_kernel_is_cloned_and_decomposed_like_any_other():
     model = KernelSVD(2, kernel=kernel).fit(nodes, Z=nodes)
     s = np.linalg.svd(expected("both", 1.0), compute_uv=False)
     np.testing.assert_allclose(model.singular_values_, s[:2], rtol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", [NodeKernel, Katz])
+def test_arithmetic_on_a_kernel_of_a_graph_keeps_its_structure(kernel, monkeypatch):
+    monkeypatch.setattr("lopsided.linalg.solvers.LARGE", 1 << 10)
+    graph = sparse.random_array((900, 900), density=0.01, rng=np.random.default_rng(0), format="csr")
+    nodes, k = np.arange(900)[:, None], kernel(graph)
+    s = KernelSVD(3, kernel=k, memory_budget="10MB").fit(nodes, Z=nodes).singular_values_
+    for made, factor in ((k.T, 1), (2 * k, 2), ((2 * k).T, 2), (2 * k.T, 2), (k + k, 2), (3 * (k + 2 * k).T, 9)):
+        model = KernelSVD(3, kernel=made, memory_budget="10MB").fit(nodes, Z=nodes)
+        np.testing.assert_allclose(model.singular_values_, factor * s, rtol=1e-10)
+        assert model.solver_.name == "krylov"
+        assert not as_operator(model.kernel_, nodes, nodes, budget=0).recomputed
+
+
+def test_a_kernel_of_a_graph_and_one_of_vectors_add_up():
+    graph = sparse.random_array((60, 60), density=0.1, rng=np.random.default_rng(0), format="csr")
+    nodes, k = np.arange(60.0)[:, None], NodeKernel(graph) + RBF(5.0)
+    K = graph.toarray() + RBF(5.0)(nodes, nodes)
+    for budget in (0, 1 << 20):
+        A = as_operator(k.fit(nodes, nodes), nodes, nodes, budget=budget)
+        np.testing.assert_allclose(A.take(), K, atol=1e-14)
+        assert A.recomputed == (budget == 0) == is_recomputed(k, nodes, nodes, budget)
+
+
+@pytest.mark.parametrize("kernel", [NodeKernel(A).T, 2 * NodeKernel(A), NodeKernel(A) + RBF()], ids=repr)
+def test_nodes_have_no_means_whatever_is_made_of_their_kernel(kernel):
+    with pytest.raises(ValueError, match="landmarks='kmeans' needs points.*numbers of nodes"):
+        KernelSVD(1, kernel=kernel, solver="nystrom", landmarks="kmeans").fit([[0], [1]], Z=[[1], [2]])

@@ -1,5 +1,7 @@
 """Kernels normalised over a right set: SNE and StudentT, near and far."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -113,3 +115,12 @@ def test_sparse_values_that_would_come_as_differences_of_huge_ones_are_refused()
     stored = KernelSVD(2, kernel=SNE(6.0)).fit(X, Z=Z)
     dense = KernelSVD(2, kernel=SNE(6.0)).fit(X.toarray(), Z=Z.toarray())
     np.testing.assert_allclose(stored.singular_values_, dense.singular_values_, rtol=1e-7)
+
+
+def test_sums_take_one_block_of_memory(rng):
+    X, Z = rng.standard_normal((500, 3)), rng.standard_normal((2000, 3))
+    kernel = SNE(2.0).fit(X, Z)
+    tracemalloc.start()
+    kernel.left(X)
+    assert tracemalloc.get_traced_memory()[1] < 1.5 * 8 * 500 * 2000
+    tracemalloc.stop()

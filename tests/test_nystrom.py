@@ -19,7 +19,7 @@ from cases import KERNELS, assert_close, centred, reference
 from lopsided import KernelSVD
 from lopsided.exceptions import AccuracyWarning, RankWarning
 from lopsided.kernels import RBF, SNE, TL1, Exponential, Laplacian, Linear, Polynomial, StudentT, Tanh
-from lopsided.linalg import STRATEGIES, choose, nystrom
+from lopsided.linalg import STRATEGIES, choose, many_sums, nystrom
 from lopsided.linalg.landmarks import given_landmarks
 from lopsided.operators import as_operator
 
@@ -438,6 +438,26 @@ def test_sums_over_sparse_landmarks_are_refused_and_never_taken_unasked(kernel, 
         model_of(kernel, n_landmarks=16, denominators="landmarks").fit(X, Z=Z)
     monkeypatch.setattr("lopsided.linalg.adaptive.MANY_SUMS", 1)
     assert model_of(kernel, n_landmarks=16).fit(X, Z=Z).n_components_ == 3
+
+
+@pytest.mark.parametrize(
+    ("kernel", "over_left", "over_right"),
+    [
+        (SNE(1.0), False, True),
+        (StudentT(1.0), False, True),
+        (2 * SNE(1.0).T, True, False),
+        (SNE().T + SNE(), True, True),
+    ],
+)
+@pytest.mark.parametrize("left_is_sparse", [True, False])
+def test_sums_are_over_landmarks_unasked_if_the_points_they_run_over_are_dense(
+    left_is_sparse, kernel, over_left, over_right, monkeypatch
+):
+    monkeypatch.setattr("lopsided.linalg.adaptive.MANY_SUMS", 1)
+    (X, Z), (S, T) = two_sets(), sparse_sets()
+    X, Z = (S, Z) if left_is_sparse else (X, T)
+    assert model_of(kernel, n_landmarks=16).fit(X, Z=Z).n_components_ == 3
+    assert many_sums(kernel.fit(X, Z), X, Z) == (not (over_left if left_is_sparse else over_right))
 
 
 def test_groups_without_a_landmark_do_not_overflow_sums_over_landmarks():

@@ -1,5 +1,8 @@
 """Laws of operators: products are those of a matrix, from both sides, and nothing is ever made dense."""
 
+import os
+import subprocess
+import sys
 import time
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
@@ -88,7 +91,7 @@ def test_transposing_twice_gives_the_matrix_back(build, rng):
 @every_operator
 def test_the_norm_is_that_of_the_matrix(build):
     A, K = build()
-    np.testing.assert_allclose(A.squared_norm(), (K**2).sum(), rtol=1e-12)
+    np.testing.assert_allclose(A.norm(), np.linalg.norm(K), rtol=1e-12)
     assert A.work > 0
 
 
@@ -184,6 +187,55 @@ def test_fits_at_the_same_time_leave_the_threads_of_blas_alone():
         with ThreadPoolExecutor(3) as callers, jobs(2):
             list(callers.map(lambda t: run(lambda _: time.sleep(t), range(4)), (0.03, 0.01, 0.02)))
         assert threads() == before
+
+
+@pytest.mark.parametrize(
+    "kernel", [2 * kernels.SNE(2.0).T, kernels.SNE(2.0).T + kernels.RBF(2.0), (2 * kernels.SNE(2.0)).T], ids=repr
+)
+def test_sums_over_a_set_are_taken_once_whatever_is_made_of_the_kernel(kernel, rng, monkeypatch):
+    X, Z = rng.random((30, 3)), rng.random((40, 3))
+    A = as_operator(clone(kernel).fit(X, Z), X, Z, budget=0)
+    monkeypatch.setattr(kernels.SNE, "left_exponents", lambda *_: pytest.fail("sums are taken again"))
+    A @ np.ones((40, 2))
+    A.T @ np.ones((30, 2))
+
+
+LIMIT_OF_TWO_THREADS = """
+import threading
+from threadpoolctl import threadpool_info
+from lopsided._parallel import one_blas_thread
+
+def threads():
+    return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+first_in, second_in, first_out, done = (threading.Event() for _ in range(4))
+
+def first():
+    with one_blas_thread():
+        first_in.set()
+        second_in.wait()
+    first_out.set()
+    done.wait()
+
+def second():
+    first_in.wait()
+    with one_blas_thread():
+        second_in.set()
+        first_out.wait()
+        within.extend(threads())
+
+before, within = threads(), []
+alive, last = (threading.Thread(target=each) for each in (first, second))
+alive.start(), last.start(), last.join()
+print(before == threads(), set(within) == {1})
+done.set()
+"""
+
+
+def test_a_limit_that_another_thread_set_is_lifted():
+    code = [sys.executable, "-c", LIMIT_OF_TWO_THREADS]
+    done = subprocess.run(code, capture_output=True, text=True, env=os.environ | {"OMP_NUM_THREADS": "2"}, timeout=60)
+    assert done.stdout == "True True\n", done.stderr
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, -1, None])

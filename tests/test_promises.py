@@ -3,6 +3,7 @@
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
@@ -100,6 +101,38 @@ def test_a_refit_that_fails_leaves_the_model_as_it_was(rng):
     with pytest.raises(ValueError, match="bandwidth"):
         model.set_params(kernel=RBF(-1.0)).fit(rng.random((5, 5)))
     np.testing.assert_array_equal(model.transform(np.eye(5)), before)
+
+
+@pytest.mark.parametrize("estimator", [each for each in ESTIMATORS if "kernel" in each.get_params()], ids=repr)
+def test_a_fit_that_fails_stores_nothing(estimator, rng):
+    model = fitted(estimator).set_params(kernel=RBF(-1.0))
+    before = vars(model).copy()
+    square = rng.random((40, 40))
+    with pytest.raises(ValueError, match="bandwidth"):
+        model.fit(square if model.__sklearn_tags__().input_tags.two_d_array else square > 0.5, np.arange(40) % 3)
+    assert vars(model).keys() == before.keys()
+    assert all(vars(model)[name] is value for name, value in before.items())
+
+
+def test_a_solve_that_fails_leaves_the_model_as_it_was(rng):
+    X, Z = pd.DataFrame(rng.random((6, 3)), columns=list("abc")), rng.random((5, 3))
+    model = KernelSVD(center=True).fit(X, Z=Z)
+    before = model.transform(X), model.transform_right(Z)
+    with pytest.raises(ValueError, match="landmarks"):
+        model.set_params(solver="nystrom", n_landmarks=9).fit(X.to_numpy()[:, :2], Z=Z[:, :2])
+    np.testing.assert_array_equal(model.transform(X), before[0])
+    np.testing.assert_array_equal(model.transform_right(Z), before[1])
+    assert list(model.feature_names_in_) == list("abc")
+
+
+@pytest.mark.parametrize("kernel", [RBF(), SNE(), StudentT()], ids=repr)
+@pytest.mark.parametrize("solver", ["lapack", "nystrom"])
+def test_single_precision_points_are_embedded_in_the_precision_of_the_model(solver, kernel, rng):
+    X, Z = rng.standard_normal((40, 3)).astype(np.float32), rng.standard_normal((30, 3))
+    model = KernelSVD(kernel=kernel, solver=solver, n_landmarks=30).fit(X, Z=Z)
+    np.testing.assert_allclose(model.transform(X), model.left_vectors_ * model.singular_values_, atol=1e-12)
+    turned = KernelSVD(kernel=kernel, solver=solver, n_landmarks=30).fit(Z, Z=X)
+    np.testing.assert_allclose(turned.transform_right(X), turned.right_vectors_ * turned.singular_values_, atol=1e-12)
 
 
 def test_centring_is_remembered_from_fit(rng):

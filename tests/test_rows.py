@@ -1,6 +1,7 @@
 """Points that come in pieces: files, objects that are sliced, iterators of blocks, and results written to files."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
@@ -119,6 +120,16 @@ def test_blocks_of_whole_numbers_are_read_as_floats():
         assert np.array_equal(dense, numbers)
 
 
+@pytest.mark.parametrize("cast", [lambda X: pd.DataFrame(X).astype("Float64"), lambda X: X.astype(np.longdouble)])
+def test_blocks_of_one_type_are_read_whatever_type_it_is(cast):
+    gathered = _rows.gathered((cast(block) for block in blocks(POINTS)), "X")
+    assert gathered.dtype == np.float64 and np.array_equal(gathered, POINTS)
+
+
+def test_a_mask_that_hides_nothing_is_no_matter():
+    assert np.array_equal(_rows.gathered(Sliced(np.ma.masked_invalid(POINTS)), "X"), POINTS)
+
+
 def test_blocks_of_a_foreign_byte_order_keep_their_values():
     gathered = _rows.gathered(blocks(POINTS.astype(">f4")), "X")
     assert np.array_equal(gathered, POINTS)
@@ -164,6 +175,8 @@ BAD = {
     "complex_later": (iter([POINTS.astype(float), POINTS + 1j]), "block 1 of X is complex"),
     "text": (iter([np.array([["a", "b"]])]), "could not convert|dtype='numeric'|block 0 of X is <U1"),
     "nan": (iter([POINTS, np.full((1, 4), np.nan, np.float32)]), "contains NaN"),
+    "masked": (iter([POINTS, np.ma.masked_less(POINTS[:1], 9)]), "block 1 of X has 4 masked entries; fill them"),
+    "masked_sliced": (Sliced(np.ma.masked_greater(POINTS, 1)), "block 0 of X has [0-9]+ masked entries"),
     "ends_early": (Sliced(POINTS, rows=100), "X says it has 100 rows, but rows 0 to 100 gave 90.*cut short"),
 }
 
@@ -213,6 +226,14 @@ def test_a_part_of_a_mapped_file_is_read_like_any_array(tmp_path):
     X = mapped(tmp_path / "X", POINTS)
     assert_same(model_of().fit(X[10:60], Z=RIGHT), model_of().fit(POINTS[10:60], Z=RIGHT))
     assert_same(model_of().fit(X[::2], Z=X[:, ::-1][:70]), model_of().fit(POINTS[::2], Z=POINTS[:70, ::-1]))
+
+
+@pytest.mark.parametrize("copied", [np.copy, np.memmap.copy, lambda X: X.astype(float), lambda X: X.copy()[:80]])
+def test_a_copy_of_a_mapped_file_is_read_like_any_array(copied, tmp_path):
+    X = copied(mapped(tmp_path / "X", POINTS))
+    model, expected = model_of().fit(X, Z=X[:70]), model_of().fit(np.asarray(X), Z=np.asarray(X)[:70])
+    assert_same(model, expected)
+    assert_close(model.transform(X), expected.transform(np.asarray(X)), ulps=1e4)
 
 
 @pytest.mark.parametrize("method", ["transform", "transform_right"])

@@ -151,9 +151,18 @@ def test_the_size_of_a_matrix_is_of_no_account(dtype, scale, solver, rng):
     assert_close(np.abs(np.einsum("ij,ij->j", K.T @ factors.U / DECAY[:6], factors.V)), np.ones(6), dtype=dtype)
 
 
-def test_energy_does_not_overflow(rng):
-    K = (1e30 * with_spectrum(DECAY, 150, 120, rng)).astype(np.float32)
-    assert_close(Stored(K).squared_norm(), 1e60 * (DECAY**2).sum(), dtype=np.float32)
+@pytest.mark.parametrize("shape", [(150, 120), (400, 350)])
+@pytest.mark.parametrize(("dtype", "scale"), [(float, 1e-170), (float, 1e160), (np.float32, 1e-30), (np.float32, 1e30)])
+def test_energy_neither_overflows_nor_vanishes(dtype, scale, shape, rng):
+    A = Stored((scale * with_spectrum(DECAY, *shape, rng)).astype(dtype))
+    np.testing.assert_allclose(A.norm() / scale, np.linalg.norm(DECAY), rtol=1e3 * np.finfo(dtype).eps)
+    share = 1 - (DECAY[4:] ** 2).sum() / (DECAY**2).sum()
+    factors, _ = factorise_energy(A, 0.999 * share, budget=PLENTY, rng=rng)
+    assert len(factors.s) == 4
+
+
+def test_the_zero_matrix_has_no_energy_to_share(rng):
+    assert len(factorise_energy(Stored(np.zeros((30, 20))), 0.9, budget=PLENTY, rng=rng)[0].s) == 1
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 50), (50, 1), (2, 400), (400, 2)])
@@ -303,6 +312,14 @@ def test_energy_of_a_blocked_operator_needs_no_storage(rng):
     squares = np.linalg.svd(K, compute_uv=False) ** 2
     assert choice.name == "krylov"
     assert len(factors.s) == int(np.argmax(np.cumsum(squares) >= 0.8 * squares.sum())) + 1
+
+
+@pytest.mark.parametrize(("solver", "budget"), [("auto", NOTHING), ("krylov", PLENTY), ("arpack", PLENTY)])
+def test_energy_of_a_small_matrix_takes_no_more_triplets_than_it_needs(solver, budget, rng):
+    A = Stored(with_spectrum(DECAY, 900, 200, rng))
+    factors, choice = factorise_energy(A, 0.9, solver=solver, budget=budget, rng=rng)
+    assert choice.name == ("krylov" if solver == "auto" else solver)
+    assert len(factors.s) == int(np.argmax(np.cumsum(DECAY**2) >= 0.9 * (DECAY**2).sum())) + 1
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])

@@ -70,6 +70,7 @@ def one_blas_thread() -> Iterator[None]:
     with _limit.lock:
         if not _limit.callers:
             _limit.limiter = _blas().limit(limits=1, user_api="blas")
+            _let_go()
         _limit.callers += 1
     try:
         yield
@@ -78,6 +79,7 @@ def one_blas_thread() -> Iterator[None]:
             _limit.callers -= 1
             if not _limit.callers:
                 _limit.limiter.restore_original_limits()
+                _let_go()
 
 
 @contextmanager
@@ -122,6 +124,13 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 @cache
 def _blas() -> ThreadpoolController:
     return ThreadpoolController()
+
+
+def _let_go() -> None:
+    """Let any thread lift the limit: threadpoolctl from 3.6 on leaves that of OpenBLAS to the thread that set it."""
+    for library in _blas().lib_controllers:
+        if hasattr(library, "clear_controlling_thread"):
+            library.clear_controlling_thread()
 
 
 def _forget() -> None:

@@ -55,8 +55,10 @@ def _check_length(points: np.memmap, name: str) -> None:
     """Refuse a mapped file that has become shorter: to read beyond its end would kill the process."""
     while isinstance(points.base, np.memmap):  # a view knows the file's offset, and not its own
         points = points.base
-    path, needed = points.filename, points.offset + points.nbytes
-    if path is not None and os.path.exists(path) and (size := os.path.getsize(path)) < needed:
+    path = points.filename
+    if path is None or not os.path.exists(path):  # a copy keeps the type, and has no file
+        return
+    if (size := os.path.getsize(path)) < (needed := points.offset + points.nbytes):
         raise ValueError(f"{name} is mapped from a file of {size} bytes that should have {needed}; it was cut short")
 
 
@@ -65,9 +67,14 @@ def _spooled(blocks: Iterable[Any], name: str) -> Any:
     kept: list[Any] = []
     n = 0
     width: int | None = None
-    dtype: Any = None
+    first: Any = None
     with tempfile.TemporaryFile() as file:
         for number, block in enumerate(blocks):
+            if np.ma.is_masked(block):
+                raise ValueError(
+                    f"block {number} of {name} has {block.mask.sum()} masked entries; fill them, or leave out "
+                    "their rows"
+                )
             block = block if sparse.issparse(block) else np.asarray(block)
             if block.ndim != 2 or (width is not None and block.shape[1] != width):
                 wanted = "two dimensions" if width is None else f"{width} columns like the first"
@@ -75,10 +82,11 @@ def _spooled(blocks: Iterable[Any], name: str) -> Any:
             width = block.shape[1]
             if block.dtype.kind == "c":
                 raise ValueError(f"Complex data not supported: block {number} of {name} is {block.dtype}")
-            if dtype is None:
-                dtype = block.dtype if block.dtype in (np.float32, np.float64) else np.dtype(float)
-            elif not np.can_cast(block.dtype, dtype):
-                raise ValueError(f"block {number} of {name} is {block.dtype}, and the first {dtype}; give all one type")
+            if first is None:
+                first = block.dtype
+                dtype = first if first in (np.float32, np.float64) else np.dtype(float)
+            elif block.dtype != first and not np.can_cast(block.dtype, dtype):
+                raise ValueError(f"block {number} of {name} is {block.dtype}, and the first {first}; give all one type")
             n += block.shape[0]
             if sparse.issparse(block):
                 kept.append(block)

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._seeds import seed_of
 from ..estimators import KernelSVD
 from ..estimators.decomposed import times_kernel
+from ..estimators.refit import all_or_nothing
 from ..exceptions import LopsidedWarning, RankWarning, warn
 from ..kernels import Function, Kernel, Precomputed, as_kernel
 from ..kernels.points import FLOATS, Array, by_rows, canonical, check_points
@@ -159,6 +160,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.memory_budget = memory_budget
 
+    @all_or_nothing
     def fit(self, X: Array, y: Any = None) -> Self:
         """Cluster the rows and the columns of X, an array or sparse matrix of shape (n, m)."""
         self._validate_params()

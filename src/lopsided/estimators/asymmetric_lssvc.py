@@ -19,6 +19,7 @@ from sklearn.utils.validation import validate_data
 from ..kernels.points import FLOATS, Array, canonical
 from .decisions import both_sides, winners
 from .least_squares import AsymmetricLeastSquares
+from .refit import all_or_nothing
 from .supervision import encoded
 
 STEEPEST = 1e4
@@ -123,6 +124,7 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
     array(['a', 'b'], dtype='<U1')
     """
 
+    @all_or_nothing
     def fit(self, X: Array, y: Any) -> Self:
         """Learn both functions for every class.
 

@@ -15,6 +15,7 @@ from sklearn.utils.validation import validate_data
 
 from ..kernels.points import FLOATS, Array, canonical
 from .least_squares import AsymmetricLeastSquares
+from .refit import all_or_nothing
 from .supervision import check_magnitude
 
 
@@ -70,6 +71,7 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
     True
     """
 
+    @all_or_nothing
     def fit(self, X: Array, y: Any) -> Self:
         """Learn both functions for every target.
 

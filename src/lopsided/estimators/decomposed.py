@@ -184,6 +184,7 @@ def times_kernel(model: DecomposedKernel, points: Array, weights: np.ndarray, *,
     """
     with jobs(model.n_jobs):
         maps = model.compatibility_
+        points = points.astype(np.result_type(points.dtype, model.left_vectors_.dtype), copy=False)
         X, Z = (model.X_fit_, maps.right(points)) if of_right else (maps.left(points), model.Z_fit_)
         A = operator_of_new(model.kernel_, X, Z, of_right=of_right)
         return np.asarray(A @ weights.astype(A.dtype, copy=False))

@@ -34,6 +34,7 @@ from ..linalg.compatibility import PROJECTIONS
 from ..operators import Centered, KernelOperator, as_operator, budget_bytes
 from .decomposed import DecomposedKernel
 from .placing import check_names, check_rank, choose_compatibility, column_names, mapped_landmarks, place
+from .refit import all_or_nothing
 
 
 class KernelSVD(DecomposedKernel):
@@ -197,6 +198,7 @@ class KernelSVD(DecomposedKernel):
         self.n_jobs = n_jobs
         self.memory_budget = memory_budget
 
+    @all_or_nothing
     def fit(
         self, X: Array, y: Any = None, *, Z: Array = None, left_weights: Any = None, right_weights: Any = None
     ) -> Self:

@@ -14,6 +14,7 @@ from ..kernels.points import FLOATS
 from ..linalg.losses import CrossEntropy
 from .decisions import both_sides, winners
 from .learned_kernel_svd import LearnedKernelSVD
+from .refit import all_or_nothing
 from .supervision import encoded
 
 
@@ -92,6 +93,7 @@ class LearnedKernelSVDClassifier(ClassifierMixin, LearnedKernelSVD):
     True
     """
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from samples X (n, p) with labels y (n,)."""
         self._validate_params()

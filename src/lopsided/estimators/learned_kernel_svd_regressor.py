@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 from ..kernels.points import FLOATS
 from ..linalg.losses import Squared
 from .learned_kernel_svd import LearnedKernelSVD
+from .refit import all_or_nothing
 from .supervision import check_magnitude
 
 
@@ -63,6 +64,7 @@ class LearnedKernelSVDRegressor(RegressorMixin, LearnedKernelSVD):
     True
     """
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from samples X (n, p) with numbers y (n,) or (n, outputs)."""
         self._validate_params()

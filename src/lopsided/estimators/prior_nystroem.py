@@ -20,6 +20,7 @@ from ..kernels.points import FLOATS, Array, canonical, check_points
 from ..linalg import PLACES, Labels, Landscape, LearnedKernel, Pairs, check_finite, learn_kernel
 from ..operators import operator_of_new
 from .placing import check_names, column_names
+from .refit import all_or_nothing
 from .supervision import checked_pairs, labelled
 
 
@@ -189,6 +190,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @all_or_nothing
     def fit(self, X: Array, y: Any = None, *, Z: Array = None, y_right: Any = None, pairs: Any = None) -> Self:
         """Place landmarks and learn the dictionary.
 

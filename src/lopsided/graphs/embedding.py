@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._parallel import jobs
 from ..estimators import KernelSVD
+from ..estimators.refit import all_or_nothing
 from ..exceptions import FallbackWarning, LopsidedWarning, RankWarning, warn
 from ..kernels import Diffusion, GraphKernel, Kernel
 from ..kernels.node import Balance
@@ -149,6 +150,7 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.memory_budget = memory_budget
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
         """Embed the nodes of a graph.
 

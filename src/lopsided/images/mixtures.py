@@ -16,6 +16,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._parallel import run, slices_of
+from ..estimators.refit import all_or_nothing
 from ..kernels.distributions import log_densities, monomials
 from ..kernels.points import FLOATS, Array
 
@@ -107,6 +108,7 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.prior = prior
         self.n_iter = n_iter
 
+    @all_or_nothing
     def fit(self, X: Array, y: Any = None) -> Self:
         """Learn the background from the images, or from as many spread among them as give some 30,000 patches.
 

@@ -45,8 +45,13 @@ class Swapped(Kernel):
 
     @property
     def left_is_cheap(self) -> bool:
-        """What is left here is right there, and that costs little."""
-        return True
+        """Whether the inner kernel's right is."""
+        return self.kernel_.right_is_cheap
+
+    @property
+    def right_is_cheap(self) -> bool:
+        """Whether the inner kernel's left is."""
+        return self.kernel_.left_is_cheap
 
     def narrowed(self, left: Weighted, right: Weighted) -> Kernel:
         """The inner kernel narrowed, with the two sides exchanged."""
@@ -117,6 +122,11 @@ class Pair(Kernel):
     def left_is_cheap(self) -> bool:
         """Whether it is for both kernels."""
         return self.first_.left_is_cheap and self.second_.left_is_cheap
+
+    @property
+    def right_is_cheap(self) -> bool:
+        """Whether it is for both kernels."""
+        return self.first_.right_is_cheap and self.second_.right_is_cheap
 
     def narrowed(self, left: Weighted, right: Weighted) -> Kernel:
         """Both kernels narrowed."""
@@ -210,6 +220,11 @@ class Scaled(Kernel):
     def left_is_cheap(self) -> bool:
         """As the inner kernel."""
         return self.kernel_.left_is_cheap
+
+    @property
+    def right_is_cheap(self) -> bool:
+        """As the inner kernel."""
+        return self.kernel_.right_is_cheap
 
     def narrowed(self, left: Weighted, right: Weighted) -> Kernel:
         """The inner kernel narrowed."""

@@ -12,29 +12,35 @@ from .structure import squared_norms
 CHUNK = 1 << 20  # entries that are looked at together, so that copies of them stay small
 TYPICAL = 1 << 13  # points of a side, whose median length stands for that of all
 MEANS_EPS = 64  # eps, relative to a mean: rounding may put it off by so much, and constant data seem to vary
+LARGE = 1e100  # numbers whose squares are summed as they are
 LOST = 1e-3  # error of an exponent (a divergence, or (distance / bandwidth)^2) above which data are refused
 
 
-def variance(X: Array, Z: Array) -> float:
-    """Variance of the entries of the two arrays, zeros of sparse arrays included; each array counts for one half.
+def deviation(X: Array, Z: Array) -> float:
+    """Standard deviation of all entries of two arrays, zeros of sparse ones included; each array counts for one half.
 
     A distance has one end on each side, however many points there are on either.
     """
     X, Z = canonical(X), canonical(Z)
+    unit = max(_peak(X), _peak(Z))
+    if unit == 0 or 1 / LARGE < unit < LARGE:
+        unit = 1.0
+    else:  # squares would overflow or vanish
+        X, Z = X / unit, Z / unit
     mean = (_mean(X) + _mean(Z)) / 2
     found = (_mean_square(X, mean) + _mean_square(Z, mean)) / 2
     rounding = MEANS_EPS * np.finfo(float).eps * mean
-    return found if found > rounding**2 else 0.0  # what is left of a constant
+    return unit * float(np.sqrt(found)) if found > rounding**2 else 0.0  # what is left of a constant
 
 
 def euclidean_bandwidth(X: Array, Z: Array) -> float:
-    """sqrt(width x variance), the rule of the 2024 paper (C.2); one for constant data."""
-    return float(np.sqrt(X.shape[1] * variance(X, Z))) or 1.0
+    """Sqrt(width) x standard deviation, the rule of the 2024 paper (C.2); one for constant data."""
+    return float(np.sqrt(X.shape[1])) * deviation(X, Z) or 1.0
 
 
 def manhattan_bandwidth(X: Array, Z: Array) -> float:
     """Width x standard deviation, the same rule for distances in the 1-norm; one for constant data."""
-    return float(X.shape[1] * np.sqrt(variance(X, Z))) or 1.0
+    return X.shape[1] * deviation(X, Z) or 1.0
 
 
 def mean_squared_distance(X: Array, Z: Array) -> float:
@@ -67,6 +73,8 @@ def check_resolution(bandwidth: float, origin: np.ndarray | None, X: Array, Z: A
     They are computed as |x|^2 + |z|^2 - 2 x.z, which cancels for points far from the origin; typical ones decide.
     """
     typical = float(np.median(np.concatenate([_norms_from(origin, some) for some in (_spaced(X), _spaced(Z))])))
+    if not np.isfinite(typical):
+        raise ValueError(f"squared distances between typical points overflow in {X.dtype}; scale the data")
     least = np.sqrt(np.finfo(X.dtype).eps * typical / LOST)
     if bandwidth < least:
         raise ValueError(
@@ -86,6 +94,10 @@ def _norms_from(origin: np.ndarray | None, X: Array) -> np.ndarray:
         return squared_norms(X)
     slices = slices_of(X.shape[0], CHUNK // X.shape[1])
     return np.concatenate(run(lambda rows: squared_norms(X[rows] - origin), slices))
+
+
+def _peak(X: Array) -> float:
+    return max(float(max(chunk.max(initial=0), -chunk.min(initial=0))) for chunk in _chunks(X))
 
 
 def _mean(X: Array) -> float:

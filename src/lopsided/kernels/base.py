@@ -95,6 +95,11 @@ class Kernel(BaseEstimator, ABC):
         """Whether ``left`` costs little more than to read the points, so that it may be done anew for each block."""
         return not self.normalised
 
+    @property
+    def right_is_cheap(self) -> bool:
+        """Whether ``right`` costs as little."""
+        return True
+
     def narrowed(self, left: Weighted, right: Weighted) -> Kernel:
         """The fitted kernel with its sums taken over a few weighted points of each side; itself if it has no sums."""
         return self

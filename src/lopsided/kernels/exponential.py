@@ -177,6 +177,10 @@ class RBF(ExponentialKernel):
         """Learn the bandwidth if it was left open, and where the data are."""
         super().fit(X, Z)
         self.bandwidth_ = euclidean_bandwidth(X, Z) if self.bandwidth is None else float(self.bandwidth)
+        if self.rate > np.finfo(X.dtype).max:
+            raise ValueError(
+                f"2 / bandwidth^2 overflows in {X.dtype} for bandwidth={self.bandwidth_:g}; scale the data"
+            )
         dense = not (sparse.issparse(X) or sparse.issparse(Z))
         self.origin_ = origin_of(Z) if dense else None
         check_resolution(self.bandwidth_, self.origin_, X, Z)
@@ -185,7 +189,7 @@ class RBF(ExponentialKernel):
     @property
     def rate(self) -> float:
         """2 / bandwidth^2."""
-        return 2.0 / self.bandwidth_**2
+        return 2.0 / self.bandwidth_ / self.bandwidth_  # a square may overflow
 
     def left_exponents(self, X: Array) -> np.ndarray:
         """-|x|^2 / bandwidth^2."""

@@ -110,11 +110,21 @@ class SNE(RBF):
             return over_rows(X, self.right_set_, structure.left_exponents)
         Z = self.moved(self.right_set_)
         beta = self.right_exponents(Z) + self.log_weights_
-        return over_rows(X, Z, lambda _, P: -logsumexp(self.rate * P + beta, axis=1))
+        return over_rows(X, Z, lambda _, P: -_log_sums(P, self.rate, beta))
 
     def structure(self, Z: sparse.csr_array) -> Structure:
         """As for RBF; where Z is the right set itself, sums of rows are taken from the products that are at hand."""
         return _SNEStructure(self, Z) if Z is self.right_set_ else ExponentialStructure(self, Z)
+
+
+def _log_sums(P: np.ndarray, rate: float, beta: np.ndarray) -> np.ndarray:
+    """For every row i log sum_j exp(rate p_ij + beta_j), shifted by its peak; P is overwritten."""
+    P *= rate
+    P += beta
+    peak = P.max(axis=1)
+    P -= peak[:, None]
+    np.exp(P, out=P)
+    return peak + np.log(P.sum(axis=1))
 
 
 class _SNEStructure(ExponentialStructure):

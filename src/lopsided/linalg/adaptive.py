@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from copy import deepcopy
 from numbers import Integral
@@ -12,13 +11,12 @@ import numpy as np
 from scipy import sparse
 
 from .._parallel import n_threads
-from ..exceptions import AccuracyWarning, RankWarning, warn
+from ..exceptions import AccuracyWarning, warn
 from ..kernels.base import Kernel, Precomputed
-from ..kernels.node import GraphKernel
 from ..kernels.points import Array
 from ..operators.blocked import TILE_BYTES
-from ..operators.build import as_operator, is_recomputed
-from .landmarks import PLACES, Landmarks, by_leverage, given_landmarks, pivoted, uniform
+from ..operators.build import as_operator, is_recomputed, looks_up
+from .landmarks import PLACES, Landmarks, by_leverage, given_landmarks, pivoted, pivoting_bytes, uniform
 from .nystrom import Nystrom, nystrom
 from .solvers import Choice, choose
 
@@ -56,12 +54,13 @@ def approximate(
     plain: bool = False,
     center: bool = False,
     over_landmarks: bool = False,
+    quiet: bool = False,
 ) -> tuple[Nystrom, tuple[Attempt, ...]]:
     """Place landmarks and apply :func:`nystrom`, with twice as many each time until eta is below ``tol``.
 
     Parameters
     ----------
-    kernel, X, Z, k, plain, center, over_landmarks
+    kernel, X, Z, k, plain, center, over_landmarks, quiet
         As for :func:`nystrom`.
     landmarks : str or pair
         A strategy, or row numbers or points for the left and for the right.
@@ -79,7 +78,7 @@ def approximate(
     counts = _counts(n_landmarks, k, shape, searching) if isinstance(landmarks, str) else _lengths(landmarks)
     history: list[Attempt] = []
 
-    def solve(landmarks: tuple[Landmarks, Landmarks], spare: int = 0) -> Nystrom:
+    def solve(landmarks: tuple[Landmarks, Landmarks], spare: int = 0, quiet: bool = quiet) -> Nystrom:
         return nystrom(
             kernel,
             X,
@@ -90,11 +89,12 @@ def approximate(
             center=center,
             over_landmarks=over_landmarks,
             spare=spare,
+            quiet=quiet,
             rng=np.random.default_rng(seed),
         )
 
     while True:
-        _check_budget(counts, budget)
+        _check_budget(landmarks, counts, shape, budget)
         placed = _place(landmarks, kernel, X, Z, counts=counts, solve=solve, seed=seed)
         if not tol:
             return solve(placed), ()
@@ -106,7 +106,7 @@ def approximate(
         larger = min(GROWTH * counts[0], shape[0]), min(GROWTH * counts[1], shape[1])
         if eta <= tol:
             return result, tuple(history)
-        if not searching or larger == counts or _bytes(larger) > budget:
+        if not searching or larger == counts or _bytes(landmarks, larger, shape) > budget:
             _warn(history[-1], tol, "these were given" if not searching else "more do not fit the data or the budget")
             return result, tuple(history)
         counts = larger
@@ -128,9 +128,14 @@ def landmark_choice(kernel: Kernel, X: Array, Z: Array, k: float, *, solver: str
 
 
 def many_sums(kernel: Kernel, X: Array, Z: Array) -> bool:
-    """Whether a kernel's denominators over all points would take long: a normalised kernel on large dense data."""
-    dense = not (sparse.issparse(X) and sparse.issparse(Z))
-    return kernel.normalised and dense and X.shape[0] * Z.shape[0] > MANY_SUMS
+    """Whether a fitted kernel's denominators would take long: it is normalised over points that are dense and many."""
+    over_sparse = any(sparse.issparse(side) for side in _summed_over(kernel, X, Z))
+    return kernel.normalised and not over_sparse and X.shape[0] * Z.shape[0] > MANY_SUMS
+
+
+def _summed_over(kernel: Kernel, X: Array, Z: Array) -> list[Array]:
+    """What makes one side dear is a sum over the other."""
+    return [side for side, cheap in ((Z, kernel.left_is_cheap), (X, kernel.right_is_cheap)) if not cheap]
 
 
 def estimate_eta(result: Nystrom, X: Array, Z: Array, rng: np.random.Generator) -> float:
@@ -211,7 +216,7 @@ def _place(
     if not isinstance(landmarks, str):
         left, right = landmarks
         return given_landmarks(left, X, "left"), given_landmarks(right, Z, "right")
-    if landmarks == "kmeans" and isinstance(kernel, (Precomputed, GraphKernel)):
+    if landmarks == "kmeans" and looks_up(kernel):
         what = "values only" if isinstance(kernel, Precomputed) else "numbers of nodes, which have no means"
         raise ValueError(f"landmarks='kmeans' needs points, and {type(kernel).__name__} has {what}; take another way")
     rngs = [np.random.default_rng([seed, side]) for side in (0, 0 if X is Z else 1)]  # a symmetric matrix stays so
@@ -224,20 +229,21 @@ def _place(
     else:
         right = place(Z, counts[1], rngs[1])
     if landmarks == "leverage":
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RankWarning)
-            first = solve((left, right)).factors
+        first = solve((left, right), quiet=True).factors
         left, right = (by_leverage(*each) for each in zip((X, Z), (first.U, first.V), counts, rngs, strict=True))
     return left, right
 
 
-def _bytes(counts: Counts) -> int:
-    """Memory for the matrix of the landmarks and for a block on every thread."""
-    return SMALL_COPIES * 8 * counts[0] * counts[1] + 2 * TILE_BYTES * n_threads()
+def _bytes(landmarks: Any, counts: Counts, shape: Counts) -> int:
+    """Memory for the matrix of the landmarks, or for the pivoting that finds them, and for a block on every thread."""
+    small = SMALL_COPIES * 8 * counts[0] * counts[1]
+    if isinstance(landmarks, str) and landmarks == "pivoted":
+        small = max(small, pivoting_bytes(counts, shape))
+    return small + 2 * TILE_BYTES * n_threads()
 
 
-def _check_budget(counts: Counts, budget: int) -> None:
-    if (needed := _bytes(counts)) > budget:
+def _check_budget(landmarks: Any, counts: Counts, shape: Counts, budget: int) -> None:
+    if (needed := _bytes(landmarks, counts, shape)) > budget:
         raise ValueError(
             f"{counts[0]} x {counts[1]} landmarks and a block for each thread need {needed} bytes, above the budget of "
             f"{budget}; raise memory_budget to that, or take fewer landmarks"

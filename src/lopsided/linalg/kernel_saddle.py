@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from ..exceptions import RankWarning
 from ..kernels.base import Kernel, Precomputed
 from ..kernels.points import Array
 from ..operators.build import as_operator
@@ -83,20 +81,19 @@ def saddle_of_landmarks(
 ) -> KernelSaddle:
     """The systems of the centred k(X, X) as landmarks give it, with seven components for every ten of them."""
     count = min(N_LANDMARKS, X.shape[0]) if n_landmarks is None else n_landmarks
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RankWarning)  # as many components as there are will do
-        found, _ = approximate(
-            kernel,
-            X,
-            X,
-            max(1, round(KEPT * count)),
-            landmarks=landmarks,
-            n_landmarks=count,
-            budget=budget,
-            seed=seed,
-            center=True,
-            over_landmarks=many_sums(kernel, X, X),
-        )
+    found, _ = approximate(
+        kernel,
+        X,
+        X,
+        max(1, round(KEPT * count)),
+        landmarks=landmarks,
+        n_landmarks=count,
+        budget=budget,
+        seed=seed,
+        center=True,
+        over_landmarks=many_sums(kernel, X, X),
+        quiet=True,  # as many components as there are will do
+    )
     left, right = found.landmarks
     saddle = Spectral.of_nystrom(found)
     return KernelSaddle(saddle, choice, found.kernel, left.points, right.points, partial(of_landmarks, found))

@@ -150,6 +150,11 @@ def pivoted(
     return rows_as_landmarks(X, found[0]), rows_as_landmarks(Z, found[1])
 
 
+def pivoting_bytes(counts: tuple[int, int], shape: tuple[int, int]) -> int:
+    """Memory of the two factors of a cross approximation between the candidates, in double precision."""
+    return sum(8 * max(counts) * min(CANDIDATES * max(counts), n) for n in shape)
+
+
 def cross_pivots(
     take: Callable[[Any, Any], np.ndarray], shape: tuple[int, int], steps: int, dtype: Any
 ) -> tuple[np.ndarray, np.ndarray]:

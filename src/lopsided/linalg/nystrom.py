@@ -79,6 +79,7 @@ def nystrom(
     center: bool = False,
     over_landmarks: bool = False,
     spare: int = 0,
+    quiet: bool = False,
     rng: np.random.Generator,
 ) -> Nystrom:
     """Decompose k(X_I, Z_J) and extend its triplets to all points.
@@ -103,6 +104,8 @@ def nystrom(
         Let kernels that are normalised over a set sum over its landmarks.
     spare : int, default=0
         Further triplets, as far as there are such.
+    quiet : bool, default=False
+        Take fewer components than were wanted without a warning.
     rng : Generator
         Draws the sample that decides which combinations of the landmarks are extended.
     """
@@ -116,7 +119,7 @@ def nystrom(
     else:
         found = _of_two_sets(kernel, X, Z, landmarks, small, k=k + spare, plain=plain, rng=rng)
     U, V, s, left, right, means = found
-    if len(s) < k:
+    if len(s) < k and not quiet:
         warn(
             f"the {len(rows)} x {len(columns)} matrix of the landmarks holds {len(s)} components and not {k}; take "
             "more landmarks, other ones, or fewer components",

@@ -72,8 +72,7 @@ def choose(
     """
     n, m = shape
     small = min(shape)
-    dense_bytes = LAPACK_COPIES * n * m * itemsize
-    fits = dense_bytes <= budget
+    fits = _lapack_bytes(shape, itemsize) <= budget
     if small <= SMALL and fits:
         return Choice("lapack", f"min(n, m) = {small} is small")
     if SHARE * k > small and fits:
@@ -131,12 +130,14 @@ def factorise_energy(
 
     Cost O(n m) for the energy, and factorisations of doubling rank.
     """
-    wanted = share * A.squared_norm()
+    norm = A.norm()
+    wanted = share if norm > 0 else 0.0
     limit = min(A.shape)
-    k = limit if limit <= SMALL else 2 * EXTRA
+    at_once = limit <= SMALL and solver in ("auto", "lapack") and _lapack_bytes(A.shape, A.dtype.itemsize) <= budget
+    k = limit if at_once else min(2 * EXTRA, limit)
     while True:
         factors, choice = factorise(A, k, solver=solver, tol=tol, budget=budget, rng=rng)
-        held = np.cumsum(np.square(factors.s, dtype=float))
+        held = np.cumsum(np.square(factors.s.astype(float) / (norm or 1.0)))
         if held[-1] >= wanted or k == limit:
             return factors.truncate(min(k, int(np.searchsorted(held, wanted)) + 1)), choice
         k = min(2 * k, limit)
@@ -154,6 +155,10 @@ def _solve(
         warn(f"{why}; lapack gives the answer", FallbackWarning)
         choice = Choice("lapack", why)
     return SOLVERS[choice.name](A, k, rng=rng, tol=tol, budget=budget), choice
+
+
+def _lapack_bytes(shape: tuple[int, int], itemsize: int) -> int:
+    return LAPACK_COPIES * shape[0] * shape[1] * itemsize
 
 
 def _room(A: KernelOperator, k: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -15,6 +16,7 @@ from .condense import Condensed
 Index = Any  # a slice or an array of row or column numbers
 EVERY = slice(None)
 BATCH_ENTRIES = 1 << 22
+LARGE = 1e100  # numbers whose squares are summed as they are
 
 
 class KernelOperator(LinearOperator, ABC):
@@ -66,6 +68,16 @@ class KernelOperator(LinearOperator, ABC):
         for rows in slices_of(self.shape[0], BATCH_ENTRIES // max(1, self.shape[1])):
             yield self.take(rows)
 
-    def squared_norm(self) -> float:
-        """The energy: the sum of all squared entries and of all squared singular values. Cost O(n m)."""
-        return float(sum(np.einsum("ij,ij->", K, K, dtype=float) for K in self.batches()))
+    def norm(self) -> float:
+        """The root of the sum of all squared entries, and of all squared singular values. Cost O(n m)."""
+        return math.hypot(*map(_norm, self.batches()))
+
+
+def _norm(K: np.ndarray) -> float:
+    """The Frobenius norm, of a matrix whose squares overflow or vanish in units of its largest entry."""
+    peak = float(max(K.max(), -K.min()))
+    if not 0 < peak < math.inf:
+        return peak
+    unit = 1.0 if 1 / LARGE < peak < LARGE else peak
+    K = K if unit == 1 else K / K.dtype.type(unit)
+    return unit * math.sqrt(np.einsum("ij,ij->", K, K, dtype=float))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import add
+
 import numpy as np
 from scipy import sparse
 
@@ -43,19 +46,18 @@ def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int) -> KernelOpe
         return Stored(kernel.block(X, Z))
     if isinstance(kernel, Swapped):
         return as_operator(kernel.T, Z, X, budget=budget).T
+    if looks_up(kernel) and isinstance(kernel, (Scaled, SumKernel)):
+        return _of_parts(kernel, X, Z, budget)
     if sparse.issparse(X) and sparse.issparse(Z):
         if isinstance(kernel, Linear):
             return LowRank(X, Z)
         if isinstance(kernel, SparseKernel) and not (expected := forecast(X, Z)).crowded:
             return sparse_plus_low_rank(kernel, X, Z, budget, expected)
-        if isinstance(kernel, Scaled):
-            return Sum([as_operator(kernel.kernel_, X, Z, budget=budget)], [kernel.factor])
-        if isinstance(kernel, SumKernel):
-            terms = (kernel.first_, kernel.second_)
-            return Sum([as_operator(term, X, Z, budget=budget // 2) for term in terms])
+        if isinstance(kernel, (Scaled, SumKernel)):
+            return _of_parts(kernel, X, Z, budget)
     later = kernel.left_is_cheap and not sparse.issparse(X)
     L = Prepared(kernel.left, X) if later else kernel.left(X)
-    later = Z.shape[0] > X.shape[0] and not sparse.issparse(Z)
+    later = kernel.right_is_cheap and Z.shape[0] > X.shape[0] and not sparse.issparse(Z)
     R = Prepared(kernel.right, Z) if later else kernel.right(Z)
     blocked = Blocked(kernel, L, R)
     return blocked if is_recomputed(kernel, X, Z, budget) else Stored(blocked.stored())
@@ -75,9 +77,31 @@ def operator_of_new(kernel: Kernel, X: Array, Z: Array, *, of_right: bool = Fals
 
 def is_recomputed(kernel: Kernel, X: Array, Z: Array, budget: int) -> bool:
     """Whether the matrix is dense and exceeds the budget, so that every product evaluates it anew."""
-    if isinstance(kernel, (Precomputed, GraphKernel)):
-        return False
+    if looks_up(kernel):
+        return any(is_recomputed(part, X, Z, budget) for part in _parts(kernel))
     return X.shape[0] * Z.shape[0] * np.result_type(X.dtype, Z.dtype).itemsize > budget
+
+
+def looks_up(kernel: Kernel) -> bool:
+    """Whether it holds values of given nodes or numbers, be they exchanged, scaled or added to others."""
+    return isinstance(kernel, (Precomputed, GraphKernel)) or any(map(looks_up, _parts(kernel)))
+
+
+def _parts(kernel: Kernel) -> list[Kernel]:
+    """The kernels of which it is a transpose, a multiple or a sum."""
+    if isinstance(kernel, (Swapped, Scaled)):
+        return [kernel.kernel]
+    return [kernel.first, kernel.second] if isinstance(kernel, SumKernel) else []
+
+
+def _of_parts(kernel: Scaled | SumKernel, X: Array, Z: Array, budget: int) -> KernelOperator:
+    """A multiple or a sum, of which each part has the operator that suits it; values of nodes are stored as one."""
+    fitted = [kernel.kernel_] if isinstance(kernel, Scaled) else [kernel.first_, kernel.second_]
+    factors = [kernel.factor] if isinstance(kernel, Scaled) else [1.0, 1.0]
+    parts = [as_operator(part, X, Z, budget=budget // len(fitted)) for part in fitted]
+    if sparse.issparse(X) or not all(isinstance(part, Stored) for part in parts):
+        return Sum(parts, factors)
+    return Stored(reduce(add, (factor * part.K for part, factor in zip(parts, factors, strict=True))))
 
 
 def _columns(K: Array, numbers: np.ndarray) -> Array:
