@@ -45,10 +45,20 @@ def test_links_of_a_page_lead_somewhere(page):
     assert not missing
 
 
+def snippets_of(page):
+    return re.findall(r"```python\n(.*?)```", (ROOT / "docs" / f"{page}.md").read_text(), re.DOTALL)
+
+
 def test_the_page_of_graphs_runs_as_printed(tmp_path):
-    snippets = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "graphs.md").read_text(), re.DOTALL)
-    code = "\n".join(snippets).replace("1500", "300").replace("900", "200").replace("901", "201")
+    code = "\n".join(snippets_of("graphs")).replace("1500", "300").replace("900", "200").replace("901", "201")
     code = code.replace("n_components=128", "n_components=8").replace("Embedding(kernel", "Embedding(8, kernel")
     (tmp_path / "page.py").write_text(code.replace("Embedding()", "Embedding(8)").replace("k=100)", "k=10)"))
+    done = subprocess.run([sys.executable, "page.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("page", ["least_squares", "tables"])
+def test_other_pages_run_as_printed(page, tmp_path):
+    (tmp_path / "page.py").write_text("\n".join(snippets_of(page)))
     done = subprocess.run([sys.executable, "page.py"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

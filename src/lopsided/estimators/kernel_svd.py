@@ -50,7 +50,8 @@ class KernelSVD(DecomposedKernel):
         Triplets to keep. A float between 0 and 1 keeps as many as hold that share of the energy |K|_F^2, for which
         every entry of K is looked at once, O(n m), sparse or not.
     kernel : str, Kernel or callable, default="rbf"
-        A kernel of :mod:`lopsided.kernels`, its name, a vectorised f(X, Z), or "precomputed": X is then K itself.
+        A kernel of :mod:`lopsided.kernels`, its name, a vectorised f(X, Z), or "precomputed": X is then K itself. A
+        search over ``kernel__bandwidth`` needs an object, such as RBF().
     compatibility : {"auto", "identity", "pca", "random", "pinv"}, array or tuple of two arrays, default="auto"
         How vectors of two widths, p and q, are brought together: by nothing, by the papers' a1, a2 or a0, by a matrix
         that maps one side, or by a tuple C1 (p, width), C2 (width, q) for k(C1^T x, C2 z), such as
@@ -126,7 +127,7 @@ class KernelSVD(DecomposedKernel):
     See Also
     --------
     sklearn.decomposition.KernelPCA : The symmetric case, X = Z and a Mercer kernel.
-    sklearn.decomposition.TruncatedSVD : The linear case.
+    sklearn.decomposition.TruncatedSVD : The linear case: kernel="linear" and compatibility="pinv".
 
     Notes
     -----
