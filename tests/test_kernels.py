@@ -1,6 +1,7 @@
 """Laws of kernels: values, types, arithmetic and exchange, for every kernel of the table."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -278,3 +279,22 @@ def test_kernels_are_symmetric_when_they_say_so_and_only_then(name, rng):
     K = kernel(X, X)
     assert kernel.symmetric == (np.abs(K - K.T).max() <= 1e-12 * np.abs(K).max())
     assert kernel.T.symmetric == (3 * kernel).symmetric == kernel.symmetric
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        [[1.0, 2.0]],
+        np.array([[1, 2]]),
+        np.array([[True, False]]),
+        np.array([1.0, 2.0]),
+        pd.DataFrame([[1.0, 2.0]]),
+        sparse.csr_array([[1, 2]]),
+    ],
+    ids=["list", "integers", "booleans", "one_dimension", "frame", "sparse_integers"],
+)
+@pytest.mark.parametrize("kernel", [RBF(), SNE().T, 2 * StudentT(), Laplacian() + Linear(), Tanh()], ids=repr)
+def test_fit_says_what_it_takes(kernel, points):
+    for sides in ((points, np.ones((1, 2))), (np.ones((1, 2)), points)):
+        with pytest.raises(TypeError, match="fit takes arrays of floats with two dimensions, not .*numpy.asarray"):
+            kernel.fit(*sides)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_digits, load_iris
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -342,3 +342,9 @@ def test_pull_backs_keep_their_digits_far_from_the_origin(kernel):
     far = [(side + 4096).astype(np.float32) for side in (X, Z)]
     found = kernel.fit(*far).differentiate(*far)[1](W.astype(np.float32))
     np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_many_classes_have_components_enough():
+    X, y = load_digits(return_X_y=True)
+    model = LearnedKernelSVDClassifier(max_iter=1).fit(X[:300] / 16, y[:300])
+    assert model.coef_.shape == (10, 9)

@@ -84,7 +84,7 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     def _fit(self, X: np.ndarray, Y: np.ndarray, loss: Loss, stratify: np.ndarray | None) -> LearnedCompatibility:
         n, width = X.shape
-        k = min(COMPONENTS, width) if self.n_components is None else self.n_components
+        k = min(max(COMPONENTS, Y.shape[1] - 1), width) if self.n_components is None else self.n_components
         if k > width:
             raise ValueError(f"n_components={k} exceeds the {width} columns of X, each of which gives a right point")
         random = check_random_state(seed_of(self.random_state))

@@ -28,7 +28,8 @@ class LearnedKernelSVDClassifier(ClassifierMixin, LearnedKernelSVD):
     Parameters
     ----------
     n_components : int or None, default=None
-        Right vectors, at most the columns of X. None is four, as in the paper, or the columns if there are fewer.
+        Right vectors, at most the columns of X. None is four, as in the paper, or one less than the classes if that is
+        more; the columns if there are fewer.
     kernel : str or Kernel, default="rbf"
         One with a pull-back: Linear, Polynomial, LinearPolynomial, Exponential, RBF, SNE, Tanh, and sums, products and
         multiples of them.

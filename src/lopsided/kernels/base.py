@@ -43,8 +43,10 @@ class Kernel(BaseEstimator, ABC):
     def fit(self, X: Array, Z: Array) -> Self:
         """Learn what the kernel takes from data: X is (n, width), Z is (m, width)."""
         self._validate_params()
-        if not (hasattr(X, "shape") and hasattr(Z, "shape")):
-            raise TypeError(f"fit takes arrays, not {type(X).__name__} and {type(Z).__name__}; see numpy.asarray")
+        for side in (X, Z):
+            if not hasattr(side, "dtype") or side.ndim != 2 or (self.same_width and side.dtype.kind != "f"):
+                what = f"{type(side).__name__} of {getattr(side, 'dtype', 'no one type')}, shape {np.shape(side)}"
+                raise TypeError(f"fit takes arrays of floats with two dimensions, not {what}; see numpy.asarray")
         if self.same_width and X.shape[1] != Z.shape[1]:
             raise ValueError(
                 f"{self!r} compares vectors of one width, but X has {X.shape[1]} columns and Z has "

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array
 from .._parallel import slices_of
 from ..exceptions import LopsidedWarning, warn
 from .base import Kernel
-from .points import FLOATS, Array, canonical, dense
+from .points import FLOATS, Array, canonical, check_sides, dense
 
 BLOCK_ENTRIES = 1 << 24
 NORMALISED_LEFT = ("left", "both")
@@ -40,7 +40,7 @@ class GraphKernel(Kernel):
 
     def fit(self, X: Array, Z: Array) -> Self:
         """Learn from the graph, and check the node numbers."""
-        super().fit(X, Z)
+        super().fit(*check_sides(X, Z))
         if self.widths_ != (1, 1):
             raise ValueError(
                 f"{type(self).__name__} takes node numbers in one column, but X and Z have {self.widths_} columns"
