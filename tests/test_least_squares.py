@@ -607,3 +607,11 @@ def test_stacks_promise_no_more_than_they_keep(seed):
         points, rng.standard_normal((60, 5))
     )
     assert numbers.score(new, rng.standard_normal((500, 5))) > -1
+
+
+@pytest.mark.parametrize("C", [1.0, 1e2, 1e4])
+def test_landmarks_of_a_kernel_of_low_rank_keep_their_digits_at_large_C(C, rng):
+    points = 1000 * rng.standard_normal((500, 3))
+    y = points @ [1.0, 2.0, 3.0] + rng.standard_normal(500)
+    model = AsymmetricLSSVR(C, kernel="linear", solver="nystrom", n_landmarks=50).fit(points, y)
+    assert np.abs(model.predict(points) - y).max() < 5

@@ -128,7 +128,7 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
             check_solution(system, duals)
             if not self.damping:
                 warn_if_near_singular(system)
-        duals = machine.over_points(duals, Y)
+        duals = machine.over_points(system, duals, Y)
         self.C_, self.solver_ = C, machine.choice
         self.kernel_, self.X_fit_, self.Z_fit_ = machine.kernel, machine.X, machine.Z
         self.left_duals_, self.right_duals_ = duals.a, duals.c

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -46,7 +46,7 @@ class KernelSaddle:
     kernel: Kernel
     X: Array
     Z: Array
-    over_points: Callable[[Duals, np.ndarray], Duals]
+    over_points: Callable[[Any, Duals, np.ndarray], Duals]
 
 
 def saddle_of_samples(
@@ -73,7 +73,7 @@ def saddle_of_samples(
         A, solver=solver, largest_C=largest_C, many=many, damping=damping, tol=tol, budget=budget
     )
     left = Z if isinstance(kernel, Precomputed) else X  # values are not kept: numbers name both sides
-    return KernelSaddle(saddle, choice, kernel, left, Z, lambda duals, _: duals)
+    return KernelSaddle(saddle, choice, kernel, left, Z, lambda _, duals, __: duals)
 
 
 def saddle_of_landmarks(
@@ -96,4 +96,8 @@ def saddle_of_landmarks(
     )
     left, right = found.landmarks
     saddle = Spectral.of_nystrom(found)
-    return KernelSaddle(saddle, choice, found.kernel, left.points, right.points, partial(of_landmarks, found))
+
+    def over_landmarks(system: Any, _: Duals, Y: np.ndarray) -> Duals:
+        return of_landmarks(found, system, Y)
+
+    return KernelSaddle(saddle, choice, found.kernel, left.points, right.points, over_landmarks)

@@ -149,13 +149,13 @@ class Spectral(Saddle):
         return U * U, V * V, U * V
 
 
-def of_landmarks(found: Nystrom, duals: Duals, Y: np.ndarray) -> Duals:
+def of_landmarks(found: Nystrom, system: SpectralSystem, Y: np.ndarray) -> Duals:
     """Duals of the landmarks that give the same functions as duals of all samples.
 
     f_source(x) = left(x) s V'c + mean(y), and left(x) is a sum over landmarks; so is f_target(x).
     """
-    U, s, V = found.factors.U, found.factors.s, found.factors.V
-    of_source, of_target = s[:, None] * (V.T @ duals.c), s[:, None] * (U.T @ duals.a)
+    s = found.factors.s[:, None]
+    of_target, of_source = (s * along for along in system.along_factors(Y))
     mean = Y.mean(axis=0)
     return Duals(
         a=found.right.map @ of_target,
@@ -176,6 +176,14 @@ class SpectralSystem(BlockwiseSystem):
         """Solve by four products."""
         a, c = self.saddle.inverse(np.array([self.C]), R1, R2)
         return a[0], c[0]
+
+    def along_factors(self, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """U'a and V'c of the solution for Y. Beyond the factors a and c are far larger, and would drown them."""
+        R = centred(centred(Y))
+        u, v = self.saddle.factors.U.T @ R, self.saddle.factors.V.T @ R
+        sums, gaps = self.saddle._denominators(np.array([self.C]))
+        p, q = (u + v) / sums.T, (u - v) / gaps.T
+        return (p + q) / 2, (p - q) / 2
 
     def largest(self) -> float:
         """The largest singular value, which is known."""
