@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -94,7 +94,7 @@ class EdgeScores(NamedTuple):
         return np.concatenate(found)
 
 
-class ScoresEdges:
+class ScoresEdges(ABC):
     """What a fitted embedding says of edges between nodes, known by their ids."""
 
     nodes_: np.ndarray

@@ -77,8 +77,8 @@ def krylov(
         next_look = pace.next_look(step, excess)
         if excess <= 1:
             found_again = settled is not None and _agree(settled, space.s[:k], tol)
-            if found_again and space.is_leading(k, tol):
-                break
+            if found_again and (space.is_leading(k, tol) or (full and capacity - block <= k)):
+                break  # the last where a restart would keep nothing beyond the k, and so look for ever
             next_look = step + 2 + PROBES // block
             if not found_again:
                 if settled is not None:  # there were copies, and there may be more of them
