@@ -497,7 +497,7 @@ def eta_and_estimate(blobs, bandwidth, n_landmarks, center=False, **parameters):
     model = model_of(RBF(bandwidth), 4, n_landmarks=n_landmarks, center=center, **parameters)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AccuracyWarning)
-        model.set_params(tol=1e-13, memory_budget=budget_for(n_landmarks)).fit(X, Z=Z)
+        model.set_params(tol=1e-13, memory_budget=budget_for(model, X, Z)).fit(X, Z=Z)
     assert model.history_[-1].left <= n_landmarks
     return true_eta(model, centred(K) if center else K), model.eta_
 
@@ -519,10 +519,10 @@ def test_the_estimate_sees_vectors_that_mix_with_the_next_ones(strategy, n_landm
     assert true / 10 <= found <= 10 * true, (found, true)
 
 
-def budget_for(n_landmarks):
-    """Bytes that are enough for so many landmarks and not for twice as many."""
+def budget_for(model, X, Z):
+    """Bytes that are enough for the landmarks of a model and not for twice as many."""
     with pytest.raises(ValueError, match="need") as caught:
-        model_of("rbf", 1, n_landmarks=n_landmarks, memory_budget=1).fit(np.eye(n_landmarks), Z=np.eye(n_landmarks))
+        clone(model).set_params(memory_budget=1).fit(X, Z=Z)
     return float(str(caught.value).split("need ")[1].split()[0])
 
 
@@ -564,7 +564,8 @@ def test_without_a_tolerance_nothing_is_estimated(blobs):
 def test_a_tolerance_that_cannot_be_met_warns_with_the_estimate(blobs):
     X, Z = blobs
     given = model_of(RBF(2.0), 4, landmarks=ROWS, tol=1e-3)
-    bound = model_of(RBF(2.0), 4, n_landmarks=20, tol=1e-3, memory_budget=budget_for(45))
+    bound = model_of(RBF(2.0), 4, n_landmarks=45, tol=1e-3)
+    bound.set_params(n_landmarks=20, memory_budget=budget_for(bound, X, Z))
     whole = model_of(RBF(2.0), 4, n_landmarks=400, tol=1e-300)
     for model, why in ((given, "these were given"), (bound, "the budget"), (whole, "do not fit the data")):
         with pytest.warns(AccuracyWarning) as caught:
