@@ -98,11 +98,14 @@ def peak_bytes() -> int:
 
 
 def race(tasks: dict[str, Callable[[], Any]], repeats: int = 5) -> dict[str, float]:
-    """Median seconds of tasks that take turns, so that a busy moment of the machine falls on all of them."""
+    """Median seconds of tasks that take turns, so that a busy moment of the machine falls on all of them.
+
+    Every other round goes backwards: whoever follows a product of BLAS shares the cores with its idling threads.
+    """
     seconds: dict[str, list[float]] = {name: [] for name in tasks}
-    for _ in range(repeats):
-        for name, task in tasks.items():
-            seconds[name].append(clock(task, 1)[0])
+    for turn in range(repeats):
+        for name in list(tasks)[:: -1 if turn % 2 else 1]:
+            seconds[name].append(clock(tasks[name], 1)[0])
     return {name: statistics.median(times) for name, times in seconds.items()}
 
 

@@ -44,7 +44,7 @@ ESTIMATORS = [
     if inspect.isclass(getattr(lopsided, name)) and issubclass(getattr(lopsided, name), BaseEstimator)
 ]
 LAYERS = [
-    {"_budget", "_parallel", "_rows", "_seeds", "exceptions"},
+    {"_budget", "_parallel", "_strips", "_rows", "_seeds", "exceptions"},
     {"kernels"},
     {"operators"},
     {"linalg"},

@@ -29,6 +29,7 @@ from cases import (
 )
 from lopsided import kernels
 from lopsided._parallel import jobs, n_threads, run
+from lopsided._strips import in_strips
 from lopsided.operators import (
     Blocked,
     Centered,
@@ -247,6 +248,34 @@ def test_large_sparse_products_are_shared_among_threads_without_a_trace(n_jobs, 
     with jobs(n_jobs):
         assert_close(A @ V, S @ V)
         assert_close(A.T @ U, S.T @ U)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize(
+    ("rows", "inner", "columns"), [(1000, 30, 20), (1024, 128, 5), (640, 3, 1), (900, 200, 300), (3, 4, 5)]
+)
+def test_products_in_strips_are_products(rows, inner, columns, order, n_jobs, rng):
+    for dtype in (np.float32, np.float64):
+        Y = np.asarray(rng.standard_normal((rows, inner)), dtype, order=order)
+        W = np.asarray(rng.standard_normal((inner, columns)), dtype, order=order)
+        with jobs(n_jobs):
+            found = in_strips(Y, W)
+        assert found.dtype == dtype
+        assert_close(found, Y.astype(float) @ W)
+
+
+def test_a_task_that_fails_stops_the_others():
+    begun = []
+
+    def task(number):
+        begun.append(number)
+        time.sleep(0.001)
+        return 1 // (number - 3)
+
+    with jobs(2), pytest.raises(ZeroDivisionError):
+        run(task, range(1000))
+    assert len(begun) < 20
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, -1, None])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -60,8 +61,24 @@ def run(task: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
     threads = min(n_threads(), len(items))
     if threads < 2:
         return [task(item) for item in items]
+    results: list[Any] = [None] * len(items)
+    waiting = deque(enumerate(items))
+
+    def work(_: int) -> None:
+        while True:
+            try:
+                number, item = waiting.popleft()
+            except IndexError:
+                return
+            try:
+                results[number] = task(item)
+            except BaseException:
+                waiting.clear()
+                raise
+
     with one_blas_thread():
-        return list(_pool(threads).map(task, items))
+        list(_pool(threads).map(work, range(threads)))
+    return results
 
 
 @contextmanager

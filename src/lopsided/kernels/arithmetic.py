@@ -72,8 +72,8 @@ class Swapped(Kernel):
         return self.kernel_.left(Z)
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
-        """Return the transpose of the inner kernel's block."""
-        return self.kernel_.pairs(R, L).T
+        """Return the transpose of the inner kernel's block, in the order of memory that a block of rows has."""
+        return self.kernel_.pairs(L, R) if self.kernel_.commutes else self.kernel_.pairs(R, L).T
 
     @property
     def T(self) -> Kernel:

@@ -57,11 +57,12 @@ def mean_squared_distance(X: Array, Z: Array) -> float:
 
 
 def origin_of(Z: Array) -> np.ndarray:
-    """The mean of the points, rounded to single precision, so that points of either type are moved by the same vector.
+    """The mean of some of the points, near which least is lost to rounding.
 
-    It is not rounded where single precision would overflow.
+    It is rounded to single precision, so that points of either type are moved by the same vector, unless it would
+    overflow there.
     """
-    mean = Z.mean(axis=0)
+    mean = _spaced(Z).mean(axis=0)
     with np.errstate(over="ignore"):
         short = mean.astype(np.float32).astype(mean.dtype)
     return np.where(np.isfinite(short), short, mean)

@@ -88,6 +88,11 @@ class Kernel(BaseEstimator, ABC):
         return False
 
     @property
+    def commutes(self) -> bool:
+        """Whether ``pairs(R, L)`` is the transpose of ``pairs(L, R)``, as it is for functions of l.r alone."""
+        return False
+
+    @property
     def normalised(self) -> bool:
         """Whether values are divided by sums over a whole set."""
         return False

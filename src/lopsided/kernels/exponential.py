@@ -32,6 +32,11 @@ class ExponentialKernel(SparseKernel):
         return True
 
     @property
+    def commutes(self) -> bool:
+        """True: pairs are functions of l.r."""
+        return True
+
+    @property
     @abstractmethod
     def rate(self) -> float:
         """The factor of x.z."""
@@ -154,8 +159,8 @@ class RBF(ExponentialKernel):
     bandwidth_ : float
         The bandwidth that was taken.
     origin_ : array of shape (width,) or None
-        Where distances are measured from: the mean of the right points, near which least is lost to rounding. None for
-        sparse points, which would not stay sparse.
+        Where distances are measured from: the mean of some right points, near which least is lost to rounding. None
+        for sparse points, which would not stay sparse.
 
     Notes
     -----

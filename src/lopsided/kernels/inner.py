@@ -23,6 +23,11 @@ class InnerProductKernel(SparseKernel):
         """True, as x.z is."""
         return True
 
+    @property
+    def commutes(self) -> bool:
+        """True: pairs are functions of l.r."""
+        return True
+
     @abstractmethod
     def profile(self, P: np.ndarray) -> np.ndarray:
         """Return h of every entry; may overwrite P."""

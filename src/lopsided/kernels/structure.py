@@ -15,9 +15,10 @@ import numpy as np
 from scipy import sparse
 
 from .._parallel import run, slices_of
+from .._strips import in_strips
 from .base import Kernel
 from .csr import row_sums
-from .points import Array, canonical
+from .points import Array, canonical, dense
 
 BLOCK_ENTRIES = 1 << 21
 LIFT_ENTRIES = 1 << 17
@@ -55,8 +56,9 @@ class SparseKernel(Kernel):
 
 def product(L: Array, R: Array) -> np.ndarray:
     """L R^T as a dense array, whether the factors are dense or sparse."""
-    P = L @ R.T
-    return P.toarray() if sparse.issparse(P) else P
+    if sparse.issparse(L) or sparse.issparse(R):
+        return dense(L @ R.T)
+    return in_strips(L, R.T)
 
 
 def refuse_sparse_sums(Z: Array) -> None:

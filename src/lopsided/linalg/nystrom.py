@@ -30,7 +30,7 @@ from .landmarks import Landmarks
 from .turns import moments, orthonormal_turns, symmetric_turn, turned, unit_turns
 
 OVERSAMPLING = 2  # triplets of the small matrix for each one wanted: the last ones lean on what follows them
-SAMPLE = 1 << 14  # rows of each side, at most, that decide which combinations of the landmarks are extended to all
+SAMPLE = 1 << 13  # rows of each side, at most, that decide which combinations of the landmarks are extended to all
 
 
 @dataclass(frozen=True)

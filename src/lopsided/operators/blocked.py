@@ -7,12 +7,13 @@ from collections.abc import Callable
 import numpy as np
 
 from .._parallel import n_threads, run, slices_of
+from .._strips import in_strips
 from ..kernels.base import Kernel
 from ..kernels.points import Array
 from .base import EVERY, Index, KernelOperator
 
 TILE_BYTES = 1 << 21  # a block that stays in a core's cache between the product, the exponential and its use
-TILE_COLUMNS = 256
+TILE_COLUMNS = 128
 FILL_BYTES = 1 << 23
 EXPONENTIAL = 20  # multiplications
 
@@ -75,7 +76,7 @@ class Blocked(KernelOperator):
 
         def multiply(rows: slice) -> None:
             L = self.L[rows]
-            out[rows] = sum(self.kernel.pairs(L, self.R[cols]) @ V[cols] for cols in columns)
+            out[rows] = sum(in_strips(self.kernel.pairs(L, self.R[cols]), V[cols]) for cols in columns)
 
         run(multiply, slices_of(self.shape[0], height))
         return out
