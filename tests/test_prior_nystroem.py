@@ -472,14 +472,20 @@ def test_right_features_and_kernels_are_arrays_whatever_transform_returns(two_ki
         np.testing.assert_array_equal(found, values)
 
 
+def length_of_mean(F):
+    return np.linalg.norm(F.mean(axis=0))
+
+
 @pytest.mark.parametrize("smoothness", [10.0, 1e5])
-def test_smooth_features_vary_as_much_as_plain_ones(smoothness):
+def test_smooth_features_vary_as_much_as_plain_ones_and_have_no_longer_mean(smoothness):
     X, y = load_iris(return_X_y=True)
     plain = PriorNystroem(20, smoothness=0.0, prior_weight=np.inf).fit(X, y)
-    for weight in (0.01, np.inf):
+    for weight in (0.01, 1.0, np.inf):
         smooth = PriorNystroem(20, smoothness=smoothness, prior_weight=weight).fit(X, y)
         assert_close(smooth.transform(X).var(axis=0).sum(), plain.transform(X).var(axis=0).sum(), ulps=1e6)
         assert_close(smooth.learned_kernel(X[:5], X[:9]), smooth.transform(X[:5]) @ smooth.transform(X[:9]).T)
+        if np.isfinite(weight):
+            assert length_of_mean(smooth.transform(X)) <= length_of_mean(plain.transform(X)) * (1 + 1e-9)
 
 
 def test_penalised_classifiers_see_what_was_learned():

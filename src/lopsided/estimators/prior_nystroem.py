@@ -59,7 +59,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         What the differences between near samples weigh, in units of 1 / (mean k(z, z) of the landmarks z). "auto"
         chooses among 0, 1e3, 1e4 and 1e5 together with the weight; it is 0 with a Z, where nothing is known and where
         prior_weight is not "auto". A number is taken with labels or without. Above 0 the result is scaled, so that
-        features vary as much as those of the Nystrom method.
+        features vary as much as those of the Nystrom method, and their mean is no longer beside that.
     landmarks : {"kmeans", "uniform"}, array, or pair of arrays with Z, default="kmeans"
         Centres of clusters; samples at random; row numbers (m,) or points (m, width).
     metric : {"samples", "landmarks"}, default="samples"

@@ -145,23 +145,34 @@ def learn_kernel(
         alignment = information.alignment(learned.N)
     left_map, right_map = frame.maps(learned.N)
     if chosen.smoothness:
-        scale = _scale_of_plain(place, chosen, left_map)
-        left_map, right_map = scale * left_map, scale * right_map
+        left_map = right_map = _like_plain(place, chosen, left_map, learned=np.isfinite(weight))
     S = left_map @ right_map.T
     tried = [(each.kernel, each.smoothness) for each in candidates]
     return LearnedKernel(*tried[number], S, left_map, right_map, weight, learned.objectives, alignment, tried, paths)
 
 
-def _scale_of_plain(place: Landscape, chosen: Candidate, left_map: np.ndarray) -> float:
-    """The factor that gives learned features the variance of the Nystrom method's.
+def _like_plain(place: Landscape, chosen: Candidate, map: np.ndarray, *, learned: bool) -> np.ndarray:
+    """The map that gives features F the variance of the Nystrom method's and, once learned, no more of a mean.
 
-    Smooth features are small ones, and classifiers with a penalty would not see them.
+    Smooth features are small ones, and classifiers with a penalty would not see them. What is learned first is the mean
+    of K*, a constant, which tells nothing and hides the rest. So F gives way to F (I - (1 - t) u u^T / |u|^2), whose
+    mean is t times that of F, u, with the t that makes |mean|^2 / variance that of the Nystrom method.
     """
     n = place.X.shape[0]
     rows = np.sort(np.random.default_rng([place.seed, 4]).permutation(n)[:MANY])
-    E = place.left_values(chosen.kernel, rows)
-    plain, learned = ((E @ map).var(axis=0, dtype=float).sum() for map in (chosen.rough.plain_map, left_map))
-    return float(np.sqrt(plain / learned)) if learned > 0 else 1.0
+    E = place.left_values(chosen.kernel, rows).astype(float)
+    plain, F = E @ chosen.rough.plain_map, E @ map
+    variance, own = plain.var(axis=0).sum(), F.var(axis=0).sum()
+    if not own > 0:
+        return map
+    share, mean = np.square(plain.mean(axis=0)).sum() / variance, F.mean(axis=0)
+    square = mean @ mean
+    if learned and square > share * own:
+        along = (F @ mean).var() / square
+        factor = np.sqrt(share * (own - along) / (square - share * along))
+        map = map - (1 - factor) / square * np.outer(map @ mean, mean)
+        own -= (1 - factor**2) * along
+    return np.sqrt(variance / own) * map
 
 
 def kernels_to_try(kernel: Any, place: Landscape, fractions: Sequence[float], chooses: bool) -> list[Kernel]:
