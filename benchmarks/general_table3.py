@@ -43,8 +43,8 @@ from kpca import learned_kpca
 from lopsided import KernelSVD, LearnedKernelSVDClassifier, LearnedKernelSVDRegressor
 from lopsided.kernels import RBF, SNE, Polynomial
 from lopsided.linalg import make_compatible
-from lopsided.linalg.descent import Adam, Moving, Problem
-from lopsided.linalg.losses import CrossEntropy, Squared
+from lopsided.linalg.compatibility.descent import Adam, Moving, Problem
+from lopsided.linalg.compatibility.losses import CrossEntropy, Squared
 
 Predict = Callable[[np.ndarray], np.ndarray]
 Method = Callable[..., Callable[[float], Predict]]  # of task, X, y and scale; then of the penalty

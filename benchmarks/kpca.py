@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from lopsided.kernels import Kernel
-from lopsided.linalg.descent import LBFGS, Adam, Moving, Problem
-from lopsided.linalg.learned import learn
-from lopsided.linalg.losses import Loss
+from lopsided.linalg.compatibility.descent import LBFGS, Adam, Moving, Problem
+from lopsided.linalg.compatibility.learned import learn
+from lopsided.linalg.compatibility.losses import Loss
 
 ANCHORS = 100  # rows that others are compared with
 

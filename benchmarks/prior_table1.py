@@ -51,7 +51,7 @@ from sklearn.svm import LinearSVC
 from common import DATA, ROOT, parser, print_table, save
 from lopsided import PriorNystroem
 from lopsided.kernels.points import by_rows
-from lopsided.linalg.landmarks import kmeans
+from lopsided.linalg.landmarks.placing import kmeans
 
 SEED = 0
 DRAWS = 30

@@ -24,7 +24,7 @@ from lopsided.linalg import (
     partners,
     refine,
 )
-from lopsided.linalg.discriminant import fisher
+from lopsided.linalg.clusters.discriminant import fisher
 
 
 def blocks(noise, rng, sizes=((60, 40, 20), (30, 40, 20))):

@@ -10,7 +10,7 @@ from cases import as_dense, assert_close
 from lopsided import KernelSVD
 from lopsided.kernels import RBF
 from lopsided.linalg import PseudoInverse, make_compatible
-from lopsided.linalg.compatibility import given
+from lopsided.linalg.compatibility.maps import given
 
 KINDS = pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, sparse.csr_matrix])
 MATRICES = {

@@ -12,7 +12,7 @@ from cases import KERNELS, assert_close, with_spectrum
 from lopsided import KernelSVD
 from lopsided.kernels import RBF, SNE, Exponential, Katz, Laplacian, Linear
 from lopsided.linalg import STRATEGIES
-from lopsided.linalg.landmarks import (
+from lopsided.linalg.landmarks.placing import (
     WATCHED,
     by_leverage,
     chances_of_inclusion,

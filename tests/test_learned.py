@@ -12,9 +12,9 @@ from sklearn.preprocessing import StandardScaler
 from lopsided import KernelSVD, LearnedKernelSVDClassifier, LearnedKernelSVDRegressor
 from lopsided.exceptions import ConvergenceWarning
 from lopsided.kernels import RBF, SNE, TL1, Exponential, Linear, LinearPolynomial, Polynomial, Tanh
-from lopsided.linalg.descent import Moving, Problem
-from lopsided.linalg.learned import LearnedPoints, refitted
-from lopsided.linalg.losses import CrossEntropy, Squared
+from lopsided.linalg.compatibility.descent import Moving, Problem
+from lopsided.linalg.compatibility.learned import LearnedPoints, refitted
+from lopsided.linalg.compatibility.losses import CrossEntropy, Squared
 
 KERNELS = [
     Linear(),

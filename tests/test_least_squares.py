@@ -576,7 +576,7 @@ def test_landmarks_keep_source_and_target_apart_where_the_kernel_does():
 
 
 def test_large_dense_data_take_landmarks_and_say_why(monkeypatch):
-    monkeypatch.setattr("lopsided.linalg.solvers.LARGE", 100)
+    monkeypatch.setattr("lopsided.linalg.svd.solvers.LARGE", 100)
     model = AsymmetricLSSVC(SAFE, kernel="rbf", n_landmarks=20, memory_budget="8.5MB").fit(
         np.repeat(X, 40, axis=0), np.repeat(TWO, 40)
     )

@@ -2,7 +2,6 @@
 
 import pickle
 import warnings
-from importlib import import_module
 from itertools import pairwise
 
 import numpy as np
@@ -20,10 +19,9 @@ from lopsided import KernelSVD
 from lopsided.exceptions import AccuracyWarning, RankWarning
 from lopsided.kernels import RBF, SNE, TL1, Exponential, Laplacian, Linear, Polynomial, StudentT, Tanh
 from lopsided.linalg import STRATEGIES, choose, many_sums, nystrom
-from lopsided.linalg.landmarks import given_landmarks
+from lopsided.linalg.landmarks.placing import given_landmarks
 from lopsided.operators import as_operator
 
-MODULE = import_module("lopsided.linalg.nystrom")  # beside which the package has a function of the same name
 every_kernel = pytest.mark.parametrize("name", KERNELS)
 every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
 CENTER = pytest.mark.parametrize("center", [False, True])
@@ -357,8 +355,8 @@ def test_small_components_of_many_rows_in_single_precision_are_kept(method):
 
 
 def test_more_rows_than_the_sample_give_the_same_laws(monkeypatch):
-    monkeypatch.setattr(MODULE, "SAMPLE", 30)
-    monkeypatch.setattr("lopsided.linalg.turns.SLAB", 7)
+    monkeypatch.setattr("lopsided.linalg.landmarks.nystrom.SAMPLE", 30)
+    monkeypatch.setattr("lopsided.linalg.landmarks.turns.SLAB", 7)
     X, Z = two_sets(width=3)
     for center in (False, True):
         K = centred(X @ Z.T) if center else X @ Z.T
@@ -426,7 +424,7 @@ def test_denominators_are_exact_unless_that_is_dear(monkeypatch):
     exact, narrow = fitted("all"), fitted("landmarks")
     assert np.abs(exact - narrow).max() > 1e-3
     assert_close(fitted("auto"), exact)
-    monkeypatch.setattr("lopsided.linalg.adaptive.MANY_SUMS", 60 * 45 - 1)
+    monkeypatch.setattr("lopsided.linalg.landmarks.adaptive.MANY_SUMS", 60 * 45 - 1)
     assert_close(fitted("auto"), narrow)
     assert_close(fitted("auto", "rbf"), fitted("all", "rbf"))
 
@@ -436,7 +434,7 @@ def test_sums_over_sparse_landmarks_are_refused_and_never_taken_unasked(kernel, 
     X, Z = sparse_sets()
     with pytest.raises(ValueError, match="sums over landmarks are for dense data.*all sparse points"):
         model_of(kernel, n_landmarks=16, denominators="landmarks").fit(X, Z=Z)
-    monkeypatch.setattr("lopsided.linalg.adaptive.MANY_SUMS", 1)
+    monkeypatch.setattr("lopsided.linalg.landmarks.adaptive.MANY_SUMS", 1)
     assert model_of(kernel, n_landmarks=16).fit(X, Z=Z).n_components_ == 3
 
 
@@ -453,7 +451,7 @@ def test_sums_over_sparse_landmarks_are_refused_and_never_taken_unasked(kernel, 
 def test_sums_are_over_landmarks_unasked_if_the_points_they_run_over_are_dense(
     left_is_sparse, kernel, over_left, over_right, monkeypatch
 ):
-    monkeypatch.setattr("lopsided.linalg.adaptive.MANY_SUMS", 1)
+    monkeypatch.setattr("lopsided.linalg.landmarks.adaptive.MANY_SUMS", 1)
     (X, Z), (S, T) = two_sets(), sparse_sets()
     X, Z = (S, Z) if left_is_sparse else (X, T)
     assert model_of(kernel, n_landmarks=16).fit(X, Z=Z).n_components_ == 3
@@ -635,7 +633,7 @@ def test_the_same_seed_gives_the_same_bits_and_another_one_other_landmarks(strat
 @every_strategy
 def test_threads_change_nothing_beyond_rounding(strategy, n_jobs, monkeypatch):
     monkeypatch.setattr("lopsided.operators.blocked.TILE_BYTES", 4096)
-    monkeypatch.setattr("lopsided.linalg.turns.SLAB", 11)
+    monkeypatch.setattr("lopsided.linalg.landmarks.turns.SLAB", 11)
     X, Z = two_sets()
     one, many = (
         model_of("sne", landmarks=strategy, n_landmarks=16, n_jobs=jobs, denominators="landmarks").fit(X, Z=Z)
@@ -743,8 +741,8 @@ def test_a_large_dense_matrix_takes_landmarks_and_says_why(monkeypatch):
     budget = 700 * 600 * 8 - 1
     exact = KernelSVD(2, memory_budget=budget).fit(X, Z=Z)
     assert exact.solver_.name == "krylov" and exact.landmarks_ is None and exact.eta_ is None
-    monkeypatch.setattr("lopsided.linalg.solvers.LARGE", 1000)
-    monkeypatch.setattr("lopsided.linalg.adaptive.TILE_BYTES", 1)
+    monkeypatch.setattr("lopsided.linalg.svd.solvers.LARGE", 1000)
+    monkeypatch.setattr("lopsided.linalg.landmarks.adaptive.TILE_BYTES", 1)
     model = KernelSVD(2, memory_budget=budget).fit(X, Z=Z)
     assert model.solver_.name == "nystrom"
     assert "700 x 600" in model.solver_.reason and "large" in model.solver_.reason and str(budget) in str(model.solver_)

@@ -6,9 +6,7 @@ from sklearn.linear_model import Ridge
 
 from cases import assert_close, centred
 from lopsided.exceptions import ConvergenceWarning
-from lopsided.linalg.dictionary import learn_dictionary, nearest_semidefinite
-from lopsided.linalg.frames import axes_of, frames_of
-from lopsided.linalg.prior_choice import (
+from lopsided.linalg.prior.choice import (
     PENALTIES,
     WEIGHTS,
     Path,
@@ -21,7 +19,9 @@ from lopsided.linalg.prior_choice import (
     plain_errors,
     thinned,
 )
-from lopsided.linalg.side_information import ClassTargets, PairTargets
+from lopsided.linalg.prior.dictionary import learn_dictionary, nearest_semidefinite
+from lopsided.linalg.prior.frames import axes_of, frames_of
+from lopsided.linalg.prior.side_information import ClassTargets, PairTargets
 
 EPS = np.finfo(float).eps
 CLASSES = np.array([0, 0, 0, 1, 1, 2, 2, 2, 2, 0, 1, 2])

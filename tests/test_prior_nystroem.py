@@ -21,7 +21,7 @@ from lopsided import PriorNystroem
 from lopsided.exceptions import LopsidedWarning, RankWarning
 from lopsided.kernels import RBF, SNE, Laplacian, Linear, Polynomial, Tanh
 from lopsided.kernels.bandwidth import mean_squared_distance
-from lopsided.linalg.prior_nystrom import Pairs, _folds
+from lopsided.linalg.prior.learning import Pairs, _folds
 
 
 def noisy(rng, n=200, width=30, shift=1.2):

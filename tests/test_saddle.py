@@ -19,9 +19,9 @@ from lopsided.linalg import (
     check_solution,
     choose_saddle,
     lapack,
-    minres,
     warn_if_near_singular,
 )
+from lopsided.linalg.saddle import minres
 from lopsided.operators import Stored
 
 N, TARGETS = 24, 3
@@ -123,7 +123,7 @@ def test_a_long_path_is_worked_through_in_batches(monkeypatch):
     expected = list(saddle.leave_one_out(grid, Y))
     inverse = saddle.inverse
     monkeypatch.setattr(saddle, "inverse", lambda some, *R: sizes.append(len(some)) or inverse(some, *R))
-    monkeypatch.setattr("lopsided.linalg.spectral.BATCH_ENTRIES", 3 * N * TARGETS)
+    monkeypatch.setattr("lopsided.linalg.saddle.spectral.BATCH_ENTRIES", 3 * N * TARGETS)
     for one, other in zip(saddle.leave_one_out(grid, Y), expected, strict=True):
         assert_close(one, other, ulps=1e4)
     assert sum(sizes) == 7 and max(sizes) <= 3

@@ -20,11 +20,11 @@ from lopsided.linalg import (
     factorise,
     factorise_energy,
     krylov,
-    lanczos,
     lapack,
     propack,
 )
-from lopsided.linalg import dense as drivers
+from lopsided.linalg.svd import dense as drivers
+from lopsided.linalg.svd import lanczos
 from lopsided.operators import Stored
 
 every_solver = pytest.mark.parametrize("solve", SOLVERS.values(), ids=SOLVERS)

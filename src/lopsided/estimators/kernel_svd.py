@@ -30,7 +30,7 @@ from ..linalg import (
     landmark_choice,
     many_sums,
 )
-from ..linalg.compatibility import PROJECTIONS
+from ..linalg.compatibility.maps import PROJECTIONS
 from ..operators import Centered, KernelOperator, as_operator, budget_bytes
 from .decomposed import DecomposedKernel
 from .placing import check_names, check_rank, choose_compatibility, column_names, mapped_landmarks, place

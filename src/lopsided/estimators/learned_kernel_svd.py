@@ -16,10 +16,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._seeds import seed_of
 from ..kernels import Kernel, as_kernel
 from ..kernels.points import FLOATS
-from ..linalg.compatibility import LearnedProjection
-from ..linalg.learned import Round
-from ..linalg.learned_compatibility import Batches, LearnedCompatibility, Split, choose_optimizer, learn_compatibility
-from ..linalg.losses import Loss
+from ..linalg.compatibility.learned import Round
+from ..linalg.compatibility.learning import Batches, LearnedCompatibility, Split, choose_optimizer, learn_compatibility
+from ..linalg.compatibility.losses import Loss
+from ..linalg.compatibility.maps import LearnedProjection
 
 COMPONENTS = 4
 FEWEST = 40  # samples with which some are held out

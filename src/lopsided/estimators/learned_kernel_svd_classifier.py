@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from ..kernels.points import FLOATS
-from ..linalg.losses import CrossEntropy
+from ..linalg.compatibility.losses import CrossEntropy
 from .decisions import both_sides, winners
 from .learned_kernel_svd import LearnedKernelSVD
 from .refit import all_or_nothing

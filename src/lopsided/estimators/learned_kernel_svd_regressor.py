@@ -10,7 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
 from ..kernels.points import FLOATS
-from ..linalg.losses import Squared
+from ..linalg.compatibility.losses import Squared
 from .learned_kernel_svd import LearnedKernelSVD
 from .refit import all_or_nothing
 from .supervision import check_magnitude

@@ -12,7 +12,7 @@ from .._rows import gathered
 from ..kernels import Kernel, Precomputed
 from ..kernels.points import Array, by_rows, check_points, check_sides
 from ..linalg import Compatibility, Identity, Weights, make_compatible
-from ..linalg.compatibility import given, given_pair
+from ..linalg.compatibility.maps import given, given_pair
 
 
 def place(kernel: Kernel, X: Array, Z: Array) -> tuple[Array, Array]:

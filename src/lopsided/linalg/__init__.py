@@ -1,10 +1,9 @@
 """Operator in, frozen factors out: exact or from landmarks, and what chooses; saddle systems; learned kernels."""
 
-from .adaptive import Attempt, approximate, estimate_eta, landmark_choice, many_sums
-from .block_krylov import krylov
-from .block_lu import BlockLU
-from .blocks import block_means, count_classes, partners
-from .compatibility import (
+from .clusters.blocks import block_means, count_classes, partners
+from .clusters.discriminant import BlockRules, Discriminant, block_sweeps, directions, nearest_mean, refine
+from .compatibility.condition import condition_residual, solve_condition, split_condition
+from .compatibility.maps import (
     Compatibility,
     Identity,
     LearnedProjection,
@@ -13,22 +12,20 @@ from .compatibility import (
     RandomProjection,
     make_compatible,
 )
-from .condition import condition_residual, solve_condition, split_condition
-from .dense import lapack
-from .dictionary import learn_dictionary
-from .discriminant import BlockRules, Discriminant, block_sweeps, directions, nearest_mean, refine
 from .factors import Factors, Side, exact_sides, powers
 from .finite import check_finite
-from .kernel_saddle import KernelSaddle, saddle_of_landmarks, saddle_of_samples
-from .lanczos import arpack, propack
-from .landmarks import PLACES, STRATEGIES, Landmarks
-from .landscape import Labels, Landscape, Pairs
-from .minres import Minres
-from .nystrom import Nystrom, nystrom
-from .prior_nystrom import LearnedKernel, learn_kernel
-from .reduced import Reduced
-from .saddle import Closeness, Duals, Fold, HeldOut, Saddle, System
-from .saddle_solvers import (
+from .landmarks.adaptive import Attempt, approximate, estimate_eta, landmark_choice, many_sums
+from .landmarks.nystrom import Nystrom, nystrom
+from .landmarks.placing import PLACES, STRATEGIES, Landmarks
+from .prior.dictionary import learn_dictionary
+from .prior.landscape import Labels, Landscape, Pairs
+from .prior.learning import LearnedKernel, learn_kernel
+from .prior.side_information import ClassTargets, PairTargets, SideInformation
+from .saddle.block_lu import BlockLU
+from .saddle.minres import Minres
+from .saddle.of_kernels import KernelSaddle, saddle_of_landmarks, saddle_of_samples
+from .saddle.reduced import Reduced
+from .saddle.solvers import (
     MODERATE,
     SADDLE_SOLVERS,
     build_saddle,
@@ -37,10 +34,13 @@ from .saddle_solvers import (
     largest_singular_value,
     warn_if_near_singular,
 )
-from .side_information import ClassTargets, PairTargets, SideInformation
-from .solvers import SOLVERS, Choice, block_size, choose, factorise, factorise_energy
-from .spectral import Spectral, of_landmarks
-from .symmetric import Symmetric
+from .saddle.spectral import Spectral, of_landmarks
+from .saddle.symmetric import Symmetric
+from .saddle.system import Closeness, Duals, Fold, HeldOut, Saddle, System
+from .svd.block_krylov import krylov
+from .svd.dense import lapack
+from .svd.lanczos import arpack, propack
+from .svd.solvers import SOLVERS, Choice, block_size, choose, factorise, factorise_energy
 from .variational import Diagnostics, coupled_covariance_residuals, diagnose
 from .weighting import Weights, check_weights, decompose
 

@@ -1,0 +1,1 @@
+"""Clusters of rows and of columns from their singular vectors."""

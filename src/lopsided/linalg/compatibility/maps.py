@@ -1,0 +1,198 @@
+"""Linear maps that bring vectors of two widths together, so that a kernel can compare them.
+
+The wider vectors are projected on the width of the narrower. For a matrix A whose rows and columns are compared, the
+papers' alternatives are a0, its pseudo-inverse; a1, a PCA projection; a2, a random projection; a3, learned.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from operator import matmul
+from typing import ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+
+from ..._parallel import slices_of
+from ...kernels.points import Array, dense
+from ..factors import canonical_signs
+
+BLOCK_ENTRIES = 1 << 22  # entries of a matrix that are made dense at once
+
+
+@dataclass(frozen=True)
+class Compatibility:
+    """The maps x -> x C_x and z -> z C_z, each C a product of factors that is never multiplied out.
+
+    A side without factors stays as it is. This class holds factors as they are given; others find them.
+    """
+
+    left_factors: tuple[Array, ...] = ()
+    right_factors: tuple[Array, ...] = ()
+    name: ClassVar[str] = "given"
+
+    def left(self, X: Array) -> Array:
+        """Map left points, rows of X."""
+        return reduce(matmul, self.left_factors, X)
+
+    def right(self, Z: Array) -> Array:
+        """Map right points, rows of Z."""
+        return reduce(matmul, self.right_factors, Z)
+
+    @classmethod
+    def of_wide(cls, W: Array, width: int, rng: np.random.Generator, *, is_left: bool) -> Self:
+        """The map of points W (n, p) of the wider side to a width."""
+        factors = cls.factors(W, width, rng)
+        return cls(left_factors=factors) if is_left else cls(right_factors=factors)
+
+    @staticmethod
+    def factors(W: Array, width: int, rng: np.random.Generator) -> tuple[Array, ...]:
+        """Matrices whose product is the map, of shape (p, width)."""
+        return ()
+
+
+class Identity(Compatibility):
+    """Vectors stay as they are."""
+
+    name = "identity"
+
+
+class PCAProjection(Compatibility):
+    """Alternative a1: the leading right singular vectors of the wider points. Never p x p."""
+
+    name = "pca"
+
+    @staticmethod
+    def factors(W: Array, width: int, rng: np.random.Generator) -> tuple[Array, ...]:
+        """Leading vectors, with canonical signs, and columns of zeros where there are fewer than the width."""
+        E, _, (*first, last) = thin_svd(W)
+        last = (last * canonical_signs(E))[:, :width]
+        return (*first, np.pad(last, ((0, 0), (0, width - last.shape[1]))))
+
+
+class RandomProjection(Compatibility):
+    """Alternative a2: independent normal entries of variance 1 / width, which keep lengths on average."""
+
+    name = "random"
+
+    @staticmethod
+    def factors(W: Array, width: int, rng: np.random.Generator) -> tuple[Array, ...]:
+        """One matrix at random."""
+        C = rng.standard_normal((W.shape[1], width)) / np.sqrt(width)
+        return (C.astype(W.dtype),)
+
+
+@dataclass(frozen=True)
+class PseudoInverse(Compatibility):
+    """Alternative a0: the pseudo-inverse of the matrix A whose rows and columns are compared.
+
+    Attributes
+    ----------
+    residual : float
+        |A C A - A| / |A|, the compatibility condition: near rounding, or near its root for sparse A.
+    """
+
+    residual: float = 0.0
+    name: ClassVar[str] = "pinv"
+
+    @classmethod
+    def of_wide(cls, W: Array, width: int, rng: np.random.Generator, *, is_left: bool) -> Self:
+        """The pseudo-inverse, a (p, n) map under which W becomes the projection on its range, and the residual."""
+        if W.shape[0] != width:
+            raise ValueError(
+                f"compatibility='pinv' is for the rows and columns of one matrix; here {W.shape[0]} vectors of "
+                f"{W.shape[1]} entries meet vectors of {width}: use 'pca', 'random' or give a matrix"
+            )
+        E, s, right = thin_svd(W)
+        residual = _outside(E, W)
+        factors = (*right, (E / s).T)
+        return cls(residual=residual, **{"left_factors" if is_left else "right_factors": factors})
+
+
+class LearnedProjection(Compatibility):
+    """Alternative a3: learned from a task (:mod:`lopsided.linalg.compatibility.learned`)."""
+
+    name = "learned"
+
+
+def make_compatible(name: str, X: Array, Z: Array, rng: np.random.Generator, budget: float = np.inf) -> Compatibility:
+    """A compatibility by name, from left points (n, p) and right points (m, q); its arrays must fit the budget."""
+    p, q = X.shape[1], Z.shape[1]
+    if name == "identity":
+        if p != q:
+            raise ValueError(
+                f"left vectors have {p} entries and right vectors {q}; compatibility='identity' needs equal widths, "
+                f"use one of {', '.join(map(repr, PROJECTIONS))} or give a ({p}, {q}) matrix"
+            )
+        return Identity()
+    wide, width = (X, q) if p > q else (Z, p)
+    _check_budget(name, wide, width, budget)
+    return PROJECTIONS[name].of_wide(wide, width, rng, is_left=p > q)
+
+
+def given(C: Array, p: int, q: int) -> Compatibility:
+    """A user's matrix: (p, q) maps left points to the width of the right, (q, p) the other way."""
+    if C.shape == (p, q):
+        return Compatibility(left_factors=(C,))
+    if C.shape == (q, p):
+        return Compatibility(right_factors=(C,))
+    raise ValueError(
+        f"the compatibility matrix has shape {C.shape}; left vectors have {p} entries and right vectors {q}, "
+        f"so it must be ({p}, {q}) to map the left or ({q}, {p}) to map the right"
+    )
+
+
+def given_pair(C1: Array, C2: Array, p: int, q: int) -> Compatibility:
+    """A user's two matrices, k(C1^T x, C2 z): (p, width) and (width, q) (the 2016 paper's Remark 1)."""
+    if C1.shape[0] != p or C2.shape[1] != q or C1.shape[1] != C2.shape[0]:
+        raise ValueError(
+            f"the compatibility matrices have shapes {C1.shape} and {C2.shape}; left vectors have {p} entries and "
+            f"right vectors {q}, so they must be ({p}, width) and (width, {q})"
+        )
+    return Compatibility(left_factors=(C1,), right_factors=(C2.T,))
+
+
+PROJECTIONS = {kind.name: kind for kind in (PCAProjection, RandomProjection, PseudoInverse)}
+
+
+def thin_svd(W: Array) -> tuple[np.ndarray, np.ndarray, tuple[Array, ...]]:
+    """The SVD of W to its numerical rank: left vectors, values, and factors whose product is the right vectors.
+
+    A sparse W goes by the Gram matrix of its smaller side, so directions below sqrt(eps) of the largest are dropped.
+    """
+    if not sparse.issparse(W):
+        E, s, Vt = np.linalg.svd(W, full_matrices=False)
+        r = _rank(s, max(W.shape) * np.finfo(W.dtype).eps)
+        return E[:, :r], s[:r], (Vt[:r].T,)
+    flat = W.shape[0] <= W.shape[1]
+    squares, Q = np.linalg.eigh((W @ W.T if flat else W.T @ W).toarray())
+    s, Q = np.sqrt(np.maximum(squares[::-1], 0)), Q[:, ::-1]
+    r = _rank(s, np.sqrt(max(W.shape) * np.finfo(W.dtype).eps))
+    s, Q = s[:r], Q[:, :r]
+    return (Q, s, (sparse.csr_array(W.T), Q / s)) if flat else (W @ (Q / s), s, (Q,))
+
+
+def _outside(E: np.ndarray, W: Array) -> float:
+    """|W - E E^T W| / |W|: the share of W outside the space that the columns of E span; in blocks of columns."""
+    squares = total = 0.0
+    for columns in slices_of(W.shape[1], max(1, BLOCK_ENTRIES // W.shape[0])):
+        block = dense(W[:, columns])
+        squares += float(np.sum((block - E @ (E.T @ block)) ** 2, dtype=float))
+        total += float(np.sum(block**2, dtype=float))
+    return float(np.sqrt(squares / total)) if total > 0 else 0.0
+
+
+def _check_budget(name: str, W: Array, width: int, budget: float) -> None:
+    """Refuse a projection whose largest array, a Gram matrix or the map, would exceed the budget."""
+    gram = min(W.shape) ** 2 if sparse.issparse(W) and name != "random" else 0
+    needed = max(gram, W.shape[1] * width if name == "random" else 0, W.shape[0] * width) * W.dtype.itemsize
+    if needed > budget:
+        raise ValueError(
+            f"compatibility={name!r} of {W.shape[0]} vectors of {W.shape[1]} entries needs an array of {needed:.3g} "
+            f"bytes, above the budget of {budget:.3g}; raise memory_budget, or give a matrix that maps them to {width}"
+        )
+
+
+def _rank(s: np.ndarray, cutoff: float) -> int:
+    return int(np.count_nonzero(s > cutoff * s[0]))

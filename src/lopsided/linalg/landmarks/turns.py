@@ -1,0 +1,92 @@
+"""Linear maps that make the columns of tall arrays orthonormal, from their means and Gram matrices alone."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..._parallel import run, slices_of
+from ..factors import Side
+from ..finite import check_finite
+
+SLAB = 1 << 14  # rows that a thread takes at a time
+
+
+class Moments(NamedTuple):
+    """Mean and Gram matrix of vectors, in double precision; the mean is zero where it is not to be removed."""
+
+    mean: np.ndarray
+    gram: np.ndarray
+
+
+def moments(vectors: np.ndarray, center: bool, scale: float = 1.0) -> Moments:
+    """The moments of a set of rows that stands for ``scale`` times as many."""
+    slabs = slices_of(len(vectors), SLAB)
+    mean = np.zeros(vectors.shape[1])
+    if center:
+        mean = np.sum(run(lambda rows: vectors[rows].sum(axis=0, dtype=float), slabs), axis=0) / len(vectors)
+
+    def gram(rows: slice) -> np.ndarray:
+        slab = vectors[rows] - mean
+        return slab.T @ slab
+
+    grams = np.sum(run(gram, slabs), axis=0)
+    check_finite(grams)
+    return Moments(mean, grams * scale)
+
+
+def orthonormal_turns(
+    left: Moments, right: Moments, d: np.ndarray, k: int
+) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
+    """Turns S, T and values s for which L S and R T have orthonormal columns and L diag(d) R^T = L S diag(s) (R T)^T.
+
+    Only the k largest values are kept. L and R are known by their moments.
+    """
+    (A, A_inverse), (B, B_inverse) = (_square_root(side.gram) for side in (left, right))
+    a, s, bt = np.linalg.svd(A * d @ B.T)
+    k = min(k, len(s))
+    return (A_inverse @ a[:, :k], B_inverse @ bt[:k].T), s[:k]
+
+
+def symmetric_turn(side: Moments, values: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """A turn T and signed values s for which L T has orthonormal columns and L diag(values) L^T = L T diag(s) (L T)^T.
+
+    Only the k values of largest magnitude are kept.
+    """
+    A, A_inverse = _square_root(side.gram)
+    values, E = np.linalg.eigh(A * values @ A.T)
+    leading = np.argsort(-np.abs(values), kind="stable")[:k]
+    return A_inverse @ E[:, leading], values[leading]
+
+
+def unit_turns(left: Moments, right: Moments, s: np.ndarray) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
+    """Turns that bring every column to length one."""
+    lengths = (np.sqrt(np.maximum(np.diag(side.gram), np.finfo(float).tiny)) for side in (left, right))
+    S, T = (np.diag(1 / length) for length in lengths)
+    return (S, T), s
+
+
+def _square_root(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """R with R^T R = gram, and the pseudo-inverse of R, whose null directions are left out.
+
+    It goes by way of correlations, as columns may differ in length by many digits: where landmarks see little of one,
+    its extension is long.
+    """
+    lengths = np.sqrt(np.maximum(np.diag(gram), np.finfo(float).tiny))
+    squares, E = np.linalg.eigh(gram / lengths / lengths[:, None])
+    live = squares > len(squares) * np.finfo(float).eps * squares[-1]
+    roots, E = np.sqrt(squares[live]), E[:, live]
+    return roots[:, None] * E.T * lengths, E / roots / lengths[:, None]
+
+
+def turned(vectors: np.ndarray, map: np.ndarray, moments: Moments, turn: np.ndarray) -> tuple[np.ndarray, Side]:
+    """(vectors - mean) turn, in the memory of the vectors where it fits, and the side that makes them."""
+    out = vectors if turn.shape[0] == turn.shape[1] else np.empty((len(vectors), turn.shape[1]), vectors.dtype)
+    offset = moments.mean @ turn
+
+    def turn_slab(rows: slice) -> None:
+        out[rows] = vectors[rows] @ turn - offset
+
+    run(turn_slab, slices_of(len(vectors), SLAB))
+    return out, Side((map @ turn).astype(out.dtype), offset.astype(out.dtype))

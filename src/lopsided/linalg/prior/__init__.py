@@ -1,0 +1,1 @@
+"""Low-rank kernels learned from labels or pairs: the Nystrom method with a prior."""

@@ -1,0 +1,181 @@
+"""The weight of the prior, chosen on samples that are held out in turn; all weights share each factorisation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..centring import centred_twice
+from .dictionary import nearest_semidefinite
+from .side_information import SideInformation, class_values, ratio
+
+WEIGHTS = (*(10.0**-e for e in range(10, -1, -2)), np.inf)  # of the prior, in curvatures of the loss: those tried
+PENALTIES = 10.0 ** np.arange(-3, 3)  # of the classifier, in units of the mean k(x, x): those tried
+ONE_IN_TWENTY = 1.645  # standard errors that a mean exceeds by chance in one of twenty cases
+Parts = tuple[Any, Any]  # numbers of what is kept and of what is held out; of left and right samples for classes
+
+
+class Path(NamedTuple):
+    """Errors on held-out samples, one row for each weight: shape (weights, samples)."""
+
+    weights: np.ndarray
+    errors: np.ndarray
+
+
+def held_out_errors(
+    F: np.ndarray, spread: np.ndarray, classes: np.ndarray, folds: Sequence[Parts], *, balanced: bool = False
+) -> Path:
+    """Squared errors, on held-out samples, of least-squares classifiers on learned kernels.
+
+    For every fold the dictionary is learned anew without it, for all weights from one eigenvalue decomposition. In the
+    dual, with K = F F^T, B = F spread F^T = U diag(b) U^T and K* of the l kept samples, the learned kernel is
+    K(x, y) + B(x, .) A B(., y), A = U [(U^T (K* - K) U)_ij / (weight b_1^2 + b_i b_j)] U^T (section 3.5 before the
+    projection). On it an LS-SVM with an intercept is solved at every penalty, and the best one counts. Cost O(l^3) for
+    each fold and weight, whatever n and m are.
+
+    Parameters
+    ----------
+    F : array of shape (l, r)
+        Nystrom features of labelled samples.
+    spread : array of shape (r, r)
+        How freely the dictionary may change along them.
+    classes : array of int, shape (l,)
+        From zero.
+    folds : sequence of (kept, held out)
+        Numbers of samples; every sample is held out once.
+    balanced : bool, default=False
+        Whether classes weigh the same in K*, and in the error.
+    """
+    _, values = class_values(classes, classes, balanced)
+    marks = np.eye(len(values))[classes]
+    K, B, ideal = F @ F.T, F @ spread @ F.T, (marks * values) @ marks.T
+    errors = np.empty((len(WEIGHTS), len(PENALTIES), len(F)))
+    for kept, out in folds:
+        square = np.ix_(kept, kept)
+        for number, (own, cross) in enumerate(_learned(K, B, ideal[square], kept, out)):
+            for penalty, said in enumerate(_classified(own, cross, 2 * marks[kept] - 1)):
+                errors[number, penalty, out] = np.square(said - (2 * marks[out] - 1)).mean(axis=1)
+    errors *= values[classes]
+    best = errors.mean(axis=2).argmin(axis=1)
+    return Path(np.array(WEIGHTS), errors[np.arange(len(WEIGHTS)), best])
+
+
+def plain_errors(F: np.ndarray, classes: np.ndarray, *, balanced: bool = False) -> Path:
+    """Squared leave-one-out errors of least-squares classifiers on features as they are, at an infinite weight alone.
+
+    With centred features F = P diag(f) U^T they are the residuals over 1 - 1/l - sum_j P_ij^2 f_j^2 / (f_j^2 + ridge).
+    Cost O(l r^2) for every penalty together.
+    """
+    _, values = class_values(classes, classes, balanced)
+    Y = 2 * np.eye(len(values))[classes] - 1
+    unit = np.square(F).sum(axis=1).mean()
+    F, Y = F - F.mean(axis=0), Y - Y.mean(axis=0)
+    squares, U = np.linalg.eigh(F.T @ F)
+    P = F @ U
+    targets = P.T @ Y
+    errors = np.empty((len(PENALTIES), len(F)))
+    for row, penalty in enumerate(PENALTIES):
+        shrunk = P / (np.maximum(squares, 0) + penalty * unit)
+        left = 1 - 1 / len(F) - np.einsum("ij,ij->i", P, shrunk)
+        errors[row] = np.square((Y - shrunk @ targets) / left[:, None]).mean(axis=1)
+    errors *= values[classes]
+    return Path(np.array([np.inf]), errors[[errors.mean(axis=1).argmin()]])
+
+
+def held_out_alignments(information: SideInformation, N0: np.ndarray, folds: Sequence[Parts]) -> Path:
+    """One less the alignment of held-out entries with what is wanted, for dictionaries learned without them.
+
+    Folds are of pairs, or of labelled rows and columns both. The result has a column for each fold.
+    """
+    losses = np.empty((len(WEIGHTS), len(folds)))
+    for number, (kept, out) in enumerate(folds):
+        known, hidden = information.restricted(kept), information.restricted(out)
+        for row, weight in enumerate(WEIGHTS):
+            N = N0 if np.isinf(weight) else known.minimiser(N0, weight * known.curvature)
+            losses[row, number] = 1 - hidden.alignment(N)
+    return Path(np.array(WEIGHTS), losses)
+
+
+def paper_criterion(
+    information: SideInformation, N0: np.ndarray, L: np.ndarray, R: np.ndarray, *, symmetric: bool
+) -> Path:
+    """One less the paper's criterion (12) at every weight, from dictionaries that nothing was held out from.
+
+    The criterion is the alignment of S = L N R^T with the prior's S0, times the alignment of the learned kernel with
+    what is wanted. N is the closed-form start, made semidefinite if ``symmetric``.
+    """
+    S0, losses = L @ N0 @ R.T, np.empty((len(WEIGHTS), 1))
+    for row, weight in enumerate(WEIGHTS):
+        N = N0 if np.isinf(weight) else information.minimiser(N0, weight * information.curvature)
+        N = nearest_semidefinite(N) if symmetric else N
+        losses[row] = 1 - centred_alignment(L @ N @ R.T, S0) * information.alignment(N)
+    return Path(np.array(WEIGHTS), losses)
+
+
+def centred_alignment(A: np.ndarray, B: np.ndarray) -> float:
+    """Normalised alignment (11) of two matrices of one shape: their cosine, once rows and columns are centred."""
+    A, B = centred_twice(A), centred_twice(B)
+    return ratio(np.vdot(A, B), np.vdot(A, A) * np.vdot(B, B))
+
+
+def least_error(paths: Sequence[Path]) -> tuple[int, float]:
+    """The number of the path with the least mean error and its weight there, unless what is simpler does about as well.
+
+    An infinite weight, which ends every path, is the prior as it is. Simplest is the first path with that weight, and
+    next any path with that weight; either is taken unless the best is significantly better. Of equals the first path
+    and the largest weight are taken.
+    """
+    means = [path.errors.mean(axis=1) for path in paths]
+    best = int(np.argmin([mean.min() for mean in means]))
+    row = int(np.flatnonzero(means[best] == means[best].min())[-1])
+    errors = paths[best].errors[row]
+    plain = int(np.argmin([mean[-1] for mean in means]))
+    for number in (0, plain):
+        if not _significant(paths[number].errors[-1] - errors):
+            return number, float(paths[number].weights[-1])
+    return best, float(paths[best].weights[row])
+
+
+def _significant(gains: np.ndarray) -> bool:
+    """Whether the mean of paired differences is above zero by more than chance makes it in one of twenty cases."""
+    return bool(gains.mean() * np.sqrt(len(gains)) > ONE_IN_TWENTY * gains.std())
+
+
+def thinned(groups: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Numbers of ``count`` samples at random, of every group its share; all of them if they are no more."""
+    n = len(groups)
+    order = np.lexsort((rng.permutation(n), groups))
+    return np.sort(order if n <= count else order[np.arange(count) * n // count])
+
+
+def dealt(groups: np.ndarray, count: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """Numbers of samples dealt out to folds, those of a group evenly."""
+    order = np.lexsort((rng.permutation(len(groups)), groups))
+    return [np.sort(order[first::count]) for first in range(count)]
+
+
+def _learned(
+    K: np.ndarray, B: np.ndarray, ideal: np.ndarray, kept: np.ndarray, out: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The learned kernel among kept samples, and between those held out and them, for every weight."""
+    own, cross = K[np.ix_(kept, kept)], K[np.ix_(out, kept)]
+    b, U = np.linalg.eigh(B[np.ix_(kept, kept)])
+    live = b > len(b) * np.finfo(float).eps * b[-1]
+    b, U = b[live], U[:, live]
+    wanted, left = U.T @ (ideal - own) @ U, B[np.ix_(out, kept)] @ U
+    for weight in WEIGHTS:
+        A = wanted / (weight * b[-1] ** 2 + np.outer(b, b)) * b  # zero at an infinite weight
+        yield own + U @ (b[:, None] * A) @ U.T, cross + left @ A @ U.T
+
+
+def _classified(K: np.ndarray, cross: np.ndarray, Y: np.ndarray) -> Iterator[np.ndarray]:
+    """LS-SVM outputs on held-out samples at every penalty, from one eigenvalue decomposition."""
+    k, U = np.linalg.eigh(K)
+    unit = np.trace(K) / len(K)
+    k, ones, targets, cross = np.maximum(k, 0), U.sum(axis=0), U.T @ Y, cross @ U
+    for penalty in PENALTIES:
+        inverse = 1 / (k + penalty * unit)
+        intercept = (ones * inverse) @ targets / ((ones * inverse) @ ones)
+        yield cross @ (inverse[:, None] * (targets - np.outer(ones, intercept))) + intercept

@@ -1,0 +1,168 @@
+"""Samples, their landmarks and what is known of them: all that a kernel is learned from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ...exceptions import RankWarning, warn
+from ...kernels import Kernel, Precomputed
+from ...kernels.points import Array
+from ..landmarks.matrix import between
+from ..landmarks.placing import PLACES, Landmarks, given_landmarks, rows_as_landmarks
+from .choice import thinned
+from .frames import Axes, Frame, TwoFrames, axes_of, frames_of
+from .side_information import ClassTargets, PairTargets, SideInformation
+
+SAMPLE = 5000  # samples, at most, that give the variances along a few hundred axes, and who is near whom
+COMPARED = 7e9  # multiplications that finding neighbours may take, where each sample is compared with each
+NEIGHBOURS = 7  # samples that each is linked to: few, so that links seldom lead from one class to another
+ASYMMETRY = 1e3  # eps, relative to the largest value, that a symmetric kernel may differ by from its transpose
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Numbers of labelled samples and their classes, numbered from zero; those of the right are None without a Z.
+
+    ``balanced`` is whether every class weighs as much as any other.
+    """
+
+    left: np.ndarray
+    left_classes: np.ndarray
+    right: np.ndarray | None = None
+    right_classes: np.ndarray | None = None
+    balanced: bool = False
+
+    def thinned(self, count: int, rng: np.random.Generator) -> Labels:
+        """At most so many of the labelled samples of either side, of every class its share."""
+        left = thinned(self.left_classes, count, rng)
+        if self.right is None or self.right_classes is None:
+            return Labels(self.left[left], self.left_classes[left], balanced=self.balanced)
+        right = thinned(self.right_classes, count, rng)
+        return Labels(
+            self.left[left], self.left_classes[left], self.right[right], self.right_classes[right], self.balanced
+        )
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Numbers (p, 2) of left and right samples, and the values (p,) that the kernel should have there."""
+
+    numbers: np.ndarray
+    targets: np.ndarray
+
+
+class Landscape:
+    """Samples and landmarks. Without right samples Z everything is symmetric: landmarks of both sides are the same."""
+
+    def __init__(self, X: Array, Z: Array | None, landmarks: Any, count: int, seed: int) -> None:
+        self.X, self.Z, self.seed = X, Z, seed
+        if Z is None:
+            self.left = self.right = _place(X, landmarks, count, np.random.default_rng([seed, 0]), "the")
+            return
+        both = (landmarks, landmarks) if isinstance(landmarks, str) else tuple(landmarks)
+        if len(both) != 2:
+            raise ValueError(f"with Z landmarks must be a name or a pair, left and right; got {len(both)} of them")
+        self.left = _place(X, both[0], count, np.random.default_rng([seed, 0]), "left")
+        self.right = _place(Z, both[1], count, np.random.default_rng([seed, 1]), "right")
+
+    @property
+    def eps(self) -> float:
+        """The rounding of kernel values."""
+        return float(np.finfo(self.X.dtype).eps)
+
+    @cached_property
+    def sample(self) -> np.ndarray:
+        """Numbers of left samples that stand for all; fewer if they are wide, as each is compared with each."""
+        n = self.X.shape[0]
+        entries = self.X.nnz if sparse.issparse(self.X) else self.X.size
+        count = min(SAMPLE, int(np.sqrt(COMPARED * n / max(1, entries))))
+        return np.sort(np.random.default_rng([self.seed, 2]).permutation(n)[: max(2, count)])
+
+    @property
+    def laplacian(self) -> sparse.csr_array:
+        """I - D^-1/2 A D^-1/2, the normalised Laplacian of the graph A that links each of those to its nearest ones."""
+        from sklearn.neighbors import kneighbors_graph  # late, as importing it takes long
+
+        if len(self.sample) < 2:
+            return sparse.csr_array((1, 1))
+        nearest = kneighbors_graph(self.X[self.sample], min(NEIGHBOURS, len(self.sample) - 1))
+        return sparse.csgraph.laplacian(sparse.csr_array((nearest + nearest.T) / 2), normed=True).tocsr()
+
+    def fit(self, kernel: Kernel) -> Kernel:
+        """The kernel fitted to the samples; without Z it must be symmetric."""
+        if self.Z is None and (kernel.normalised or isinstance(kernel, Precomputed)):
+            raise ValueError(f"{kernel!r} {NOT_MERCER}")
+        return kernel.fit(self.X, self.X if self.Z is None else self.Z)
+
+    def left_values(self, kernel: Kernel, rows: Any) -> np.ndarray:
+        """E_x: k(x, right landmarks) for some left samples."""
+        return between(kernel, self.X[rows], self.right.points)
+
+    def right_values(self, kernel: Kernel, rows: Any) -> np.ndarray:
+        """E_z: k(left landmarks, z)^T for some right samples."""
+        if self.Z is None:
+            return self.left_values(kernel, rows)
+        return between(kernel, self.left.points, self.Z[rows]).T
+
+    def axes(self, kernel: Kernel, of_samples: bool, laplacian: sparse.csr_array | None) -> Axes:
+        """Axes of the symmetric dictionary, with their roughness if there is a Laplacian.
+
+        Spread and roughness are those of ``sample``, labelled or not. Refuses a kernel that is no Mercer kernel.
+        """
+        W = between(kernel, self.left.points, self.right.points)
+        check_mercer(W, kernel, self.eps)
+        wanted = of_samples or laplacian is not None
+        E = self.left_values(kernel, self.sample) if wanted else None
+        return axes_of((W + W.T) / 2, self.eps, E, of_samples=of_samples, laplacian=laplacian)
+
+    def two_frames(self, kernel: Kernel) -> TwoFrames:
+        """Coordinates of the rectangular dictionary."""
+        return frames_of(between(kernel, self.left.points, self.right.points), self.eps)
+
+    def information(self, kernel: Kernel, known: Labels | Pairs, frame: Frame | TwoFrames) -> SideInformation:
+        """What is known, as a function of the dictionary in the coordinates of a frame."""
+        L, R = frame.bases
+        if isinstance(known, Pairs):
+            rows, columns = known.numbers.T
+            E, F = self.left_values(kernel, rows) @ L, self.right_values(kernel, columns) @ R
+            return PairTargets(E, F, known.targets)
+        E = self.left_values(kernel, known.left) @ L
+        if known.right is None or known.right_classes is None:
+            return ClassTargets(E, E, known.left_classes, known.left_classes, known.balanced)
+        F = self.right_values(kernel, known.right) @ R
+        return ClassTargets(E, F, known.left_classes, known.right_classes, known.balanced)
+
+
+def check_mercer(W: np.ndarray, kernel: Kernel, eps: float) -> None:
+    """Refuse a kernel whose matrix among landmarks is not symmetric or not positive semidefinite."""
+    size = np.abs(W).max()
+    if np.abs(W - W.T).max() > ASYMMETRY * eps * size:
+        raise ValueError(f"{kernel!r} {NOT_MERCER}")
+    values = np.linalg.eigvalsh((W + W.T) / 2)
+    if values[0] < -ASYMMETRY * len(W) * eps * size:
+        raise ValueError(f"{kernel!r} has an eigenvalue {values[0]:.3g} among the landmarks: it {NOT_MERCER}")
+    if not values[-1] > 0:
+        raise ValueError(f"{kernel!r} is zero on all landmarks; there is nothing to learn from")
+
+
+NOT_MERCER = (
+    "is not a symmetric positive semidefinite kernel of points; take RBF, Laplacian, Linear or Polynomial, or compare "
+    "two sets with fit(X, Z=Z), or decompose it as it is with KernelSVD"
+)
+
+
+def _place(points: Array, landmarks: Any, count: int, rng: np.random.Generator, side: str) -> Landmarks:
+    """Landmarks of one side, by a strategy or as given."""
+    if not isinstance(landmarks, str):
+        return given_landmarks(landmarks, points, side)
+    n = points.shape[0]
+    if count >= n:
+        if count > n:
+            warn(f"n_components={count} exceeds the {n} samples; every sample is a landmark", RankWarning)
+        return rows_as_landmarks(points, np.arange(n))
+    return PLACES[landmarks](points, count, rng)

@@ -1,0 +1,1 @@
+"""The saddle systems of least-squares machines, and the ways to solve them."""

@@ -1,0 +1,1 @@
+"""Operator in, leading singular triplets out, exactly; and which solver to take."""

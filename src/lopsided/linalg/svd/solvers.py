@@ -1,0 +1,200 @@
+"""Which solver: a table, a pure choice that can be asked, and the call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ...exceptions import FallbackWarning, warn
+from ...operators.base import KernelOperator
+from ...operators.compound import Sum
+from ..factors import Factors
+from ..finite import check_finite
+from .block_krylov import EXTRA, krylov, unit_of
+from .dense import lapack
+from .lanczos import arpack, propack
+
+LARGE = 1 << 28  # entries of a matrix that takes seconds to evaluate once
+SMALL = 300  # rows or columns up to which a full decomposition takes milliseconds
+SHARE = 6  # rows or columns for each component, below which a Krylov space costs as much as a full decomposition
+LAPACK_COPIES = 5  # arrays of the matrix's size that there are at once: a copy to overwrite, both factors, work space
+MANY_TRIPLETS = 32  # triplets from which bases cost more than sparse products, and blocks make them cheaper
+CHEAP_PRODUCT = 1 << 21  # multiplications up to which the fewest columns in all win over many at once
+
+
+class Choice(NamedTuple):
+    """A solver and why it was taken; ``over_budget`` if the matrix was too large to store."""
+
+    name: str
+    reason: str
+    over_budget: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.reason}"
+
+
+def choose(
+    shape: tuple[int, int],
+    k: int,
+    *,
+    work: int,
+    budget: int,
+    recomputed: bool = False,
+    itemsize: int = 8,
+    landmarks: bool = False,
+) -> Choice:
+    """Choose a solver from numbers alone.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        (n, m).
+    k : int
+        Triplets wanted.
+    work : int
+        Multiplications in a product with one column.
+    budget : int
+        Bytes.
+    recomputed : bool, default=False
+        Whether entries are evaluated anew for each product.
+    itemsize : int, default=8
+        Bytes of a number.
+    landmarks : bool, default=False
+        Whether a few points may stand for all of them where all would take long.
+
+    Examples
+    --------
+    >>> print(choose((100, 80), 2, work=8000, budget=10**9))
+    lapack: min(n, m) = 80 is small
+    """
+    n, m = shape
+    small = min(shape)
+    fits = _lapack_bytes(shape, itemsize) <= budget
+    if small <= SMALL and fits:
+        return Choice("lapack", f"min(n, m) = {small} is small")
+    if SHARE * k > small and fits:
+        return Choice("lapack", f"k = {k} is a large part of min(n, m) = {small}")
+    if landmarks and recomputed and n * m > LARGE:
+        why = f"the {n} x {m} matrix is dense, large and exceeds the budget of {budget} bytes"
+        return Choice("nystrom", why, over_budget=True)
+    if recomputed:
+        why = f"the {n} x {m} matrix exceeds the budget of {budget} bytes and is evaluated in blocks"
+        return Choice("krylov", why, over_budget=True)
+    if work < n * m:
+        return Choice("krylov", f"products take {work} multiplications where a dense matrix takes {n * m}")
+    return Choice("krylov", f"k = {k} is a small part of min(n, m) = {small}")
+
+
+def block_size(shape: tuple[int, int], k: int, *, work: int, recomputed: bool = False) -> int:
+    """Columns multiplied at once: many where a product is dear whatever its width, one where it is cheap or sparse.
+
+    Where many triplets are wanted bases cost more than products, and blocks make the bases cheaper.
+    """
+    n, m = shape
+    if recomputed:
+        return k + EXTRA
+    if work < CHEAP_PRODUCT:
+        return 1 if k < 2 * MANY_TRIPLETS else 8
+    return 1 if work < n * m / 10 and k < MANY_TRIPLETS else 8
+
+
+def factorise(
+    A: KernelOperator,
+    k: int,
+    *,
+    solver: str = "auto",
+    tol: float = 0.0,
+    budget: int,
+    rng: np.random.Generator,
+) -> tuple[Factors, Choice]:
+    """The k leading singular triplets of an operator, and the choice that was made.
+
+    An operator that can be condensed to a smaller one is, unless that is too small to have k triplets with some spare.
+    """
+    condensed = A.condensed()
+    if condensed is None or k + 2 * EXTRA > min(condensed.operator.shape):
+        return _solve(A, k, solver=solver, tol=tol, budget=budget, rng=rng)
+    factors, choice = _solve(condensed.operator, k, solver=solver, tol=tol, budget=budget, rng=rng)
+    n, m = condensed.operator.shape
+    choice = choice._replace(reason=f"{choice.reason}, condensed to {n} x {m}")
+    return Factors(condensed.left(factors.U), factors.s, condensed.right(factors.V)).canonical(), choice
+
+
+def factorise_energy(
+    A: KernelOperator, share: float, *, solver: str = "auto", tol: float = 0.0, budget: int, rng: np.random.Generator
+) -> tuple[Factors, Choice]:
+    """The fewest leading triplets that hold a share of the energy, the sum of squared singular values.
+
+    Cost O(n m) for the energy, and factorisations of doubling rank.
+    """
+    norm = A.norm()
+    wanted = share if norm > 0 else 0.0
+    limit = min(A.shape)
+    at_once = limit <= SMALL and solver in ("auto", "lapack") and _lapack_bytes(A.shape, A.dtype.itemsize) <= budget
+    k = limit if at_once else min(2 * EXTRA, limit)
+    while True:
+        factors, choice = factorise(A, k, solver=solver, tol=tol, budget=budget, rng=rng)
+        held = np.cumsum(np.square(factors.s.astype(float) / (norm or 1.0)))
+        if held[-1] >= wanted or k == limit:
+            return factors.truncate(min(k, int(np.searchsorted(held, wanted)) + 1)), choice
+        k = min(2 * k, limit)
+
+
+def _solve(
+    A: KernelOperator, k: int, *, solver: str, tol: float, budget: int, rng: np.random.Generator
+) -> tuple[Factors, Choice]:
+    choice = Choice(solver, "asked for")
+    if solver == "auto":
+        size = A.dtype.itemsize
+        choice = choose(A.shape, k, work=A.work, recomputed=A.recomputed, budget=budget, itemsize=size)
+    if choice.name != "lapack" and _room(A, k) < (1 if solver == "auto" else EXTRA):
+        why = f"{k} of {min(A.shape)} triplets are too many for {choice.name}"
+        warn(f"{why}; lapack gives the answer", FallbackWarning)
+        choice = Choice("lapack", why)
+    return SOLVERS[choice.name](A, k, rng=rng, tol=tol, budget=budget), choice
+
+
+def _lapack_bytes(shape: tuple[int, int], itemsize: int) -> int:
+    return LAPACK_COPIES * shape[0] * shape[1] * itemsize
+
+
+def _room(A: KernelOperator, k: int) -> int:
+    """Columns of the widest block that leaves a Krylov space room for k triplets."""
+    return (min(A.shape) - k) // 2
+
+
+def _krylov(A: KernelOperator, k: int, *, rng: np.random.Generator, tol: float, budget: int) -> Factors:
+    """In blocks that suit the operator; half of the budget is for the matrix."""
+    block = min(_room(A, k), block_size(A.shape, k, work=A.work, recomputed=A.recomputed))
+    return krylov(A, k, rng=rng, tol=tol, block=block, budget=budget // 2)
+
+
+def _lapack(A: KernelOperator, k: int) -> Factors:
+    """After a product that shows the entries to be finite: the drivers do not look."""
+    check_finite(A @ np.ones((A.shape[1], 1), dtype=A.dtype))
+    return lapack(A, k)
+
+
+def _in_units(
+    solve: Callable[..., Factors], A: KernelOperator, k: int, *, rng: np.random.Generator, tol: float
+) -> Factors:
+    """Solvers that square singular values, on a matrix whose squares neither overflow nor vanish."""
+    image = A @ rng.standard_normal((A.shape[1], 1)).astype(A.dtype)
+    check_finite(image)
+    unit = unit_of(image)
+    if unit in (0, 1):
+        return solve(A, k, rng=rng, tol=tol)
+    factors = solve(Sum([A], [1 / unit]), k, rng=rng, tol=tol)
+    return replace(factors, s=factors.s * factors.s.dtype.type(unit))
+
+
+# Operator and k, and by name rng, tol and budget, of which each takes what it needs.
+SOLVERS: dict[str, Callable[..., Factors]] = {
+    "lapack": lambda A, k, **_: _lapack(A, k),
+    "krylov": _krylov,
+    "propack": lambda A, k, *, rng, tol, **_: _in_units(propack, A, k, rng=rng, tol=tol),
+    "arpack": lambda A, k, *, rng, tol, **_: _in_units(arpack, A, k, rng=rng, tol=tol),
+}
