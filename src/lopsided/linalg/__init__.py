@@ -1,4 +1,4 @@
-"""Operator in, frozen factors out: exact or from landmarks, and what chooses; saddle systems; learned kernels."""
+"""Linear algebra on kernel operators: exact and Nystrom SVD, solver selection, saddle systems, learned kernels."""
 
 from .clusters.blocks import block_means, count_classes, partners
 from .clusters.discriminant import BlockRules, Discriminant, block_sweeps, directions, nearest_mean, refine

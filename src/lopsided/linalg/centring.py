@@ -1,4 +1,4 @@
-"""Dense arrays without their means."""
+"""Centring of dense arrays."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import numpy as np
 
 
 def centred(Y: np.ndarray) -> np.ndarray:
-    """Columns less their means."""
+    """Subtract the mean of each column."""
     return Y - Y.mean(axis=0)
 
 
 def centred_twice(K: np.ndarray) -> np.ndarray:
-    """H K H: rows and columns less their means."""
+    """Two-sided centring H K H, after which every row and every column has mean zero."""
     return K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
 
 
 def led_by_ones(B: np.ndarray) -> np.ndarray:
-    """B + t 11' for a centred B, with t so large that the vector of ones comes first in a decomposition.
+    """B + t 11' for a centred B, with t large enough to make the vector of ones the leading singular vector.
 
-    B takes the vector of ones to zero, and so would have it anywhere among its null vectors. What follows the first is
-    then the decomposition of B on the vectors that sum to zero, and nothing else.
+    The vector of ones is a null vector of B, and a decomposition of B would mix it with the other null vectors. After
+    the shift, the remaining triplets are exactly the decomposition of B on the vectors that sum to zero.
     """
     return B + (2 * np.linalg.norm(B) or 1.0) / len(B)

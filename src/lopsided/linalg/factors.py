@@ -1,4 +1,4 @@
-"""The result of every factorisation: leading singular triplets, in one order and with one choice of signs."""
+"""The result of every factorisation: leading singular triplets in descending order, with canonical signs."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ import numpy as np
 
 from .._parallel import run, slices_of
 
-SLAB = 1 << 17  # rows that are worth a thread
-NULL = 10  # in units of sqrt(points) eps: singular values below this share of the largest are rounding
+SLAB = 1 << 17  # rows per task; fewer would not repay the overhead of a thread
+NULL = 10  # in units of sqrt(points) eps: singular values below this multiple of the largest count as zero
 
 
 @dataclass(frozen=True)
 class Factors:
-    """A ~ U diag(s) V^T.
+    """Low-rank factorisation A ~ U diag(s) V^T.
 
     Attributes
     ----------
     U : array of shape (n, k)
-        Left vectors in columns.
+        Left singular vectors in columns.
     s : array of shape (k,)
-        Singular values, descending.
+        Singular values in descending order.
     V : array of shape (m, k)
-        Right vectors in columns; V, never V^T.
+        Right singular vectors in columns; V, never V^T.
     """
 
     U: np.ndarray
@@ -33,15 +33,15 @@ class Factors:
 
     @property
     def T(self) -> Factors:
-        """The factors of the transposed matrix, with its own signs."""
+        """The factors of the transposed matrix, with signs made canonical for the exchanged sides."""
         return Factors(self.V, self.s, self.U).canonical()
 
     def truncate(self, k: int) -> Factors:
-        """Keep the k largest."""
+        """Keep the k leading triplets."""
         return Factors(self.U[:, :k], self.s[:k], self.V[:, :k])
 
     def canonical(self) -> Factors:
-        """Order descending, and give every pair the sign that makes its largest left entry, in magnitude, positive."""
+        """Sort by descending singular value and make the largest-magnitude entry of each left vector positive."""
         U, s, V = self.U, self.s, self.V
         if np.any(np.diff(s) > 0):
             order = np.argsort(-s, kind="stable")
@@ -49,17 +49,17 @@ class Factors:
         signs = canonical_signs(U)
         if signs.min() < 0:
             U, V = U * signs, V * signs
-        return Factors(*map(np.ascontiguousarray, (U, s, V)))  # a slice would keep the whole of what it was cut from
+        return Factors(*map(np.ascontiguousarray, (U, s, V)))  # a view would keep the array it was sliced from alive
 
     def matrix(self) -> np.ndarray:
-        """Multiply the factors: the dense (n, m) matrix U diag(s) V^T."""
+        """Return the dense (n, m) matrix U diag(s) V^T."""
         return (self.U * self.s) @ self.V.T
 
 
 class Side(NamedTuple):
-    """How points of one side are embedded: k @ map - offset, k being kernel values with the other side's landmarks.
+    """Affine map that embeds points of one side: k @ map - offset, for kernel values k with the other side's landmarks.
 
-    Where there are no landmarks these are all points of the other side.
+    Without landmarks, k holds the kernel values with all points of the other side.
     """
 
     map: np.ndarray
@@ -67,19 +67,19 @@ class Side(NamedTuple):
 
 
 def exact_sides(factors: Factors, means: tuple[Any, Any, Any] | None) -> tuple[Side, Side]:
-    """Left points by k(x, Z) V / s and right ones by k(X, z)^T U / s; with the means of K, by centred kernel values."""
+    """Out-of-sample maps k(x, Z) V / s and k(X, z)^T U / s; if means of K are given, of centred kernel values."""
     inverse = powers(factors.s, -1, max(len(factors.U), len(factors.V)))
     left, right = factors.V * inverse, factors.U * inverse
     if means is None:
         return Side(left, np.zeros_like(factors.s)), Side(right, np.zeros_like(factors.s))
     rows, columns, _ = means
-    # Columns of U and V sum to zero up to rounding, which kernel values of a large mean would magnify.
+    # Columns of U and V sum to zero only up to rounding, and kernel values with a large mean would magnify the error.
     left, right = left - left.mean(axis=0), right - right.mean(axis=0)
     return Side(left, columns @ left), Side(right, rows @ right)
 
 
 def powers(s: np.ndarray, exponent: float, points: int) -> np.ndarray:
-    """s^exponent, and zero for what is null to rounding in a matrix of so many points."""
+    """s^exponent, with zero where s is numerically zero for a matrix with this many points."""
     info = np.finfo(s.dtype)
     live = s > max(NULL * np.sqrt(points) * info.eps * s[0], info.tiny)
     with np.errstate(over="ignore"):
@@ -94,7 +94,7 @@ def powers(s: np.ndarray, exponent: float, points: int) -> np.ndarray:
 
 
 def canonical_signs(U: np.ndarray) -> np.ndarray:
-    """For each column the sign, 1 or -1, that makes its entry of largest magnitude positive."""
+    """Sign of each column, 1 or -1, that makes its entry of largest magnitude positive."""
     extremes = run(lambda rows: (U[rows].max(axis=0), -U[rows].min(axis=0)), slices_of(len(U), SLAB))
     highest, lowest = np.max(extremes, axis=0)
     return np.where(highest >= lowest, 1, -1).astype(U.dtype)

@@ -1,4 +1,4 @@
-"""What has left the range of floating-point numbers."""
+"""Detection of overflow and NaN in kernel matrices."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..exceptions import NotFiniteError
 
 
 def check_finite(block: np.ndarray) -> None:
-    """Refuse the product of a kernel matrix that has overflowed."""
+    """Raise NotFiniteError if a block of a kernel matrix, or a product with one, holds NaN or infinity."""
     if not np.isfinite(block).all():
         raise NotFiniteError(
             "the kernel matrix has entries that are not finite; lower eta or degree, scale the data down, or look at "

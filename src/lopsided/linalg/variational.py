@@ -1,17 +1,17 @@
-"""The variational principle behind kernel SVD, and how well factors meet it.
+"""The variational principle behind kernel SVD, and the residuals of its equations at given factors.
 
-For each triplet (u, s, v) of K = [<phi(x_i), psi(z_j)>] the 2016 paper's primal problem with gamma = 1 / s,
+For each triplet (u, s, v) of K = [<phi(x_i), psi(z_j)>], the 2016 paper's primal problem with gamma = 1 / s,
 
     J = -<w, w'> + gamma / 2 sum_i e_i^2 + gamma / 2 sum_j r_j^2,    e_i = <w, phi(x_i)>,    r_j = <w', psi(z_j)>,
 
-has the directions w = sum_j v_j psi(z_j) and w' = sum_i u_i phi(x_i), so that e = K v, r = K^T u and <w, w'> = u^T K v.
-Its stationarity is the shifted eigenvalue problem K v = s u, K^T u = s v, and there J = 0 (Theorem 2, Corollary 1); -J
-has the same stationary points (Corollary 2). In the 2024 paper's words the directions solve the coupled covariances
-eigenproblem (Definition 2.1), which kernels alone show through their projections on the data,
+has the solutions w = sum_j v_j psi(z_j) and w' = sum_i u_i phi(x_i), so that e = K v, r = K^T u and <w, w'> = u^T K v.
+Its stationarity conditions are the shifted eigenvalue problem K v = s u, K^T u = s v, and J = 0 at a stationary point
+(Theorem 2, Corollary 1); -J has the same stationary points (Corollary 2). In the 2024 paper, w and w' solve the coupled
+covariances eigenproblem (Definition 2.1). Kernel values alone determine only its projections on the data,
 
     K^T (K v - s u) = 0,    K (K^T u - s v) = 0    (equation 4, without the paper's factors 1 / sqrt(n m)),
 
-and explicit feature maps in full. Weights of rows and columns enter all sums.
+and explicit feature maps determine it in full. Row and column weights enter every sum.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from .weighting import Weights
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """What is left of each equation, an entry for each component; all are zero at a solution, to rounding.
+    """Residuals of the variational equations, one entry per component; all are zero, to rounding, at a solution.
 
     Attributes
     ----------
     singular_values : array of shape (k,)
-        s.
+        The singular values s.
     objective : array of shape (k,)
-        J / s_1, and zero for null components, which have no gamma. That of Corollary 2 is its negative.
+        J / s_1; zero for components with s = 0, for which gamma is undefined. Corollary 2's objective is its negative.
     left, right : arrays of shape (k,)
-        |K v - s u| / s_1 and |K^T u - s v| / s_1: the Karush-Kuhn-Tucker conditions, after elimination.
+        |K v - s u| / s_1 and |K^T u - s v| / s_1: the Karush-Kuhn-Tucker conditions after elimination of w and w'.
     coupled_left, coupled_right : arrays of shape (k,)
-        |K (K^T u - s v)| / s_1^2 and |K^T (K v - s u)| / s_1^2: the coupled covariances, seen from the data.
+        |K (K^T u - s v)| / s_1^2 and |K^T (K v - s u)| / s_1^2: the coupled covariances, projected on the data.
     """
 
     singular_values: np.ndarray
@@ -50,7 +50,7 @@ class Diagnostics:
 
     @property
     def worst(self) -> float:
-        """The largest of them all."""
+        """Largest magnitude over all residuals and components."""
         return float(max(np.abs(values).max() for values in astuple(self)[1:]))
 
     def __str__(self) -> str:
@@ -62,7 +62,7 @@ class Diagnostics:
 
 
 def diagnose(A: KernelOperator, factors: Factors, weights: Weights | None = None) -> Diagnostics:
-    """How well factors meet the equations. Cost: two products of A and two of its transpose."""
+    """Residuals of the variational equations at given factors. Cost: two products with A and two with its transpose."""
     weights = weights or _ones(factors)
     s, counted = factors.s.astype(float), weights.times(factors)
     e, r = A @ counted.V, A.T @ counted.U
@@ -85,24 +85,24 @@ def diagnose(A: KernelOperator, factors: Factors, weights: Weights | None = None
 def coupled_covariance_residuals(
     left: np.ndarray, right: np.ndarray, factors: Factors, weights: Weights | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What is left of S_left w = s w' and S_right w' = s w for explicit feature maps (Remark 4, Definition 2.1).
+    """Residuals of S_left w = s w' and S_right w' = s w for explicit feature maps (Remark 4, Definition 2.1).
 
     S = sum of f f^T over the rows f of a side, w = right^T V and w' = left^T U: the 2024 paper's covariances and
-    directions without its factors 1 / n, 1 / m. Cost: O((n + m) d k) for maps of d features.
+    directions without its factors 1 / n, 1 / m. Cost: O((n + m) d k) for maps with d features.
 
     Parameters
     ----------
     left, right : arrays of shapes (n, d) and (m, d)
         phi(x_i) and psi(z_j), centred if the kernel matrix was.
     factors : Factors
-        Of left right^T.
+        Factors of the kernel matrix left right^T.
     weights : Weights or None, default=None
-        Those of the fit.
+        Weights that the factors were computed with.
 
     Returns
     -------
     residuals : two arrays of shape (k,)
-        Lengths, relative to s_1 times the longest direction of the side.
+        Norms of the residuals, relative to s_1 times the largest norm of the w' (left) or the w (right).
     """
     weights = weights or _ones(factors)
     counted = weights.times(factors)
@@ -117,11 +117,11 @@ def _ones(factors: Factors) -> Weights:
 
 
 def _lengths(columns: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Lengths of columns in the weighted inner product."""
+    """Norms of the columns in the weighted inner product."""
     return np.sqrt(weights @ columns.astype(float) ** 2)
 
 
 def _relative(residuals: np.ndarray, to: np.ndarray) -> np.ndarray:
-    """Lengths of columns, in units of the longest column of another array."""
+    """Norms of the columns, relative to the largest column norm of another array."""
     longest = np.linalg.norm(to, axis=0).max()
     return np.linalg.norm(residuals, axis=0) / (longest if longest > 0 else 1.0)

@@ -1,11 +1,11 @@
 """Kernel SVD with weighted rows and columns.
 
-With weights a on the rows and c on the columns the covariances of the two feature maps are weighted sums, and the
-factors are those of diag(sqrt a) K diag(sqrt c), with the roots taken out of the vectors again:
+With weights a on the rows and c on the columns, the covariances of the two feature maps are weighted sums. The factors
+are those of diag(sqrt a) K diag(sqrt c), with the square roots divided out of the singular vectors:
 
     K = U diag(s) V^T,    K diag(c) V = U diag(s),    K^T diag(a) U = V diag(s),    U^T diag(a) U = V^T diag(c) V = I.
 
-Whole numbers repeat: a row of weight two is a row that is there twice.
+An integer weight is equivalent to repetition: a row of weight two has the same effect as a row that occurs twice.
 """
 
 from __future__ import annotations
@@ -25,38 +25,38 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Weights:
-    """How much each row and each column counts.
+    """Weights of the rows and columns of a kernel matrix.
 
     Attributes
     ----------
     left, right : arrays of shapes (n,) and (m,)
-        Not negative, and some above zero.
+        Non-negative, at least one positive on each side.
     """
 
     left: np.ndarray
     right: np.ndarray
 
     def roots(self) -> tuple[np.ndarray, np.ndarray]:
-        """Their square roots."""
+        """Square roots of the left and the right weights."""
         return np.sqrt(self.left), np.sqrt(self.right)
 
     def counting(self) -> tuple[int, int]:
-        """How many rows and columns have a weight."""
+        """Numbers of rows and of columns with non-zero weight."""
         return int(np.count_nonzero(self.left)), int(np.count_nonzero(self.right))
 
     def on(self, A: KernelOperator) -> Weighted:
-        """diag(sqrt left) A diag(sqrt right), which solvers decompose."""
+        """The operator diag(sqrt left) A diag(sqrt right), which is passed to the solvers."""
         return Weighted(A, *self.roots())
 
     def times(self, factors: Factors) -> Factors:
-        """The factors with every entry of the vectors multiplied by the weight of its point."""
+        """Multiply each entry of the singular vectors by the weight of its row or column."""
         return Factors(_scaled(self.left, factors.U), factors.s, _scaled(self.right, factors.V))
 
     def taken_out(self, A: KernelOperator, factors: Factors) -> Factors:
-        """Factors of A, orthonormal in weighted inner products, from those of ``on(A)``.
+        """Factors of A, orthonormal in the weighted inner products, from the factors of ``on(A)``.
 
-        Vectors are divided by the roots of the weights. That would leave points of little or no weight nothing but
-        rounding, so they are embedded like new ones.
+        Singular vectors are divided by the square roots of the weights. For points of little or no weight the quotient
+        would be rounding error; these points are embedded out-of-sample instead.
         """
         left, right = self.roots()
         inverse = powers(factors.s, -1, max(A.shape))
@@ -68,7 +68,7 @@ class Weights:
 def decompose(
     A: KernelOperator, weights: Weights | None, solve: Callable[[KernelOperator], tuple[Factors, T]]
 ) -> tuple[Factors, Factors, T]:
-    """Factors of A by a solver; the same with every entry times its weight; and what the solver says of its choice."""
+    """Return the factors of A, the same with every entry multiplied by its weight, and the solver's choice."""
     if weights is None:
         factors, choice = solve(A)
         return factors, factors, choice
@@ -78,9 +78,9 @@ def decompose(
 
 
 def check_weights(left: Any, right: Any, shape: tuple[int, int], dtype: np.dtype) -> Weights | None:
-    """Weights of both sides, checked: ones where one side has none, None where neither has.
+    """Validate weights: a side without weights gets ones; without any weights the result is None.
 
-    They must leave squares in the range of ``dtype``, the type of the points.
+    The square of the largest weight must neither overflow nor underflow in ``dtype``, the dtype of the points.
     """
     if left is None and right is None:
         return None
@@ -117,7 +117,7 @@ def _scaled(weights: np.ndarray, vectors: np.ndarray) -> np.ndarray:
 
 
 def _divided(vectors: np.ndarray, roots: np.ndarray, A: KernelOperator, map: np.ndarray) -> np.ndarray:
-    """Vectors over the roots of weights, and for light points A times a map."""
+    """Singular vectors divided by the square roots of the weights; for points of negligible weight, rows of A @ map."""
     light = roots <= np.finfo(vectors.dtype).eps ** 0.25 * roots.max()
     divided = vectors / np.where(light, 1, roots)[:, None].astype(vectors.dtype)
     if light.any():

@@ -1,1 +1,1 @@
-"""Operator in, leading singular triplets out, exactly; and which solver to take."""
+"""Exact solvers for the leading singular triplets of an operator, and the choice between them."""

@@ -1,4 +1,4 @@
-"""Block Lanczos bidiagonalisation with thick restarts: the work horse for every operator."""
+"""Block Lanczos bidiagonalisation with thick restarts, the default solver for large operators."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from ...operators.stored import times
 from ..factors import Factors, canonical_signs
 from ..finite import check_finite
 
-CHUNK_ROWS = 1 << 13
-LOOK = 40  # multiplications for each cube of a size in the singular values of B
+CHUNK_ROWS = 1 << 13  # rows per chunk in restarts and QR, so that a chunk fits the cache
+LOOK = 40  # multiplications in the SVD of B, in units of the cube of its size
 EXTRA = 10  # columns beyond k in a block whose width is free
-SPARE = 20  # triplets kept beyond k at a restart, so that the last wanted one converges too
-PROBES = 3  # columns from random directions that must find nothing new before the answer is believed
-WIDEST = 8  # columns of a block that looks for more copies
-MAX_STEPS = 1000
-BEST_FOR_CHOLESKY = 30.0
-WORST_FOR_CHOLESKY = 0.01
-DRIFT = 1e5  # in eps, up to its root: a block of U is orthogonalised, too, once the bound on U^T U - I exceeds it
-DRIFT_AGAIN = 1e2  # the same after a restart, for there what was lost once is lost again and again
-ORTHONORMAL = 100.0  # eps that the vectors that are returned may lack
+SPARE = 20  # triplets kept beyond k at a restart, so that the k-th converges too
+PROBES = 3  # random columns that must find no further singular value before convergence is accepted
+WIDEST = 8  # columns, at most, of a block that searches for further copies of a repeated singular value
+MAX_STEPS = 1000  # block steps before a ConvergenceWarning
+BEST_FOR_CHOLESKY = 30.0  # condition number below which one pass of Cholesky QR is accurate enough
+WORST_FOR_CHOLESKY = 0.01  # in units of eps^-1/2: condition number from which Cholesky QR is unreliable
+DRIFT = 1e5  # in units of eps, at most sqrt(eps): bound on |U^T U - I| above which a block of U is reorthogonalised
+DRIFT_AGAIN = 1e2  # the same bound after a restart, where every further block would inherit the loss
+ORTHONORMAL = 100.0  # in units of eps: deviation from orthonormality allowed in the returned vectors
 
 
 def krylov(
@@ -37,19 +37,19 @@ def krylov(
     max_steps: int = MAX_STEPS,
     budget: int | None = None,
 ) -> Factors:
-    """The k leading triplets, to rounding by default.
+    """Compute the k leading singular triplets by block Lanczos bidiagonalisation, by default to rounding.
 
-    Bases V of the Krylov space and U of its image satisfy A V = U B with B small, so that the triplets of B give those
-    of A with A v = s u exactly; the other residual, |A^T u - s v|, falls step by step until it is below ``tol`` times
-    the largest singular value (0: eps^0.8). When the bases are full the best triplets are kept and the rest dropped.
-    A Krylov space sees at most ``block`` copies of a repeated singular value, so after convergence a few steps from
-    random directions look for others.
+    Bases V of the Krylov space and U of its image satisfy A V = U B with a small matrix B. The triplets of B give
+    approximate triplets of A for which A v = s u holds exactly; the iteration ends when the other residual,
+    |A^T u - s v|, is below ``tol`` times the largest singular value (``tol=0`` means eps^0.8). When the bases are full,
+    a thick restart keeps the leading triplets and drops the rest. A Krylov space contains at most ``block`` copies of
+    a repeated singular value, so after convergence a few steps from random directions search for further copies.
 
-    V takes the shorter side. It is kept orthonormal throughout; U follows by recurrence (Simon and Zha, 2000) and is
-    brought back whenever it may have drifted.
+    V lies on the shorter side and is fully orthogonalised. U follows from a one-sided recurrence (Simon and Zha, 2000)
+    and is reorthogonalised when a bound on its loss of orthogonality becomes too large.
 
-    Cost: two products with ``block`` columns and O(min(n, m) k block) a step; memory O((n + m)(4 k + 6 block)). Bases
-    that would exceed a ``budget`` of bytes are kept shorter, down to 1.5 k, and restarted more often.
+    Cost per step: two products with ``block`` columns and O(min(n, m) k block); memory O((n + m)(4 k + 6 block)). If
+    the bases would exceed ``budget`` bytes, they are shortened, down to 1.5 k vectors, and restarted more often.
     """
     wide, At = A.shape[0] < A.shape[1], A.T
     block = min(block, *A.shape)
@@ -78,10 +78,10 @@ def krylov(
         if excess <= 1:
             found_again = settled is not None and _agree(settled, space.s[:k], tol)
             if found_again and (space.is_leading(k, tol) or (full and capacity - block <= k)):
-                break  # the last where a restart would keep nothing beyond the k, and so look for ever
+                break  # second case: a restart could keep no triplet beyond k, so the search would never end
             next_look = step + 2 + PROBES // block
             if not found_again:
-                if settled is not None:  # there were copies, and there may be more of them
+                if settled is not None:  # the last search found copies of a singular value, and there may be more
                     block = min(2 * block, WIDEST, capacity - k)
                 space.shrink(k)
                 fresh, settled = space.random(block), space.s[:k]
@@ -98,15 +98,15 @@ def krylov(
     U, s, V = space.triplets(k)
     U, V = (V, U) if wide else (U, V)
     signs = canonical_signs(U)
-    U *= signs  # in place: on large graphs the first touch of new memory costs as much as the product
+    U *= signs  # in place: on large graphs the page faults of a new array cost as much as the product
     V *= signs
     return Factors(U, s, V)
 
 
 class _Bidiagonal:
-    """Orthonormal bases with A V = U B and A^T U = V B^T + fresh T on the columns of U that are ``bound``.
+    """Orthonormal bases with A V = U B and A^T U = V B^T, plus fresh T on the columns ``bound`` of U.
 
-    B is in a ``unit`` in which squares of A's singular values neither overflow nor vanish.
+    A is divided by ``unit``, so that squares of its singular values neither overflow nor underflow.
     """
 
     def __init__(self, A: KernelOperator, At: KernelOperator, capacity: int, rng: np.random.Generator) -> None:
@@ -120,13 +120,13 @@ class _Bidiagonal:
         self.bound, self.T = slice(0, 0), np.zeros((0, 0), dtype=A.dtype)
 
     def random(self, block: int) -> np.ndarray:
-        """A block of random directions orthogonal to V; nothing is bound to it."""
+        """Return random orthonormal directions orthogonal to V; no column of U is bound to them."""
         self.bound, self.T = slice(0, 0), np.zeros((block, 0), dtype=self.V.dtype)
         directions = self.rng.standard_normal((self.V.shape[0], block)).astype(self.V.dtype)
         return orthonormalise(directions, self.V[:, : self.size], 0.0, self.rng)[0]
 
     def grow(self, fresh: np.ndarray) -> np.ndarray:
-        """Take a block into V and its image into U; return the next block."""
+        """Append a block to V and its orthonormalised image to U; return the next block for V."""
         old, new = slice(0, self.size), slice(self.size, self.size + fresh.shape[1])
         self.V[:, new] = fresh
         image = self.A._matmat(fresh)
@@ -156,10 +156,10 @@ class _Bidiagonal:
             image /= self.unit
 
     def _drifts_by(self, R: np.ndarray) -> bool:
-        """Note how far the next block of U drifts, and say whether that is too far from orthogonal to the others.
+        """Update the bound on the loss of orthogonality in U, and return whether the next block exceeds it.
 
-        U^T (A v - U T^T) = (I - U^T U) T^T: what the last block has lost comes back in the next one, |T| / |R| times.
-        That is a bound; what is truly lost is far less.
+        U^T (A v - U T^T) = (I - U^T U) T^T: the next block inherits the loss of the last one, multiplied by |T| / |R|.
+        This is an upper bound; the actual loss is far smaller.
         """
         eps, bond, least = self.info.eps, length(self.T), least_pivot(R)
         self.scale = max(self.scale, bond, length(R), self.info.tiny**0.5)
@@ -169,7 +169,7 @@ class _Bidiagonal:
         return drifts
 
     def solve(self) -> None:
-        """Decompose B = P diag(s) Q^T, and find |A^T u - s v| for each triplet."""
+        """Compute the SVD B = P diag(s) Q^T and the residual |A^T u - s v| of each triplet."""
         B = self.B[: self.size, : self.size]
         check_finite(B)
         self.P, self.s, Qt = np.linalg.svd(B)
@@ -177,14 +177,14 @@ class _Bidiagonal:
         self.residuals = np.linalg.norm(self.T @ self.P[self.bound], axis=0)
 
     def is_leading(self, k: int, tol: float) -> bool:
-        """Whether what follows the k leading triplets has shown that it does not belong among them."""
+        """Whether triplet k + 1 is known accurately enough to rule it out of the k leading ones."""
         if self.size <= k:
             return False
         following, unsure = self.s[k], self.residuals[k]
         return bool(following + unsure <= self.s[k - 1] or unsure <= tol**0.5 * self.s[0])
 
     def shrink(self, size: int) -> None:
-        """Keep the leading triplets as the bases; the next block is then bound to all of them."""
+        """Thick restart: the leading triplets become the bases, and the next block is bound to all of them."""
         for basis, turn in ((self.U, self.P), (self.V, self.Q)):
             for rows in slices_of(len(basis), CHUNK_ROWS):
                 basis[rows, :size] = basis[rows, : self.size] @ turn[:, :size]
@@ -195,7 +195,7 @@ class _Bidiagonal:
         self.P = self.Q = np.eye(size, dtype=self.B.dtype)
 
     def triplets(self, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The k leading triplets; the bases are given up, for on large graphs memory ends here first."""
+        """Return the k leading triplets; the bases are freed, because memory use on large graphs peaks here."""
         U = self.U[:, : self.size] @ self.P[:, :k]
         del self.U
         V = self.V[:, : self.size] @ self.Q[:, :k]
@@ -209,13 +209,13 @@ class _Bidiagonal:
 
 
 class _Pace:
-    """How fast the residual falls, and so when to look again; ``patience`` is the cost of a look in steps."""
+    """Schedule of convergence checks from the decay of the residual; ``patience`` is the cost of a check in steps."""
 
     def __init__(self, patience: int) -> None:
         self.patience, self.step, self.height = max(1, patience), 0, np.inf
 
     def next_look(self, step: int, excess: float) -> int:
-        """The step at which, at the pace since the last look, half of the remaining fall is done; sooner if cheap."""
+        """Step at which, by extrapolation, log(excess) will have halved; at most ``patience`` steps ahead."""
         height = float(np.log(max(excess, 1.0)))
         fall = (self.height - height) / (step - self.step)
         self.step, self.height = step, height
@@ -228,8 +228,8 @@ def orthonormalise(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (W, H, R) with Y = Q H + W R and W orthonormal and orthogonal to Q; overwrites Y.
 
-    Columns of Y that all but vanish beside ``scale`` point where rounding sends them, which may be into Q. Noise of the
-    size of rounding gives them a direction of their own, and further passes make it orthogonal.
+    Columns of Y that are negligible relative to ``scale`` have a direction set by rounding errors, possibly in the span
+    of Q. They are perturbed by random noise of the size of rounding, and further passes orthogonalise the result.
     """
     H = Q.T @ Y
     Y -= Q @ H
@@ -240,7 +240,7 @@ def orthonormalise(
         return W, H, R
     Y += eps * scale * rng.standard_normal(Y.shape).astype(Y.dtype)
     W, R = qr(Y)
-    for _ in range(2):  # one pass is not enough where Q leaves hardly any room
+    for _ in range(2):  # one pass is not enough if Q nearly spans the space
         G = Q.T @ W
         W, S = qr(W - Q @ G)
         H, R = H + G @ R, S @ R
@@ -248,7 +248,7 @@ def orthonormalise(
 
 
 def unit_of(image: np.ndarray) -> float:
-    """A power of two like the size of a matrix, from its image of random directions: 1 if it is harmless, 0 if nil."""
+    """Power of two near the scale of a matrix, from its product with random vectors; 1 if safe to square, 0 if zero."""
     peak, info = float(np.abs(image).max()), np.finfo(image.dtype)
     if peak == 0 or float(info.tiny) ** 0.25 < peak < float(info.max) ** 0.25 or not np.isfinite(peak):
         return float(peak > 0)
@@ -256,18 +256,18 @@ def unit_of(image: np.ndarray) -> float:
 
 
 def length(Y: np.ndarray) -> float:
-    """The Frobenius norm. Blocks are small and asked at every step, where numpy's own takes longer to begin."""
+    """Frobenius norm, with less overhead than ``np.linalg.norm`` on the small blocks of each step."""
     flat = Y.ravel(order="K")
     return math.sqrt(flat @ flat)
 
 
 def least_pivot(R: np.ndarray) -> float:
-    """The least magnitude on the diagonal of a triangle, which is often but one number."""
+    """Smallest magnitude on the diagonal of a triangular matrix, with a fast path for the common 1 x 1 case."""
     return abs(float(R[0, 0])) if len(R) == 1 else float(np.abs(R.diagonal()).min())
 
 
 def qr(Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Thin QR of a tall matrix, by Cholesky of its Gram matrix where that is accurate, else by reflections."""
+    """Thin QR of a tall matrix, by Cholesky of its Gram matrix where that is accurate, else by Householder."""
     if Y.shape[1] == 1 and (size := length(Y)) > np.finfo(Y.dtype).tiny ** 0.5:
         return Y / size, np.array([[size]], dtype=Y.dtype)
     try:
@@ -281,12 +281,12 @@ def qr(Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     Q = times(Y, inverse)
     if condition < BEST_FOR_CHOLESKY:
         return Q, R
-    Q, S = qr(Q)  # the first pass left eps condition^2; the second is at rounding
+    Q, S = qr(Q)  # the first pass is orthonormal to eps condition^2, the second to rounding
     return Q, S @ R
 
 
 def _tall_qr(Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Reflections on chunks that fit the cache, a thread to each, and then on the chunks' triangles."""
+    """Tall-skinny QR: Householder QR of chunks that fit the cache, in parallel, then of their stacked triangles."""
     if Y.shape[0] < 2 * CHUNK_ROWS:
         return np.linalg.qr(Y)
     rows = slices_of(Y.shape[0], CHUNK_ROWS)
@@ -300,6 +300,6 @@ def _tall_qr(Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _agree(s: np.ndarray, other: np.ndarray, tol: float) -> bool:
-    """Whether singular values are the same to the tolerance, which is relative to the largest."""
+    """Whether singular values agree to a relative error of sqrt(tol), plus tol times the largest."""
     least = np.finfo(s.dtype).tiny ** 0.5
     return bool(np.allclose(s, other, rtol=np.sqrt(tol), atol=tol * s[0] + least))

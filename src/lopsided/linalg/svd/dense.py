@@ -1,4 +1,4 @@
-"""The full decomposition of a dense matrix, by whichever driver converges."""
+"""Full SVD of a dense matrix by LAPACK, with fallback drivers for the case that one does not converge."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ...exceptions import FallbackWarning, warn
 from ...operators.base import KernelOperator
 from ..factors import Factors
 
-# Divide and conquer is an order of magnitude faster than QR iteration but now and then fails to converge, and two
-# builds of it fail on different matrices; QR iteration hardly ever does.
+# Divide and conquer (gesdd) is an order of magnitude faster than QR iteration (gesvd) but occasionally fails to
+# converge, and the builds in numpy and scipy fail on different matrices. QR iteration almost never fails.
 DRIVERS: dict[str, Callable[[np.ndarray], Any]] = {
     "numpy gesdd": lambda K: np.linalg.svd(K, full_matrices=False),
     "scipy gesdd": lambda K: scipy.linalg.svd(K, full_matrices=False, check_finite=False),
@@ -22,7 +22,7 @@ DRIVERS: dict[str, Callable[[np.ndarray], Any]] = {
 
 
 def lapack(A: KernelOperator, k: int) -> Factors:
-    """The k leading triplets from all of them. Cost O(n m min(n, m)) time and about four such matrices of memory."""
+    """Full dense SVD, truncated to k triplets. Cost: O(n m min(n, m)) time, memory for about four n x m matrices."""
     U, s, Vt = _svd(A.take())
     return Factors(U[:, :k], s[:k], Vt[:k].T).canonical()
 

@@ -11,7 +11,7 @@ from ..factors import Factors
 
 
 def propack(A: KernelOperator, k: int, *, rng: np.random.Generator, tol: float = 0.0) -> Factors:
-    """PROPACK: accurate small singular values, one column at a time; ARPACK takes over if it stalls."""
+    """Leading triplets by PROPACK: small singular values are accurate; falls back to ARPACK if PROPACK fails."""
     try:
         return _svds(A, k, "propack", rng, tol)
     except (np.linalg.LinAlgError, RuntimeError) as error:
@@ -20,7 +20,7 @@ def propack(A: KernelOperator, k: int, *, rng: np.random.Generator, tol: float =
 
 
 def arpack(A: KernelOperator, k: int, *, rng: np.random.Generator, tol: float = 0.0) -> Factors:
-    """ARPACK on A^T A: singular values below sqrt(eps) of the largest lose digits; PROPACK takes over if it stalls."""
+    """Leading triplets by ARPACK on A^T A, inaccurate below sqrt(eps) s_1; falls back to PROPACK if ARPACK fails."""
     try:
         return _svds(A, k, "arpack", rng, tol)
     except ArpackError as error:
@@ -29,10 +29,10 @@ def arpack(A: KernelOperator, k: int, *, rng: np.random.Generator, tol: float = 
 
 
 def _svds(A: KernelOperator, k: int, solver: str, rng: np.random.Generator, tol: float) -> Factors:
-    At = A.T  # once: to transpose a sparse matrix for every product would cost more than the product
+    At = A.T  # once: transposing a sparse matrix for every product would cost more than the product
     operator = LinearOperator(A.shape, matvec=A.matvec, rmatvec=At.matvec, matmat=A.matmat, dtype=A.dtype)
     V = svds(operator, k, solver=solver, rng=rng, tol=tol, return_singular_vectors="vh")[2].T
-    # Their vectors are orthonormal to about 1e-10, or not at all if A vanishes; one product mends both sides.
+    # svds returns vectors orthonormal to about 1e-10, or not at all if A is zero; one product corrects both sides.
     V = np.linalg.qr(V)[0]
     U, s, Wt = np.linalg.svd(A @ V, full_matrices=False)
     return Factors(U, s, V @ Wt.T).canonical()

@@ -1,4 +1,4 @@
-"""Which solver: a table, a pure choice that can be asked, and the call."""
+"""SVD solvers: the table of solvers, the automatic choice as a pure function, and the call."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from .dense import lapack
 from .lanczos import arpack, propack
 
 LARGE = 1 << 28  # entries of a matrix that takes seconds to evaluate once
-SMALL = 300  # rows or columns up to which a full decomposition takes milliseconds
-SHARE = 6  # rows or columns for each component, below which a Krylov space costs as much as a full decomposition
-LAPACK_COPIES = 5  # arrays of the matrix's size that there are at once: a copy to overwrite, both factors, work space
-MANY_TRIPLETS = 32  # triplets from which bases cost more than sparse products, and blocks make them cheaper
-CHEAP_PRODUCT = 1 << 21  # multiplications up to which the fewest columns in all win over many at once
+SMALL = 300  # min(n, m) up to which a full decomposition takes milliseconds
+SHARE = 6  # min(n, m) / k below which a Krylov space costs as much as a full decomposition
+LAPACK_COPIES = 5  # arrays of the matrix's size held at once: a copy to overwrite, both factors, workspace
+MANY_TRIPLETS = 32  # triplets from which orthogonalisation costs more than sparse products, and blocks make it cheaper
+CHEAP_PRODUCT = 1 << 21  # multiplications per column below which one column at a time, the fewest in all, is fastest
 
 
 class Choice(NamedTuple):
-    """A solver and why it was taken; ``over_budget`` if the matrix was too large to store."""
+    """Name of a solver and the reason for choosing it; ``over_budget`` if the matrix was too large to store."""
 
     name: str
     reason: str
@@ -46,24 +46,24 @@ def choose(
     itemsize: int = 8,
     landmarks: bool = False,
 ) -> Choice:
-    """Choose a solver from numbers alone.
+    """Choose a solver from shape, rank, cost and memory budget, without access to the data.
 
     Parameters
     ----------
     shape : tuple of int
         (n, m).
     k : int
-        Triplets wanted.
+        Number of triplets.
     work : int
         Multiplications in a product with one column.
     budget : int
-        Bytes.
+        Memory budget in bytes.
     recomputed : bool, default=False
-        Whether entries are evaluated anew for each product.
+        Whether kernel values are evaluated again for each product.
     itemsize : int, default=8
-        Bytes of a number.
+        Bytes per matrix entry.
     landmarks : bool, default=False
-        Whether a few points may stand for all of them where all would take long.
+        Whether the Nystrom approximation is allowed, for matrices that are recomputed and large.
 
     Examples
     --------
@@ -89,9 +89,9 @@ def choose(
 
 
 def block_size(shape: tuple[int, int], k: int, *, work: int, recomputed: bool = False) -> int:
-    """Columns multiplied at once: many where a product is dear whatever its width, one where it is cheap or sparse.
+    """Block width of the Krylov solver: wide where the cost of a product hardly depends on it, one if cheap or sparse.
 
-    Where many triplets are wanted bases cost more than products, and blocks make the bases cheaper.
+    If many triplets are wanted, orthogonalisation costs more than products, and blocks make it cheaper.
     """
     n, m = shape
     if recomputed:
@@ -110,9 +110,9 @@ def factorise(
     budget: int,
     rng: np.random.Generator,
 ) -> tuple[Factors, Choice]:
-    """The k leading singular triplets of an operator, and the choice that was made.
+    """Compute the k leading singular triplets of an operator; return them and the choice of solver.
 
-    An operator that can be condensed to a smaller one is, unless that is too small to have k triplets with some spare.
+    An operator that can be condensed is replaced by the smaller one if that has at least k triplets and a margin.
     """
     condensed = A.condensed()
     if condensed is None or k + 2 * EXTRA > min(condensed.operator.shape):
@@ -126,9 +126,9 @@ def factorise(
 def factorise_energy(
     A: KernelOperator, share: float, *, solver: str = "auto", tol: float = 0.0, budget: int, rng: np.random.Generator
 ) -> tuple[Factors, Choice]:
-    """The fewest leading triplets that hold a share of the energy, the sum of squared singular values.
+    """Compute the fewest leading triplets that hold a share of the energy, the sum of squared singular values.
 
-    Cost O(n m) for the energy, and factorisations of doubling rank.
+    Cost: O(n m) for the energy, and factorisations with ranks that double until the share is reached.
     """
     norm = A.norm()
     wanted = share if norm > 0 else 0.0
@@ -162,18 +162,18 @@ def _lapack_bytes(shape: tuple[int, int], itemsize: int) -> int:
 
 
 def _room(A: KernelOperator, k: int) -> int:
-    """Columns of the widest block that leaves a Krylov space room for k triplets."""
+    """Largest block width for which a Krylov space of this operator has room for k triplets."""
     return (min(A.shape) - k) // 2
 
 
 def _krylov(A: KernelOperator, k: int, *, rng: np.random.Generator, tol: float, budget: int) -> Factors:
-    """In blocks that suit the operator; half of the budget is for the matrix."""
+    """Block Krylov with a block width that suits the operator; half of the budget is reserved for the matrix."""
     block = min(_room(A, k), block_size(A.shape, k, work=A.work, recomputed=A.recomputed))
     return krylov(A, k, rng=rng, tol=tol, block=block, budget=budget // 2)
 
 
 def _lapack(A: KernelOperator, k: int) -> Factors:
-    """After a product that shows the entries to be finite: the drivers do not look."""
+    """LAPACK, after a product that reveals entries that are not finite, which the drivers do not check."""
     check_finite(A @ np.ones((A.shape[1], 1), dtype=A.dtype))
     return lapack(A, k)
 
@@ -181,7 +181,7 @@ def _lapack(A: KernelOperator, k: int) -> Factors:
 def _in_units(
     solve: Callable[..., Factors], A: KernelOperator, k: int, *, rng: np.random.Generator, tol: float
 ) -> Factors:
-    """Solvers that square singular values, on a matrix whose squares neither overflow nor vanish."""
+    """Apply a solver that squares singular values to a rescaled matrix, so that squares do not over- or underflow."""
     image = A @ rng.standard_normal((A.shape[1], 1)).astype(A.dtype)
     check_finite(image)
     unit = unit_of(image)
@@ -191,7 +191,7 @@ def _in_units(
     return replace(factors, s=factors.s * factors.s.dtype.type(unit))
 
 
-# Operator and k, and by name rng, tol and budget, of which each takes what it needs.
+# Every solver is called as solver(A, k, rng=..., tol=..., budget=...) and ignores the arguments it does not need.
 SOLVERS: dict[str, Callable[..., Factors]] = {
     "lapack": lambda A, k, **_: _lapack(A, k),
     "krylov": _krylov,
