@@ -1,1 +1,1 @@
-"""The saddle systems of least-squares machines, and the ways to solve them."""
+"""Saddle-point systems of least-squares support vector machines, and their solvers."""

@@ -1,4 +1,4 @@
-"""The saddle system of any operator, by minimal residuals: products and nothing else."""
+"""MINRES for the saddle system of any kernel operator; it needs only matrix products."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from ...operators.base import KernelOperator
 from ...operators.stored import Stored
 from .system import Closeness, Duals, HeldOut, Saddle, System
 
-TOLERANCE = 1e-10  # relative residual at which to stop
-STEPS = 2000  # at most; a warning follows
-TINY = np.finfo(float).tiny  # in place of lengths that are zero and divide
+TOLERANCE = 1e-10  # default relative residual at which to stop
+STEPS = 2000  # maximum number of iterations; a ConvergenceWarning follows
+TINY = np.finfo(float).tiny  # lower bound on norms used as divisors, so that zero columns stay finite
 
 
 class Minres(Saddle):
-    """MINRES on [I/C, B; B', I/C] with the centring as a projection, all right-hand sides at once.
+    """MINRES on [I/C, B; B', I/C] for all right-hand sides at once; centring is applied as a projection.
 
-    Cost: a product with K and one with K' for each step, memory of a dozen (n, k) arrays. The steps grow with
-    C sigma_max; for C below 1 / sigma_max the matrix is positive definite and they are few.
+    Cost: one product with K and one with K' per iteration, and the memory of a dozen (n, k) arrays. The number of
+    iterations grows with C sigma_max; it is small for C below 1 / sigma_max, where the matrix is positive definite.
 
     Parameters
     ----------
     A : KernelOperator of shape (n, n)
     tol : float
-        Relative residual at which to stop; 0 is 1e-10.
+        Relative residual at which to stop; 0 means 1e-10.
     kept : array of int, default=None
-        The samples to train on; None is all.
+        Indices of the training samples; None means all.
     """
 
     def __init__(self, A: KernelOperator, tol: float = 0.0, kept: np.ndarray | None = None) -> None:
@@ -38,29 +38,29 @@ class Minres(Saddle):
 
     @property
     def leaves_one_out(self) -> bool:
-        """False: an iteration has no inverse to look into."""
+        """Always False: the iteration does not compute entries of the inverse."""
         return False
 
     def at(self, C: float) -> MinresSystem:
-        """The system at one C; there is nothing to factorise."""
+        """Return the system at one C, without a factorisation."""
         return MinresSystem(self, C)
 
     def restricted(self, kept: np.ndarray) -> Minres:
-        """Slice a matrix; keep any other operator and project onto fewer samples."""
+        """Restrict to the samples ``kept``: slice a stored matrix, and embed vectors in the full operator otherwise."""
         if isinstance(self.A, Stored):
             return Minres(Stored(self.A.K[kept][:, kept]), self.tol)
         return Minres(self.A, self.tol, self.kept[kept])
 
 
 class MinresSystem(System):
-    """The operator at one C."""
+    """The system at one C, solved by MINRES."""
 
     def __init__(self, saddle: Minres, C: float) -> None:
         super().__init__(saddle.A, C, len(saddle.kept))
         self.saddle = saddle
 
     def inverse(self, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Iterate until every column is solved."""
+        """Iterate until the residual of every column is below ``tol``; warn if ``STEPS`` iterations do not suffice."""
         x, left = minres(self._multiply, np.stack([R1, R2]), self.saddle.tol)
         if not left <= self.saddle.tol:
             warn(
@@ -71,18 +71,18 @@ class MinresSystem(System):
         return x[0], x[1]
 
     def leave_one_out(self, Y: np.ndarray, duals: Duals) -> HeldOut:
-        """An iteration has no inverse to look into."""
+        """Raise an error: exact leave-one-out needs the diagonal of the inverse."""
         raise NotImplementedError("minres has no exact leave-one-out; leave folds out")
 
     def closeness(self) -> Closeness | None:
-        """Unknown: the iteration warns by itself if it does not get there."""
+        """Return None: the condition number is unknown, and MINRES warns if it does not converge."""
         return None
 
     def _multiply(self, x: np.ndarray) -> np.ndarray:
         return x / self.C + self._offdiagonal(x - x.mean(axis=1, keepdims=True))
 
     def _products(self, a: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """K c and K'a for the samples that are kept, the others being zero."""
+        """K c and K'a on the kept samples, with zero duals for all others."""
         kept = self.saddle.kept
         if len(kept) == self.A.shape[0]:
             return super()._products(a, c)
@@ -93,9 +93,9 @@ class MinresSystem(System):
 
 
 def minres(multiply: Callable[[np.ndarray], np.ndarray], r: np.ndarray, tol: float) -> tuple[np.ndarray, float]:
-    """Minimal residuals for a symmetric operator on stacks (2, m, k), each of the k columns with its own recurrence.
+    """MINRES for a symmetric operator on arrays of shape (2, m, k); each of the k columns has its own recurrence.
 
-    Returns the solutions and the largest relative residual. Paige and Saunders (1975).
+    Returns the solutions and the largest relative residual. See Paige and Saunders (1975).
     """
     x, w, w_before, v_before = (np.zeros_like(r) for _ in range(4))
     size = _norm(r)
@@ -122,5 +122,5 @@ def minres(multiply: Callable[[np.ndarray], np.ndarray], r: np.ndarray, tol: flo
 
 
 def _norm(x: np.ndarray) -> np.ndarray:
-    """The lengths of the columns."""
+    """Euclidean norms of the k columns, shape (k,)."""
     return np.sqrt(np.einsum("hik,hik->k", x, x))

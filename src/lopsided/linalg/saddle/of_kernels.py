@@ -1,4 +1,4 @@
-"""The saddle systems of a kernel on samples, from the whole matrix or from landmarks."""
+"""Saddle systems of a kernel on training samples, from the full kernel matrix or from landmarks."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from .solvers import build_saddle
 from .spectral import Spectral, of_landmarks
 from .system import Duals, Saddle
 
-N_LANDMARKS = 1000  # by default
-KEPT = 0.7  # components for each landmark; the last ones are mostly rounding
+N_LANDMARKS = 1000  # default number of landmarks
+KEPT = 0.7  # components per landmark; the trailing ones are mostly rounding error
 
 
 @dataclass(frozen=True)
 class KernelSaddle:
-    """Saddle systems, and the points that new samples are compared with.
+    """Saddle systems together with the kernel and the points needed for out-of-sample evaluation.
 
     Attributes
     ----------
     saddle : Saddle
-        The systems of the kernel matrix.
+        The systems of the kernel matrix, for any C.
     choice : Choice
-        Which solver, and why.
+        Name of the solver and the reason for it.
     kernel : Kernel
-        The kernel that was used: normalised over the landmarks, if it sums over them.
+        The kernel used; with landmarks, SNE and StudentT may be normalised over the landmarks.
     X, Z : arrays or sparse matrices
-        Left and right points.
+        Left and right points with which new samples are compared.
     over_points : callable
-        Takes the duals of all samples, and the targets Y, to the duals of X and Z that make the same functions.
+        Maps (system, duals of all samples, targets Y) to duals over X and Z that define the same functions.
     """
 
     saddle: Saddle
@@ -61,9 +61,9 @@ def saddle_of_samples(
     tol: float,
     budget: int,
 ) -> KernelSaddle:
-    """The systems of the whole matrix k(X, Z); parameters as for :func:`build_saddle`.
+    """Build the systems of the full matrix k(X, Z); see :func:`build_saddle` for the parameters.
 
-    The matrix of a symmetric kernel on one set is made symmetric: what it differs by from its transpose is rounding.
+    The matrix of a symmetric kernel on one set is symmetrised, which removes rounding errors only.
     """
     A = as_operator(kernel, X, Z, budget=budget)
     if kernel.symmetric and X is Z and isinstance(A, Stored):
@@ -72,14 +72,14 @@ def saddle_of_samples(
     saddle, choice = build_saddle(
         A, solver=solver, largest_C=largest_C, many=many, damping=damping, tol=tol, budget=budget
     )
-    left = Z if isinstance(kernel, Precomputed) else X  # values are not kept: numbers name both sides
+    left = Z if isinstance(kernel, Precomputed) else X  # a precomputed K is not stored: indices stand for both sides
     return KernelSaddle(saddle, choice, kernel, left, Z, lambda _, duals, __: duals)
 
 
 def saddle_of_landmarks(
     kernel: Kernel, X: Array, choice: Choice, *, landmarks: str, n_landmarks: int | None, budget: int, seed: int
 ) -> KernelSaddle:
-    """The systems of the centred k(X, X) as landmarks give it, with seven components for every ten of them."""
+    """Build the systems of a centred Nystrom approximation of k(X, X), with 0.7 components per landmark."""
     count = min(N_LANDMARKS, X.shape[0]) if n_landmarks is None else n_landmarks
     found, _ = approximate(
         kernel,
@@ -92,7 +92,7 @@ def saddle_of_landmarks(
         seed=seed,
         center=True,
         over_landmarks=many_sums(kernel, X, X),
-        quiet=True,  # as many components as there are will do
+        quiet=True,  # fewer components than requested are acceptable here
     )
     left, right = found.landmarks
     saddle = Spectral.of_nystrom(found)

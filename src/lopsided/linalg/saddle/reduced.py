@@ -1,4 +1,4 @@
-"""The saddle system of a dense matrix, reduced to half its size."""
+"""The saddle system of a dense kernel matrix, reduced to half its size by block elimination."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from ..centring import centred, centred_twice
 from .block_lu import BlockLU, BlockLUSystem
 from .system import LU, BlockwiseSystem, Saddle, dense_lu, factorised
 
-REFINEMENTS = 8  # steps at most; as each must halve the change to go on, a few show whether they lead anywhere
+REFINEMENTS = 8  # maximum number of steps; each must halve the correction, so a few show whether refinement converges
 EPS = np.finfo(float).eps
-DIGITS = 1e-10  # relative error of the inverse's diagonal, which is not refined, above which the blocks are factorised
+DIGITS = 1e-10  # estimated relative error of the (unrefined) diagonal of the inverse above which BlockLU computes it
 
 
 class Reduced(Saddle):
     """LU of T = I/C^2 - B B', with B the centred kernel matrix: T a = R1/C - B R2 and c = C (R2 - B'a).
 
-    T squares what is ill conditioned, so every answer is refined with residuals of the system itself until it no longer
-    changes; where that fails, the blocks are factorised as they are. Cost O(n^3): a product and an LU of size n, about
-    a third of what the LU of the blocks takes; memory of four matrices.
+    Forming T squares the condition number, so every solution is refined with residuals of the full system until it no
+    longer changes; if refinement fails, :class:`BlockLU` solves the full system. Cost O(n^3): one product and one LU of
+    size n, about a third of the cost of :class:`BlockLU`, and the memory of four n x n matrices.
     """
 
     def __init__(self, A: KernelOperator) -> None:
@@ -32,16 +32,16 @@ class Reduced(Saddle):
         self.B = centred_twice(self.K)
 
     def at(self, C: float) -> ReducedSystem:
-        """Factorise at one C."""
+        """Factorise T at one C."""
         return ReducedSystem(self, C)
 
     def restricted(self, kept: np.ndarray) -> Reduced:
-        """Slice the matrix."""
+        """Restrict to the samples ``kept`` by slicing K."""
         return Reduced(Stored(self.K[kept][:, kept]))
 
 
 class ReducedSystem(BlockwiseSystem):
-    """LU factors of T at one C, and the residuals that mend what T loses."""
+    """The system at one C, solved by LU factors of T and iterative refinement."""
 
     def __init__(self, saddle: Reduced, C: float) -> None:
         super().__init__(saddle.A, C)
@@ -49,7 +49,7 @@ class ReducedSystem(BlockwiseSystem):
         self._factors = factorised(self._factorise, C)
 
     def inverse(self, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Solve with T, then refine."""
+        """Solve with T, then refine; fall back to the LU of the full system if refinement does not converge."""
         x = self._half(R1, R2)
         change = 1.0
         for _ in range(REFINEMENTS):
@@ -58,12 +58,12 @@ class ReducedSystem(BlockwiseSystem):
             if not change < before / 2:
                 break
             x += step
-            if change * (change / before) < EPS:  # the size of the step that would come next
+            if change * (change / before) < EPS:  # predicted size of the next correction
                 break
         return (x[0], x[1]) if change < np.sqrt(EPS) else self._whole.inverse(R1, R2)
 
     def blocks(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """From N_aa = T^-1 / C, N_ac = -C N_aa B and N_cc = C I + C^2 B' N_aa B, less the part of the offsets."""
+        """Use N_aa = T^-1 / C, N_ac = -C N_aa B, N_cc = C I + C^2 B' N_aa B, less the contribution of the offsets."""
         n = len(self.B)
         if EPS * np.square(self.C * self.B).sum() > DIGITS:
             return self._whole.blocks()
@@ -92,4 +92,4 @@ class ReducedSystem(BlockwiseSystem):
 
     @cached_property
     def _whole(self) -> BlockLUSystem:
-        return BlockLU(Stored(self.B)).at(self.C)  # which has the same inverse, and smaller entries
+        return BlockLU(Stored(self.B)).at(self.C)  # B in place of K: same inverse on centred columns, smaller entries

@@ -1,4 +1,4 @@
-"""Which solver for a saddle system: a table, a pure choice that can be asked, the building and the warning."""
+"""Select and build the solver of a saddle system, and warn about systems that are nearly singular."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from .spectral import Spectral
 from .symmetric import Symmetric
 from .system import NEAR, Duals, Saddle, System
 
-DENSE_COPIES = 6  # n x n arrays that the dense solvers hold at once: the matrix, what is centred, factors, work space
-FEW = 4  # entries a row up to which factors of a graph's matrix stay about as sparse as the matrix
-MODERATE = 3000  # samples up to which a dense factorisation takes seconds
+DENSE_COPIES = 6  # n x n arrays that the dense solvers hold at once: K, its centred copy, factors, workspace
+FEW = 4  # stored entries per row up to which LU factors of a graph's matrix stay about as sparse as the matrix
+MODERATE = 3000  # number of samples up to which a dense factorisation takes seconds
 
 
 def choose_saddle(
     n: int, *, entries: int, budget: int, many: bool = False, symmetric: bool = False, is_sparse: bool = False
 ) -> Choice:
-    """Choose a solver from numbers alone.
+    """Choose a solver from the size, sparsity and symmetry of the kernel matrix; a pure function.
 
     Parameters
     ----------
     n : int
-        Samples.
+        Number of samples.
     entries : int
-        Multiplications in a product with one column; the stored entries of a sparse matrix.
+        Multiplications in a matrix-vector product; for a sparse matrix, the number of stored entries.
     budget : int
-        Bytes.
+        Memory budget in bytes.
     many : bool, default=False
-        Whether several C are wanted, or held-out predictions.
+        Whether several values of C or held-out predictions are needed.
     symmetric : bool, default=False
         Whether the matrix equals its transpose, entry by entry.
     is_sparse : bool, default=False
@@ -67,7 +67,7 @@ def choose_saddle(
 def build_saddle(
     A: KernelOperator, *, solver: str, largest_C: float, many: bool, damping: float, tol: float, budget: int
 ) -> tuple[Saddle, Choice]:
-    """The saddle systems of a kernel matrix by the solver asked for, or by the one that suits; and the choice made."""
+    """Build the saddle systems of a kernel matrix with the given solver, or with the one that "auto" selects."""
     choice = Choice(solver, "asked for")
     is_sparse = isinstance(A, Stored) and sparse.issparse(A.K)
     if solver == "auto" and damping:
@@ -107,7 +107,7 @@ SADDLE_SOLVERS = tuple(BUILDERS)
 
 
 def warn_if_near_singular(system: System) -> None:
-    """Say which singular value makes a system near to singular, and which C are safe."""
+    """Warn if a system is nearly singular, and name the singular value responsible and the safe values of C."""
     found = system.closeness()
     if found is None or found.rcond > NEAR:
         return
@@ -121,7 +121,7 @@ def warn_if_near_singular(system: System) -> None:
 
 
 def check_solution(system: System, duals: Duals) -> None:
-    """Refuse duals that have overflowed, and say which C are safe."""
+    """Raise an error if the duals have overflowed, and name the safe values of C."""
     if not all(np.isfinite(part).all() for part in duals):
         safe = 1 / largest_singular_value(system.A)
         raise ValueError(
@@ -130,6 +130,6 @@ def check_solution(system: System, duals: Duals) -> None:
 
 
 def largest_singular_value(A: KernelOperator) -> float:
-    """The largest singular value of the centred matrix, to rounding; a C below its reciprocal makes all definite."""
+    """Largest singular value of the centred matrix; for C below its reciprocal the system is positive definite."""
     leading, _ = factorise(Centered(A), 1, budget=sys.maxsize, rng=np.random.default_rng(0))
     return float(leading.s[0])
