@@ -1,1 +1,1 @@
-"""The asymmetric Nystrom method: where landmarks lie, and what follows from them for all points."""
+"""The asymmetric Nystrom method: choice of landmarks, and extension of their singular vectors to all points."""

@@ -1,4 +1,4 @@
-"""The Nystrom method from what a user asks for: a way to place landmarks, a number of them, a tolerance."""
+"""The Nystrom method with landmarks from a strategy, and as many of them as a tolerance requires."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from ..svd.solvers import Choice, choose
 from .nystrom import Nystrom, nystrom
 from .placing import PLACES, Landmarks, by_leverage, given_landmarks, pivoted, pivoting_bytes, uniform
 
-FEWEST, MOST, EACH = 200, 2000, 20  # landmarks by default: EACH for each component, from FEWEST to MOST
-FIRST = 4  # landmarks for each component at which a search begins
-GROWTH = 2  # times as many landmarks at the next attempt of a search
-MANY_SUMS = 1 << 28  # kernel values that denominators over all points may cost, unless they are asked for
-LEAST_SPARE = 4  # triplets beyond those wanted, for the estimate; as many as those wanted if they are more
-HELD_OUT = 128  # rows, and columns, at least, on which the accuracy is estimated
-HELD_OUT_EACH = 4  # such rows, and columns, for each component, if that is more
-SMALL_COPIES = 5  # arrays of the size of the landmarks' matrix, in double precision, that there are at once
+FEWEST, MOST, EACH = 200, 2000, 20  # default number of landmarks: EACH per component, clipped to [FEWEST, MOST]
+FIRST = 4  # landmarks per component in the first attempt of a search
+GROWTH = 2  # factor between the numbers of landmarks of successive attempts
+MANY_SUMS = 1 << 28  # kernel values above which denominators over all points are computed only on request
+LEAST_SPARE = 4  # fewest triplets beyond k for the estimate of eta, which uses max(LEAST_SPARE, k)
+HELD_OUT = 128  # fewest rows, and columns, on which eta is estimated
+HELD_OUT_EACH = 4  # held-out rows, and columns, per component, if that gives more than HELD_OUT
+SMALL_COPIES = 5  # float64 arrays of the size of the landmark matrix that are held at once
 
 Counts = tuple[int, int]
 
 
 class Attempt(NamedTuple):
-    """Numbers of left and of right landmarks that were tried, and the eta that was estimated for them."""
+    """Numbers of left and right landmarks in one attempt, and the eta estimated for it."""
 
     left: int
     right: int
@@ -56,22 +56,24 @@ def approximate(
     over_landmarks: bool = False,
     quiet: bool = False,
 ) -> tuple[Nystrom, tuple[Attempt, ...]]:
-    """Place landmarks and apply :func:`nystrom`, with twice as many each time until eta is below ``tol``.
+    """Choose landmarks and apply :func:`nystrom`; double their number until the estimated eta is at most ``tol``.
+
+    Returns the approximation and the attempts that were made, an empty tuple if ``tol`` is zero.
 
     Parameters
     ----------
     kernel, X, Z, k, plain, center, over_landmarks, quiet
         As for :func:`nystrom`.
     landmarks : str or pair
-        A strategy, or row numbers or points for the left and for the right.
+        Name of a strategy, or a pair (left, right) of row numbers or points.
     n_landmarks : int, pair of int or None
-        How many, or how many to begin with if there is a tolerance.
+        Number of landmarks per side; with a tolerance, the number in the first attempt.
     tol : float, default=0.0
-        Bound on the estimate of eta; zero asks for no estimate.
+        Upper bound on the estimate of eta; if zero, eta is not estimated.
     budget : int
-        Bytes for blocks and for the matrix of the landmarks.
+        Bytes for blocks of kernel values and for the landmark matrix.
     seed : int, default=0
-        Of everything random.
+        Seed of all random choices.
     """
     shape = X.shape[0], Z.shape[0]
     searching = tol > 0 and isinstance(landmarks, str)
@@ -113,7 +115,7 @@ def approximate(
 
 
 def landmark_choice(kernel: Kernel, X: Array, Z: Array, k: float, *, solver: str, budget: int) -> Choice | None:
-    """Landmarks, if they are asked for or if the matrix is dense and large; None leaves the choice to others."""
+    """The choice of the Nystrom solver if it is requested, or if the matrix is dense and large; otherwise None."""
     if solver == "nystrom":
         return Choice("nystrom", "asked for")
     if solver != "auto" or (sparse.issparse(X) and sparse.issparse(Z)):
@@ -128,26 +130,27 @@ def landmark_choice(kernel: Kernel, X: Array, Z: Array, k: float, *, solver: str
 
 
 def many_sums(kernel: Kernel, X: Array, Z: Array) -> bool:
-    """Whether a fitted kernel's denominators would take long: it is normalised over points that are dense and many."""
+    """Whether the denominators of a normalised kernel are expensive: sums over dense points, above MANY_SUMS values."""
     over_sparse = any(sparse.issparse(side) for side in _summed_over(kernel, X, Z))
     return kernel.normalised and not over_sparse and X.shape[0] * Z.shape[0] > MANY_SUMS
 
 
 def _summed_over(kernel: Kernel, X: Array, Z: Array) -> list[Array]:
-    """What makes one side dear is a sum over the other."""
+    """The sides that the kernel sums over: a side that is expensive to prepare needs sums over the other side."""
     return [side for side, cheap in ((Z, kernel.left_is_cheap), (X, kernel.right_is_cheap)) if not cheap]
 
 
 def estimate_eta(result: Nystrom, X: Array, Z: Array, rng: np.random.Generator) -> float:
     """The 2024 paper's eta (section 4.4), estimated from a few rows and columns of the matrix.
 
-    eta is the mean over both sides' vectors of 1 - |cosine| with the exact ones, weighted by s_i / s_1. The exact ones
-    are not known. In place of the left ones stand the columns of K V on some rows H that are held out: a power step
-    brings nearer the space that they span. In it they are turned by the right singular vectors of B, the least-squares
-    solution of U[H] B = (K V)[H]. The right side is treated alike. Spare triplets show what the last ones are mixed
-    with. What lives on a few rows that are neither landmarks nor held out is not seen.
+    eta is the mean of 1 - |cosine| between approximate and exact singular vectors, weighted by s_i / s_1, with both
+    sides added. The exact vectors are unknown. The estimate replaces the left ones by K V on held-out rows H, because
+    a power step moves the span towards that of the exact vectors. Within this span, the vectors are rotated by the
+    right singular vectors of B, the least-squares solution of U[H] B = (K V)[H]. The right side is treated likewise.
+    Spare triplets beyond k reveal which vectors the last ones are mixed with. The estimate cannot detect structure on
+    a few rows that are neither landmarks nor held out.
 
-    Cost: h (n + m) kernel values for h held-out rows and as many columns: 128, or four for each triplet if more.
+    Cost: h (n + m) kernel values for h held-out rows and h columns, where h is 128, or four per triplet if more.
     """
     factors, (rows, columns) = result.factors, result.landmarks
     total = 0.0
@@ -171,14 +174,14 @@ def estimate_eta(result: Nystrom, X: Array, Z: Array, rng: np.random.Generator) 
 
 
 def _whitening(vectors: np.ndarray) -> np.ndarray:
-    """A triangle T that makes the columns of vectors @ T orthonormal; those of the plain extension are not."""
+    """Triangular T such that vectors @ T has orthonormal columns, which the plain extension does not have."""
     gram = (vectors.T @ vectors).astype(float)
-    gram.flat[:: len(gram) + 1] += np.finfo(float).eps * np.trace(gram)  # columns may be parallel
+    gram.flat[:: len(gram) + 1] += np.finfo(float).eps * np.trace(gram)  # parallel columns would make it singular
     return np.linalg.inv(np.linalg.cholesky(gram)).T
 
 
 def _held_out(n: int, known: np.ndarray | None, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Numbers of rows at random; landmarks are among them only if there are too few others."""
+    """Random row numbers, in ascending order; includes landmarks only if there are too few other rows."""
     order = rng.permutation(n)
     if known is not None:
         order = order[np.argsort(np.isin(order, known), kind="stable")]
@@ -186,13 +189,13 @@ def _held_out(n: int, known: np.ndarray | None, count: int, rng: np.random.Gener
 
 
 def _lengths(landmarks: Any) -> Counts:
-    """How many landmarks were given."""
+    """Numbers of left and right landmarks that the user gave."""
     left, right = (np.shape(side)[0] if np.ndim(side) or sparse.issparse(side) else 1 for side in landmarks)
     return left, right
 
 
 def _counts(n_landmarks: int | Counts | None, k: int | float, shape: Counts, searching: bool) -> Counts:
-    """Landmarks to begin with on the left and on the right."""
+    """Numbers of left and right landmarks, of the first attempt if there is a search."""
     n, m = shape
     if n_landmarks is None:
         each = MOST if k < 1 else int(FIRST * k if searching else np.clip(EACH * k, FEWEST, MOST))
@@ -212,17 +215,17 @@ def _counts(n_landmarks: int | Counts | None, k: int | float, shape: Counts, sea
 def _place(
     landmarks: Any, kernel: Kernel, X: Array, Z: Array, *, counts: Counts, solve: Callable[..., Nystrom], seed: int
 ) -> tuple[Landmarks, Landmarks]:
-    """Landmarks of both sides, by a strategy or as given."""
+    """Landmarks of both sides, from a strategy or from the user's row numbers or points."""
     if not isinstance(landmarks, str):
         left, right = landmarks
         return given_landmarks(left, X, "left"), given_landmarks(right, Z, "right")
     if landmarks == "kmeans" and looks_up(kernel):
         what = "values only" if isinstance(kernel, Precomputed) else "numbers of nodes, which have no means"
         raise ValueError(f"landmarks='kmeans' needs points, and {type(kernel).__name__} has {what}; take another way")
-    rngs = [np.random.default_rng([seed, side]) for side in (0, 0 if X is Z else 1)]  # a symmetric matrix stays so
+    rngs = [np.random.default_rng([seed, side]) for side in (0, 0 if X is Z else 1)]  # keeps K symmetric
     if landmarks == "pivoted":
         return pivoted(kernel, X, Z, counts, rngs[0])
-    place = PLACES.get(landmarks, uniform)  # with which leverage begins
+    place = PLACES.get(landmarks, uniform)  # leverage scores come from a uniform sample
     left = place(X, counts[0], rngs[0])
     if X is Z and counts[0] == counts[1]:
         right, rngs[1] = left, deepcopy(rngs[0])
@@ -235,7 +238,7 @@ def _place(
 
 
 def _bytes(landmarks: Any, counts: Counts, shape: Counts) -> int:
-    """Memory for the matrix of the landmarks, or for the pivoting that finds them, and for a block on every thread."""
+    """Memory for the landmark matrix, or for the pivoting that selects the landmarks, plus a block per thread."""
     small = SMALL_COPIES * 8 * counts[0] * counts[1]
     if isinstance(landmarks, str) and landmarks == "pivoted":
         small = max(small, pivoting_bytes(counts, shape))

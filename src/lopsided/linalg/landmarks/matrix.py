@@ -1,4 +1,4 @@
-"""The matrix between the landmarks of both sides: weighted, centred, and decomposed."""
+"""The kernel matrix between left and right landmarks: its weighting, centring and decomposition."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from ..finite import check_finite
 from ..svd.solvers import factorise
 from .placing import Landmarks
 
-NOISE = 10  # in units of eps: singular values below this share of the matrix's norm are rounding
+NOISE = 10  # in units of eps: singular values below this multiple of the matrix's norm are rounding error
 
 
 @dataclass(frozen=True)
 class LandmarkMatrix:
-    """The kernel values between the landmarks, and what of them is decomposed.
+    """Kernel values between the landmarks, and the weighted, centred matrix that is decomposed.
 
     Attributes
     ----------
     K : array of shape (p, q)
         k(X_I, Z_J), in double precision.
     W : array of shape (p, q)
-        K with every row and every column multiplied by the root of its landmark's weight, and centred if asked for.
-        Centring is weighted, too; adding a number to a row of K then changes nothing.
+        K with every row and column multiplied by the square root of its landmark's weight, and centred if ``center``.
+        Centring uses the same weights, so that adding a constant to a row or column of K does not change W.
     roots : pair of arrays of shapes (p,) and (q,)
         Square roots of the weights.
     rounding : float
-        Singular values of W up to this one are rounding.
+        Singular values of W up to this value are rounding error.
     center : bool
         Whether W is centred.
     """
@@ -47,33 +47,33 @@ class LandmarkMatrix:
 
     @classmethod
     def of(cls, kernel: Kernel, landmarks: tuple[Landmarks, Landmarks], *, center: bool) -> Self:
-        """Evaluate the kernel in double precision whatever the data: the extension divides by singular values of W."""
+        """Evaluate the kernel, always in float64 because the extension divides by singular values of W."""
         rows, columns = landmarks
         K = between(kernel, _doubled(rows.points), _doubled(columns.points))
         roots = np.sqrt(rows.weights), np.sqrt(columns.weights)
         W = roots[0][:, None] * K * roots[1]
         eps = max(_eps(rows.points), _eps(columns.points))
-        rounding = NOISE * eps * float(np.linalg.norm(W))  # before centring, which may leave little else
+        rounding = NOISE * eps * float(np.linalg.norm(W))  # before centring, which may leave only rounding error
         if center:
             W = _orthogonal_to(roots[1], _orthogonal_to(roots[0], W).T).T
         return cls(K, W, roots, rounding, center)
 
     def holding(self, share: float) -> int:
-        """How many triplets of W hold a share of its energy, the sum of squared singular values."""
+        """Number of leading triplets of W that hold a share of its energy, the sum of squared singular values."""
         energy = np.cumsum(np.linalg.svd(self.W, compute_uv=False) ** 2)
         return 1 + int(np.searchsorted(energy, share * energy[-1]))
 
     def triplets(self, count: int, rng: np.random.Generator) -> Factors:
-        """Leading triplets of W, as many as are above rounding, with the weights taken into the vectors."""
+        """At most ``count`` leading triplets of W above rounding; vectors are times the roots of the weights."""
         small = factorise(Stored(self.W), min(count, *self.W.shape), budget=sys.maxsize, rng=rng)[0]
         small = small.truncate(int(np.count_nonzero(self._counts(small.s))))
         (left, right), U, V = self.roots, small.U, small.V
-        if self.center:  # the last vectors are so only to rounding over their singular value, by which is divided
+        if self.center:  # vectors are orthogonal to the roots only up to eps / s, and the extension divides by s again
             U, V = _orthogonal_to(left, U), _orthogonal_to(right, V)
         return Factors(left[:, None] * U, small.s, right[:, None] * V)
 
     def eigenvectors(self, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """Leading eigenvectors of a symmetric W with the weights taken into them, and eigenvalues, largest first."""
+        """Leading eigenvectors of a symmetric W times the roots of the weights, and eigenvalues, by magnitude."""
         values, E = np.linalg.eigh(self.W)
         leading = np.argsort(-np.abs(values), kind="stable")[:count]
         leading = leading[self._counts(np.abs(values[leading]))]
@@ -81,7 +81,7 @@ class LandmarkMatrix:
         return root[:, None] * (_orthogonal_to(root, E) if self.center else E), values[leading]
 
     def _counts(self, s: np.ndarray) -> np.ndarray:
-        """Which singular values are above rounding; refuses a matrix that has none."""
+        """Mask of the singular values above rounding; raises ValueError if there are none."""
         counts = s > max(self.rounding, np.finfo(float).tiny)
         if not counts.any():
             what = "less its means " if self.center else ""
@@ -94,23 +94,23 @@ class LandmarkMatrix:
 
 
 def between(kernel: Kernel, X: Array, Z: Array) -> np.ndarray:
-    """The values k(X, Z), evaluated in the type of the points, on threads, and given in double precision."""
+    """Kernel values k(X, Z), evaluated in parallel in the dtype of the points and returned as float64."""
     K = as_operator(kernel, X, Z, budget=sys.maxsize).take().astype(float, copy=False)
     check_finite(K)
     return K
 
 
 def _orthogonal_to(root: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Columns without their part along one direction."""
+    """Project the columns of ``vectors`` on the orthogonal complement of ``root``."""
     unit = root / np.linalg.norm(root)
     return vectors - np.outer(unit, unit @ vectors)
 
 
 def _eps(points: Array) -> float:
-    """The rounding of points; numbers of columns have none."""
+    """Machine epsilon of the points' dtype; zero for integer indices, which are exact."""
     return float(np.finfo(points.dtype).eps) if points.dtype.kind == "f" else 0.0
 
 
 def _doubled(points: Array) -> Array:
-    """Points in double precision; numbers of columns stay numbers."""
+    """Points as float64; integer indices stay as they are."""
     return points.astype(float) if points.dtype.kind == "f" else points

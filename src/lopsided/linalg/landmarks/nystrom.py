@@ -1,14 +1,14 @@
 """The asymmetric Nystrom method: singular triplets of a kernel matrix from landmarks of its rows and of its columns.
 
-With landmarks X_I and Z_J the triplets u, l, v of the small matrix k(X_I, Z_J) extend to all points,
+With landmarks X_I and Z_J, the triplets (u, l, v) of the small matrix k(X_I, Z_J) extend to all points,
 
     left(x) = k(x, Z_J) v / l,    right(z) = k(X_I, z)^T u / l    (equation 9 of the 2024 paper),
 
-and K is close to left diag(l) right^T. The extended vectors are not orthonormal; the method here orthonormalises them
-and decomposes what then stands between them, so that its triplets are those of the approximation itself.
+and K is approximated by left diag(l) right^T. The extended vectors are not orthonormal. This module orthonormalises
+them and decomposes the resulting core matrix, so that the returned triplets are the SVD of the approximation.
 
-A landmark that stands for w points counts w times: rows and columns of the small matrix are weighted by sqrt(w), which
-gives its singular values the size of those of K.
+A landmark that represents w points counts w times: rows and columns of the small matrix are multiplied by sqrt(w),
+which makes its singular values comparable with those of K.
 """
 
 from __future__ import annotations
@@ -29,28 +29,28 @@ from .matrix import LandmarkMatrix
 from .placing import Landmarks
 from .turns import moments, orthonormal_turns, symmetric_turn, turned, unit_turns
 
-OVERSAMPLING = 2  # triplets of the small matrix for each one wanted: the last ones lean on what follows them
-SAMPLE = 1 << 13  # rows of each side, at most, that decide which combinations of the landmarks are extended to all
+OVERSAMPLING = 2  # triplets of the small matrix per triplet wanted, as the last of k would be inaccurate with k alone
+SAMPLE = 1 << 13  # rows of each side, at most, from which the k combinations to extend to all points are computed
 
 
 @dataclass(frozen=True)
 class Nystrom:
-    """Triplets of the approximated matrix, for all points and for points to come.
+    """Nystrom approximation of a kernel matrix: factors for the given points, and maps for new points.
 
     Attributes
     ----------
     factors : Factors
-        Left and right vectors of all points.
+        Singular triplets of the approximation, with vectors for all points.
     left, right : Side
-        The maps that made them.
+        Maps from kernel values with the landmarks to the singular vectors, also for new points.
     kernel : Kernel
-        The kernel that was used: normalised over the landmarks, if that was asked for.
+        The kernel that was used, normalised over the landmarks if ``over_landmarks`` was set.
     landmarks : tuple of Landmarks
-        Of the left and of the right side.
+        Left and right landmarks.
     k : int
-        Triplets that were wanted and found; what follows them was spare.
+        Number of triplets requested, or found if fewer; further triplets in ``factors`` are spare.
     means : tuple of arrays or None
-        Of the rows and of the columns of the matrix, as its landmarks give them, if it was centred.
+        Row means and column means of the matrix, estimated from the landmarks, if it was centred.
     """
 
     factors: Factors
@@ -62,7 +62,7 @@ class Nystrom:
     means: tuple[np.ndarray, np.ndarray] | None
 
     def without_spare(self) -> Nystrom:
-        """Keep what was wanted."""
+        """Drop the spare triplets beyond k."""
         k = self.k
         left, right = (Side(side.map[:, :k], side.offset[:k]) for side in (self.left, self.right))
         return replace(self, factors=self.factors.truncate(k).canonical(), left=left, right=right)
@@ -84,30 +84,30 @@ def nystrom(
 ) -> Nystrom:
     """Decompose k(X_I, Z_J) and extend its triplets to all points.
 
-    Cost: n |J| + m |I| kernel values, each used once and dropped, and one array of k columns for each side.
+    Cost: n |J| + m |I| kernel values, each used once and not stored, and one array of k columns per side.
 
     Parameters
     ----------
     kernel : Kernel
-        Fitted.
+        Fitted kernel.
     X, Z : arrays or sparse matrices
         Left and right points.
     landmarks : tuple of Landmarks
-        Left and right.
+        Left and right landmarks.
     k : int or float
-        Triplets, or the share of the small matrix's energy that they must hold.
+        Number of triplets, or the share of the small matrix's energy that they must hold.
     plain : bool, default=False
-        Equation 9 as it stands: columns are brought to length one, and singular values are those of the small matrix.
+        Apply equation 9 only: columns are scaled to unit norm, and singular values are those of the small matrix.
     center : bool, default=False
         Centre the feature maps of both sides.
     over_landmarks : bool, default=False
-        Let kernels that are normalised over a set sum over its landmarks.
+        For kernels normalised over a set of points, sum over its landmarks instead of all points.
     spare : int, default=0
-        Further triplets, as far as there are such.
+        Number of triplets beyond k to compute, if the small matrix has that many.
     quiet : bool, default=False
-        Take fewer components than were wanted without a warning.
+        Suppress the RankWarning if fewer than k triplets are found.
     rng : Generator
-        Draws the sample that decides which combinations of the landmarks are extended.
+        Draws the rows from which the combinations to extend are computed.
     """
     rows, columns = landmarks
     if over_landmarks:
@@ -146,7 +146,7 @@ def _of_two_sets(
     plain: bool,
     rng: np.random.Generator,
 ) -> _Extended:
-    """Triplets of the small matrix, extended to both sides and made orthonormal (or brought to length one)."""
+    """Extend triplets of the small matrix to both sides and orthonormalise them (plain: scale to unit norm)."""
     (rows, columns), center = landmarks, small.center
     triplets = small.triplets(k * (1 if plain else OVERSAMPLING), rng)
     maps, s = (triplets.V / triplets.s, triplets.U / triplets.s), triplets.s
@@ -173,9 +173,9 @@ def _of_two_sets(
 def _of_one_set(
     kernel: Kernel, X: Array, landmarks: Landmarks, small: LandmarkMatrix, *, k: int, rng: np.random.Generator
 ) -> _Extended:
-    """The same for a symmetric kernel on one set: right vectors are left ones, with the signs of the eigenvalues.
+    """Symmetric kernel on one set: right vectors are the left ones times the signs of the eigenvalues.
 
-    One side is extended instead of two, which halves the cost.
+    Only one side is extended, which halves the cost.
     """
     center = small.center
     vectors, values = small.eigenvectors(k * OVERSAMPLING)
@@ -193,12 +193,12 @@ def _of_one_set(
     turn, values = symmetric_turn(spread, values, k)
     U, left = turned(U, map, spread, turn)
     signs = np.where(values < 0, -1, 1).astype(U.dtype)
-    V = U * signs if signs.min() < 0 else U  # of a positive kernel both sides are one array
+    V = U * signs if signs.min() < 0 else U  # for a positive semidefinite kernel both sides share memory
     return _Extended(U, V, np.abs(values), left, Side(left.map * signs, left.offset * signs), means)
 
 
 class _Extended(NamedTuple):
-    """Vectors of all points, singular values, the maps that made them, and averages over the landmarks."""
+    """Singular vectors of all points, singular values, maps of both sides, and mean kernel values over landmarks."""
 
     U: np.ndarray
     V: np.ndarray
@@ -209,7 +209,7 @@ class _Extended(NamedTuple):
 
 
 def _alike(rows: Landmarks, columns: Landmarks) -> bool:
-    """Whether the landmarks of both sides are the same points of one set with the same weights."""
+    """Whether both sides have the same landmarks with the same weights; both are taken from one set."""
     if rows is columns:
         return True
     if rows.indices is not None and columns.indices is not None:
@@ -220,12 +220,12 @@ def _alike(rows: Landmarks, columns: Landmarks) -> bool:
 
 
 def _with_mean(map: np.ndarray, side: Landmarks) -> np.ndarray:
-    """The map with one more column, which takes the mean of kernel values over all that the landmarks stand for."""
+    """Append a column to the map that computes the weighted mean of kernel values over the landmarks."""
     return np.column_stack([map, side.weights / side.weights.sum()])
 
 
 def _without_mean(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The vectors, and what the column of the mean made, apart."""
+    """Separate the vectors from the last column, which the map of :func:`_with_mean` filled with the means."""
     return vectors[:, :-1].copy(), vectors[:, -1].copy()
 
 
@@ -236,12 +236,12 @@ def _means(
     landmarks: tuple[Landmarks, Landmarks],
     K: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Means of the rows and of the columns of the whole matrix, from averages over the landmarks.
+    """Row means and column means of the whole matrix, from averages over the landmarks.
 
-    An entry is its centred part, which the factors give, plus the mean of its row plus that of its column less the
-    grand mean. So a row's average over landmarks differs from its mean by the average of the centred part, which is
-    taken off, and by one number for all rows, which the averages of the columns give. The means are exact if the
-    factors are, and if every point is a landmark.
+    An entry is the sum of its centred part, which the factors give, its row mean and its column mean, less the grand
+    mean. A row's average over landmarks therefore differs from its mean by the average of the centred part, which is
+    subtracted, and by a constant common to all rows, which the column averages determine. The means are exact if the
+    factors are exact and every point is a landmark.
     """
     (left, right), (rows, columns) = sides, landmarks
     p, q = rows.weights / rows.weights.sum(), columns.weights / columns.weights.sum()
@@ -255,7 +255,7 @@ def _means(
 
 
 def _sample(n: int, rng: np.random.Generator) -> slice | np.ndarray:
-    """Numbers of rows at random, in ascending order, or all of them."""
+    """Row numbers of a random sample of SAMPLE rows, in ascending order; all rows if there are no more."""
     return slice(None) if n <= SAMPLE else np.sort(rng.choice(n, SAMPLE, replace=False, shuffle=False))
 
 
@@ -266,7 +266,7 @@ def _extended(
     landmarks: tuple[Landmarks, Landmarks],
     maps: tuple[np.ndarray, np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """k(X, Z_J) times the left map and k(X_I, Z)^T times the right one, in blocks that are used at once."""
+    """k(X, Z_J) times the left map and k(X_I, Z)^T times the right map, without storing the kernel values."""
     A = as_operator(kernel, landmarks[0].points, Z, budget=0).T
     return _one_extended(kernel, X, landmarks[1], maps[0]), A @ maps[1].astype(A.dtype, copy=False)
 

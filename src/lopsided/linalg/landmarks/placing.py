@@ -1,4 +1,4 @@
-"""Landmarks: the few points that stand for all of a side in the Nystrom method."""
+"""Strategies that choose landmarks, the few points that represent a side in the Nystrom method."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from ...kernels.points import Array, check_points
 from ...operators.build import as_operator
 from ..finite import check_finite
 
-CLUSTERED = 50  # points for each cluster, at most, from which it is placed
-CANDIDATES = 20  # points of a side for each pivot, at most, among which it is looked for
-WATCHED = 64  # columns, at even distances, in which the row of the next pivot is looked for
-MANY_TIMES = 50  # mean waiting times of the rarest row, by which it has come for certain
-EXPLORED = 0.5  # share of leverage sampling that is uniform, for what the scores have not seen
+CLUSTERED = 50  # points per cluster, at most, in the sample on which k-means runs
+CANDIDATES = 20  # candidate points per pivot, at most, on each side
+WATCHED = 64  # equally spaced columns in which the row of the next pivot is searched
+MANY_TIMES = 50  # mean waiting times of the least likely row, after which its inclusion is certain; upper bracket for t
+EXPLORED = 0.5  # uniform share of leverage sampling, for structure that the estimated scores have missed
 
 
 @dataclass(frozen=True)
 class Landmarks:
-    """Points of one side, and how much of the side each stands for.
+    """Landmarks of one side, and the number of points that each represents.
 
     Attributes
     ----------
     points : array or sparse matrix of shape (p, width)
         The landmarks.
     weights : array of shape (p,)
-        How many points of the side each stands for; they sum to its size.
+        Number of points of the side that each landmark represents; the sum is the size of the side.
     indices : array of shape (p,) or None
-        Their row numbers, if they are points of the side.
+        Row numbers of the landmarks, if they are points of the side.
     """
 
     points: Array
@@ -46,7 +46,7 @@ class Landmarks:
 
 
 def rows_as_landmarks(points: Array, indices: np.ndarray, weights: np.ndarray | None = None) -> Landmarks:
-    """Some rows of a side as landmarks, in ascending order, in which files are read; weights are scaled to its size."""
+    """Rows of a side as landmarks, sorted because files read faster in order; weights are scaled to sum to its size."""
     order = np.argsort(indices)
     indices = indices[order]
     weights = np.ones(len(indices)) if weights is None else weights[order]
@@ -54,7 +54,7 @@ def rows_as_landmarks(points: Array, indices: np.ndarray, weights: np.ndarray | 
 
 
 def given_landmarks(wanted: Any, points: Array, side: str) -> Landmarks:
-    """A user's row numbers (p,) or points (p, width)."""
+    """Validate landmarks given by the user as row numbers (p,) or points (p, width)."""
     found = wanted if sparse.issparse(wanted) else np.asarray(wanted)
     if found.ndim == 2:
         chosen = check_points(found, f"{side} landmarks")
@@ -78,20 +78,20 @@ def given_landmarks(wanted: Any, points: Array, side: str) -> Landmarks:
 
 
 def uniform(points: Array, p: int, rng: np.random.Generator) -> Landmarks:
-    """Rows at random, without replacement; with the same seed a larger set holds the smaller."""
+    """Random rows without replacement; for the same seed, a larger set contains the smaller."""
     return rows_as_landmarks(points, rng.permutation(points.shape[0])[:p])
 
 
 def kmeans(points: Array, p: int, rng: np.random.Generator) -> Landmarks:
-    """Centres of clusters of a sample, weighted by the clusters' sizes (density-weighted Nystrom).
+    """k-means centres of a sample, weighted by cluster size (density-weighted Nystrom).
 
-    Centres of sparse points are kept sparse, for each has only the entries of its cluster; while they are found they
-    are dense.
+    Centres of sparse points are returned sparse, as each has only the entries of its cluster; they are dense during
+    k-means.
     """
-    from sklearn.cluster import MiniBatchKMeans  # late, as importing it takes long
+    from sklearn.cluster import MiniBatchKMeans  # late, as the import is slow
 
     sample = points[np.sort(rng.permutation(points.shape[0])[: CLUSTERED * p])]
-    with one_blas_thread(), threadpool_limits(1, "openmp"):  # threads change the order of sums, and that the clusters
+    with one_blas_thread(), threadpool_limits(1, "openmp"):  # more threads change summation order and so the clusters
         clusters = MiniBatchKMeans(p, n_init=1, random_state=int(rng.integers(2**31))).fit(sample)
     sizes = np.bincount(clusters.labels_, minlength=p)
     centres, sizes = clusters.cluster_centers_[sizes > 0], sizes[sizes > 0]
@@ -106,9 +106,9 @@ STRATEGIES = (*PLACES, "leverage", "pivoted")
 
 
 def by_leverage(points: Array, vectors: np.ndarray, p: int, rng: np.random.Generator) -> Landmarks:
-    """Rows drawn by their leverage, the squared length of their row of singular vectors, half of them uniformly.
+    """Draw rows by their leverage scores, the squared norms of the rows of ``vectors``, mixed evenly with uniform.
 
-    A row weighs one over its chance to be among those drawn.
+    The weight of a row is the inverse of its probability of inclusion.
     """
     scores = np.einsum("ij,ij->i", vectors, vectors, dtype=float)
     n = len(scores)
@@ -118,10 +118,11 @@ def by_leverage(points: Array, vectors: np.ndarray, p: int, rng: np.random.Gener
 
 
 def chances_of_inclusion(chances: np.ndarray, p: int) -> np.ndarray:
-    """How probable it is that each of n rows is among p that are drawn one by one, by these chances, none twice.
+    """Approximate probability that each of n rows is among p drawn successively, by ``chances``, without replacement.
 
-    Let row i come after a random time, exponential with rate c_i: the first p to come are distributed as those drawn.
-    At the time t by which p are expected to have come, row i has with the chance 1 - exp(-c_i t), which is taken.
+    Let row i arrive after an exponential waiting time of rate c_i: the first p arrivals have the distribution of the
+    draw. With t the time at which p arrivals are expected, the result is 1 - exp(-c_i t), the probability that row i
+    has arrived by then.
     """
     if p == len(chances):
         return np.ones(p)
@@ -136,10 +137,10 @@ def chances_of_inclusion(chances: np.ndarray, p: int) -> np.ndarray:
 def pivoted(
     kernel: Kernel, X: Array, Z: Array, counts: tuple[int, int], rng: np.random.Generator
 ) -> tuple[Landmarks, Landmarks]:
-    """Pivots of an adaptive cross approximation, on a sample of candidates of each side.
+    """Pivots of an adaptive cross approximation on a random sample of candidates of each side.
 
-    If it is exact before there are enough, other candidates make up the number. Cost O(c p) kernel values and O(c p^2)
-    for c candidates and p pivots.
+    If the approximation becomes exact with fewer pivots, further candidates complete the set. Cost: O(c p) kernel
+    values and O(c p^2) operations for c candidates and p pivots.
     """
     sides = [rng.permutation(side.shape[0])[: CANDIDATES * max(counts)] for side in (X, Z)]
     A = as_operator(kernel, X[sides[0]], Z[sides[1]], budget=0)
@@ -151,18 +152,18 @@ def pivoted(
 
 
 def pivoting_bytes(counts: tuple[int, int], shape: tuple[int, int]) -> int:
-    """Memory of the two factors of a cross approximation between the candidates, in double precision."""
+    """Bytes of the two float64 factors of a cross approximation between the candidates."""
     return sum(8 * max(counts) * min(CANDIDATES * max(counts), n) for n in shape)
 
 
 def cross_pivots(
     take: Callable[[Any, Any], np.ndarray], shape: tuple[int, int], steps: int, dtype: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and columns of a cross approximation with partial pivoting; fewer than ``steps`` if it becomes exact.
+    """Pivot rows and columns of a cross approximation with partial pivoting; fewer than ``steps`` if it becomes exact.
 
-    After j steps the matrix is approximated by L R with L (n, j) and R (j, m), and the residual is zero on the pivots.
-    Each step takes the row of largest residual in a few columns that are watched, so that no part of the matrix is
-    forgotten, and in it the column of largest residual.
+    After j steps the matrix is approximated by L R with L (n, j) and R (j, m), and the residual is zero on the pivot
+    rows and columns. Each step takes the row with the largest residual in a few watched columns, so that no part of
+    the matrix is missed, and in that row the column with the largest residual.
     """
     n, m = shape
     steps = min(steps, n, m)
@@ -184,7 +185,7 @@ def cross_pivots(
         column = int(np.abs(residual).argmax())
         pivot = residual[column]
         largest = max(largest, abs(pivot))
-        if abs(pivot) <= np.finfo(dtype).eps * largest:  # this row is already exact; try another
+        if abs(pivot) <= np.finfo(dtype).eps * largest:  # the approximation is already exact on this row
             continue
         R[j] = residual / pivot
         L[:, j] = take(slice(None), [column])[:, 0] - L[:, :j] @ R[:j, column]

@@ -1,4 +1,4 @@
-"""Linear maps that make the columns of tall arrays orthonormal, from their means and Gram matrices alone."""
+"""Linear maps ("turns") that orthonormalise the columns of tall arrays, from means and Gram matrices alone."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from ..._parallel import run, slices_of
 from ..factors import Side
 from ..finite import check_finite
 
-SLAB = 1 << 14  # rows that a thread takes at a time
+SLAB = 1 << 14  # rows per task of a thread
 
 
 class Moments(NamedTuple):
-    """Mean and Gram matrix of vectors, in double precision; the mean is zero where it is not to be removed."""
+    """Mean and Gram matrix of the columns of an array, in float64; the mean is zero if columns are not centred."""
 
     mean: np.ndarray
     gram: np.ndarray
 
 
 def moments(vectors: np.ndarray, center: bool, scale: float = 1.0) -> Moments:
-    """The moments of a set of rows that stands for ``scale`` times as many."""
+    """Moments of the columns; for a sample of the rows, ``scale`` is the ratio of all rows to those sampled."""
     slabs = slices_of(len(vectors), SLAB)
     mean = np.zeros(vectors.shape[1])
     if center:
@@ -39,9 +39,9 @@ def moments(vectors: np.ndarray, center: bool, scale: float = 1.0) -> Moments:
 def orthonormal_turns(
     left: Moments, right: Moments, d: np.ndarray, k: int
 ) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
-    """Turns S, T and values s for which L S and R T have orthonormal columns and L diag(d) R^T = L S diag(s) (R T)^T.
+    """Matrices S, T and values s with L S and R T orthonormal and L diag(d) R^T = L S diag(s) (R T)^T.
 
-    Only the k largest values are kept. L and R are known by their moments.
+    Only the moments of L and R are needed. Only the k largest values are kept.
     """
     (A, A_inverse), (B, B_inverse) = (_square_root(side.gram) for side in (left, right))
     a, s, bt = np.linalg.svd(A * d @ B.T)
@@ -50,7 +50,7 @@ def orthonormal_turns(
 
 
 def symmetric_turn(side: Moments, values: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """A turn T and signed values s for which L T has orthonormal columns and L diag(values) L^T = L T diag(s) (L T)^T.
+    """Matrix T and signed values s with L T orthonormal and L diag(values) L^T = L T diag(s) (L T)^T.
 
     Only the k values of largest magnitude are kept.
     """
@@ -61,17 +61,17 @@ def symmetric_turn(side: Moments, values: np.ndarray, k: int) -> tuple[np.ndarra
 
 
 def unit_turns(left: Moments, right: Moments, s: np.ndarray) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
-    """Turns that bring every column to length one."""
+    """Diagonal matrices that scale every column to unit norm; the singular values are unchanged."""
     lengths = (np.sqrt(np.maximum(np.diag(side.gram), np.finfo(float).tiny)) for side in (left, right))
     S, T = (np.diag(1 / length) for length in lengths)
     return (S, T), s
 
 
 def _square_root(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """R with R^T R = gram, and the pseudo-inverse of R, whose null directions are left out.
+    """Matrix R with R^T R = gram, without numerically null directions, and the pseudo-inverse of R.
 
-    It goes by way of correlations, as columns may differ in length by many digits: where landmarks see little of one,
-    its extension is long.
+    The eigenvalues are those of the correlation matrix, as column norms may differ by orders of magnitude: a vector
+    that is small on the landmarks has a large extension.
     """
     lengths = np.sqrt(np.maximum(np.diag(gram), np.finfo(float).tiny))
     squares, E = np.linalg.eigh(gram / lengths / lengths[:, None])
@@ -81,7 +81,7 @@ def _square_root(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def turned(vectors: np.ndarray, map: np.ndarray, moments: Moments, turn: np.ndarray) -> tuple[np.ndarray, Side]:
-    """(vectors - mean) turn, in the memory of the vectors where it fits, and the side that makes them."""
+    """(vectors - mean) @ turn, in place if ``turn`` is square, and the Side that maps kernel values to them."""
     out = vectors if turn.shape[0] == turn.shape[1] else np.empty((len(vectors), turn.shape[1]), vectors.dtype)
     offset = moments.mean @ turn
 
