@@ -1,1 +1,1 @@
-"""Low-rank kernels learned from labels or pairs: the Nystrom method with a prior."""
+"""Low-rank kernels learned from labels or pairs: the generalised Nystrom method of Zhang et al. (2012)."""

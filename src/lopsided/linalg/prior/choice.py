@@ -1,4 +1,4 @@
-"""The weight of the prior, chosen on samples that are held out in turn; all weights share each factorisation."""
+"""Selection of the prior weight by cross-validation; all weights share the factorisation of each fold."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ..centring import centred_twice
 from .dictionary import nearest_semidefinite
 from .side_information import SideInformation, class_values, ratio
 
-WEIGHTS = (*(10.0**-e for e in range(10, -1, -2)), np.inf)  # of the prior, in curvatures of the loss: those tried
-PENALTIES = 10.0 ** np.arange(-3, 3)  # of the classifier, in units of the mean k(x, x): those tried
-ONE_IN_TWENTY = 1.645  # standard errors that a mean exceeds by chance in one of twenty cases
-Parts = tuple[Any, Any]  # numbers of what is kept and of what is held out; of left and right samples for classes
+WEIGHTS = (*(10.0**-e for e in range(10, -1, -2)), np.inf)  # grid of prior weights, in units of the loss's curvature
+PENALTIES = 10.0 ** np.arange(-3, 3)  # grid of the classifier's ridge penalties, in units of the mean k(x, x)
+ONE_IN_TWENTY = 1.645  # standard errors: one-sided 5 % quantile of the normal distribution
+Parts = tuple[Any, Any]  # kept and held-out indices; for classes with Z, each is a pair of left and right indices
 
 
 class Path(NamedTuple):
-    """Errors on held-out samples, one row for each weight: shape (weights, samples)."""
+    """Prior weights and their errors on held-out samples, of shape (weights, samples)."""
 
     weights: np.ndarray
     errors: np.ndarray
@@ -27,26 +27,26 @@ class Path(NamedTuple):
 def held_out_errors(
     F: np.ndarray, spread: np.ndarray, classes: np.ndarray, folds: Sequence[Parts], *, balanced: bool = False
 ) -> Path:
-    """Squared errors, on held-out samples, of least-squares classifiers on learned kernels.
+    """Cross-validated squared errors of least-squares classifiers on the learned kernels.
 
-    For every fold the dictionary is learned anew without it, for all weights from one eigenvalue decomposition. In the
-    dual, with K = F F^T, B = F spread F^T = U diag(b) U^T and K* of the l kept samples, the learned kernel is
+    For every fold, the dictionary is learned from the remaining samples, for all weights from one eigendecomposition.
+    In the dual, with K = F F^T, B = F spread F^T = U diag(b) U^T and K* of the l kept samples, the learned kernel is
     K(x, y) + B(x, .) A B(., y), A = U [(U^T (K* - K) U)_ij / (weight b_1^2 + b_i b_j)] U^T (section 3.5 before the
-    projection). On it an LS-SVM with an intercept is solved at every penalty, and the best one counts. Cost O(l^3) for
-    each fold and weight, whatever n and m are.
+    projection). An LS-SVM with an intercept is trained on this kernel at every penalty, and the errors of the best
+    penalty are returned. Cost O(l^3) for each fold and weight, independent of n and m.
 
     Parameters
     ----------
     F : array of shape (l, r)
-        Nystrom features of labelled samples.
+        Nystrom features of the labelled samples.
     spread : array of shape (r, r)
-        How freely the dictionary may change along them.
+        How freely the dictionary may change along the features; see :class:`Axes`.
     classes : array of int, shape (l,)
-        From zero.
+        Class indices, starting at zero.
     folds : sequence of (kept, held out)
-        Numbers of samples; every sample is held out once.
+        Sample indices; every sample is held out once.
     balanced : bool, default=False
-        Whether classes weigh the same in K*, and in the error.
+        Whether all classes have equal weight in K* and in the error.
     """
     _, values = class_values(classes, classes, balanced)
     marks = np.eye(len(values))[classes]
@@ -63,10 +63,10 @@ def held_out_errors(
 
 
 def plain_errors(F: np.ndarray, classes: np.ndarray, *, balanced: bool = False) -> Path:
-    """Squared leave-one-out errors of least-squares classifiers on features as they are, at an infinite weight alone.
+    """Squared leave-one-out errors of least-squares classifiers on the given features (infinite prior weight only).
 
-    With centred features F = P diag(f) U^T they are the residuals over 1 - 1/l - sum_j P_ij^2 f_j^2 / (f_j^2 + ridge).
-    Cost O(l r^2) for every penalty together.
+    With centred features F = P diag(f) U^T, a leave-one-out error is the residual divided by
+    1 - 1/l - sum_j P_ij^2 f_j^2 / (f_j^2 + ridge). Cost O(l r^2) for all penalties together.
     """
     _, values = class_values(classes, classes, balanced)
     Y = 2 * np.eye(len(values))[classes] - 1
@@ -85,9 +85,9 @@ def plain_errors(F: np.ndarray, classes: np.ndarray, *, balanced: bool = False) 
 
 
 def held_out_alignments(information: SideInformation, N0: np.ndarray, folds: Sequence[Parts]) -> Path:
-    """One less the alignment of held-out entries with what is wanted, for dictionaries learned without them.
+    """1 - alignment of held-out kernel entries with their targets, for dictionaries learned without them.
 
-    Folds are of pairs, or of labelled rows and columns both. The result has a column for each fold.
+    Folds consist of pairs, or of labelled rows and columns. The errors have one column for each fold.
     """
     losses = np.empty((len(WEIGHTS), len(folds)))
     for number, (kept, out) in enumerate(folds):
@@ -101,10 +101,10 @@ def held_out_alignments(information: SideInformation, N0: np.ndarray, folds: Seq
 def paper_criterion(
     information: SideInformation, N0: np.ndarray, L: np.ndarray, R: np.ndarray, *, symmetric: bool
 ) -> Path:
-    """One less the paper's criterion (12) at every weight, from dictionaries that nothing was held out from.
+    """1 - the 2012 paper's criterion (12) at every weight, without holding out any data.
 
     The criterion is the alignment of S = L N R^T with the prior's S0, times the alignment of the learned kernel with
-    what is wanted. N is the closed-form start, made semidefinite if ``symmetric``.
+    its targets. N is the closed-form start, projected onto the semidefinite matrices if ``symmetric``.
     """
     S0, losses = L @ N0 @ R.T, np.empty((len(WEIGHTS), 1))
     for row, weight in enumerate(WEIGHTS):
@@ -115,17 +115,17 @@ def paper_criterion(
 
 
 def centred_alignment(A: np.ndarray, B: np.ndarray) -> float:
-    """Normalised alignment (11) of two matrices of one shape: their cosine, once rows and columns are centred."""
+    """Normalised alignment (11) of two matrices of equal shape: their cosine after centring rows and columns."""
     A, B = centred_twice(A), centred_twice(B)
     return ratio(np.vdot(A, B), np.vdot(A, A) * np.vdot(B, B))
 
 
 def least_error(paths: Sequence[Path]) -> tuple[int, float]:
-    """The number of the path with the least mean error and its weight there, unless what is simpler does about as well.
+    """Index of the path and weight with the least mean error, with a preference for simpler choices.
 
-    An infinite weight, which ends every path, is the prior as it is. Simplest is the first path with that weight, and
-    next any path with that weight; either is taken unless the best is significantly better. Of equals the first path
-    and the largest weight are taken.
+    An infinite weight, the last of every path, leaves the prior unchanged. The simplest choice is the first path at
+    infinite weight, followed by the best path at infinite weight; each of them is returned unless the overall best is
+    significantly better. Ties go to the first path and the largest weight.
     """
     means = [path.errors.mean(axis=1) for path in paths]
     best = int(np.argmin([mean.min() for mean in means]))
@@ -139,19 +139,19 @@ def least_error(paths: Sequence[Path]) -> tuple[int, float]:
 
 
 def _significant(gains: np.ndarray) -> bool:
-    """Whether the mean of paired differences is above zero by more than chance makes it in one of twenty cases."""
+    """Whether the mean of paired differences is significantly above zero, one-sided at 5 %."""
     return bool(gains.mean() * np.sqrt(len(gains)) > ONE_IN_TWENTY * gains.std())
 
 
 def thinned(groups: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Numbers of ``count`` samples at random, of every group its share; all of them if they are no more."""
+    """Sorted indices of a random subsample of at most ``count`` samples, stratified by group."""
     n = len(groups)
     order = np.lexsort((rng.permutation(n), groups))
     return np.sort(order if n <= count else order[np.arange(count) * n // count])
 
 
 def dealt(groups: np.ndarray, count: int, rng: np.random.Generator) -> list[np.ndarray]:
-    """Numbers of samples dealt out to folds, those of a group evenly."""
+    """Sample indices of ``count`` random folds, stratified by group."""
     order = np.lexsort((rng.permutation(len(groups)), groups))
     return [np.sort(order[first::count]) for first in range(count)]
 
@@ -159,7 +159,7 @@ def dealt(groups: np.ndarray, count: int, rng: np.random.Generator) -> list[np.n
 def _learned(
     K: np.ndarray, B: np.ndarray, ideal: np.ndarray, kept: np.ndarray, out: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The learned kernel among kept samples, and between those held out and them, for every weight."""
+    """For every weight, the learned kernel between kept samples, and between held-out and kept samples."""
     own, cross = K[np.ix_(kept, kept)], K[np.ix_(out, kept)]
     b, U = np.linalg.eigh(B[np.ix_(kept, kept)])
     live = b > len(b) * np.finfo(float).eps * b[-1]
@@ -171,7 +171,7 @@ def _learned(
 
 
 def _classified(K: np.ndarray, cross: np.ndarray, Y: np.ndarray) -> Iterator[np.ndarray]:
-    """LS-SVM outputs on held-out samples at every penalty, from one eigenvalue decomposition."""
+    """LS-SVM outputs on held-out samples at every penalty, from one eigendecomposition."""
     k, U = np.linalg.eigh(K)
     unit = np.trace(K) / len(K)
     k, ones, targets, cross = np.maximum(k, 0), U.sum(axis=0), U.T @ Y, cross @ U

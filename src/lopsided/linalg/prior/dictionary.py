@@ -1,4 +1,4 @@
-"""The dictionary S of a low-rank kernel E S E^T, near the Nystrom one and near what is known: Zhang et al. (2012)."""
+"""Learn the dictionary S of a low-rank kernel E S E^T from side information, after Zhang et al. (2012)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 from ...exceptions import ConvergenceWarning, warn
 from .side_information import SideInformation
 
-GROWTH = 2.0  # times the bound while it does not hold; before the next step it is divided by as much
-FIRST_BOUND = 1.0  # on the curvature that a step assumes; the Hessian is at most 2 where classes are known
-ROUNDING = 64 * np.finfo(float).eps  # share of the objective by which rounding may raise it
+GROWTH = 2.0  # factor of the backtracking: the curvature bound grows by it while too small, and shrinks after a step
+FIRST_BOUND = 1.0  # initial curvature bound of a step; with classes the Hessian is at most 2
+ROUNDING = 64 * np.finfo(float).eps  # relative increase of the objective that rounding may cause
 
 
 class Dictionary(NamedTuple):
-    """A minimiser N and the objective on the way to it."""
+    """A learned N, the objective at the start and after each step, and whether the iteration converged."""
 
     N: np.ndarray
     objectives: np.ndarray
@@ -32,33 +32,33 @@ def learn_dictionary(
     tol: float = 1e-3,
     max_iter: int = 100,
 ) -> Dictionary:
-    """The semidefinite N of least weight |N - N0|^2 + loss(N), N0 = diag(1 / scales) (equation 6).
+    """Minimise weight |N - N0|^2 + loss(N) over semidefinite N, with N0 = diag(1 / scales) (equation 6).
 
-    It starts at the minimiser among all matrices, which has a closed form; if that is semidefinite it is the solution.
-    Else follow projected gradient steps, their length by the rule of Armijo and Goldstein (section 3.4), with
-    Nesterov's extrapolation if ``accelerated``. A step that would not descend is taken anew without it, so the
-    objective never rises. Cost of a step: one eigenvalue decomposition of size r.
+    The unconstrained minimiser has a closed form; if it is semidefinite, it is the solution. Otherwise its projection
+    is the start of projected gradient steps, whose length follows the Armijo-Goldstein rule (section 3.4), with
+    Nesterov extrapolation if ``accelerated``. An extrapolated step that would increase the objective is repeated
+    without extrapolation, so the objective never increases. Cost of a step: one eigendecomposition of size r.
 
-    Steps are taken in other coordinates. In the eigenvectors U of E^T E, whose eigenvalues are p, half the Hessian is
-    weight + p_i p_j: badly conditioned where the weight is small. With d_i = (weight + p_i^2)^(-1/4) and
-    N = U diag(d) C diag(d) U^T half the Hessian in C is at most 1, by Cauchy and Schwarz, and its condition number is
-    the root of what it was. C is semidefinite if and only if N is. Distances in C are near to those in the objective,
-    so that the semidefinite C nearest to the closed form is a good start.
+    The steps are preconditioned. In the eigenvectors U of E^T E, whose eigenvalues are p, half the Hessian is
+    weight + p_i p_j, which is badly conditioned for small weights. With d_i = (weight + p_i^2)^(-1/4) and
+    N = U diag(d) C diag(d) U^T, half the Hessian in C is at most 1 by the Cauchy-Schwarz inequality, and its condition
+    number is the square root of the original one. C is semidefinite if and only if N is. Distances in C approximate
+    differences of the objective, so the semidefinite C nearest to the closed form is a good start.
 
     Parameters
     ----------
     information : SideInformation
-        Of samples in the coordinates of N.
+        The loss, in the coordinates of N.
     scales : array of shape (r,)
-        Of the frame.
+        Scales of the frame.
     weight : float
-        Of the prior, positive.
+        Weight of the prior, positive.
     accelerated : bool, default=True
-        Whether steps are extrapolated.
+        Whether to use Nesterov extrapolation.
     tol : float, default=1e-3
-        Iterations stop when a step lowers the objective by less than this share of it.
+        Stop when a step lowers the objective by less than this fraction of it.
     max_iter : int, default=100
-        Steps at most; zero gives the start.
+        Maximum number of steps; zero returns the start.
     """
     p, U = information.axes
     d = (weight + p**2) ** -0.25
@@ -89,7 +89,7 @@ def learn_dictionary(
         if value > history[-1] and accelerated:
             found, value, bound = _step(C, objective, gradient, bound)
             momentum = 1.0
-        if value >= history[-1]:  # what is left to gain is lost in rounding
+        if value >= history[-1]:  # any further decrease is below rounding error
             return stopped(C, True)
         history.append(value)
         before, C, bound = C, found, bound / GROWTH
@@ -109,9 +109,9 @@ def _step(
     gradient: Callable[[np.ndarray], np.ndarray],
     bound: float,
 ) -> tuple[np.ndarray, float, float]:
-    """A projected gradient step from N of length 1 / bound; the objective there; the bound.
+    """Take a projected gradient step of length 1 / bound from N; return the new point, its objective and the bound.
 
-    The bound is raised until the parabola of that curvature through N lies above the objective at the step's end (8).
+    The bound grows until the quadratic model of that curvature at N is an upper bound of the new objective (8).
     """
     slope, value = gradient(N), objective(N)
     while True:
@@ -123,7 +123,7 @@ def _step(
 
 
 def nearest_semidefinite(N: np.ndarray) -> np.ndarray:
-    """The semidefinite matrix nearest to a symmetric one in the Frobenius norm (9); itself if it is semidefinite."""
+    """Project a symmetric matrix onto the semidefinite ones in the Frobenius norm (9); return N itself if it is one."""
     values, vectors = np.linalg.eigh(N)
     if values[0] >= -len(N) * np.finfo(float).eps * np.abs(values).max():
         return N

@@ -1,8 +1,8 @@
-"""Coordinates in which the dictionary of a low-rank kernel E S E^T is learned, S near the pseudo-inverse W^+.
+"""Coordinates in which the dictionary S of a low-rank kernel E S E^T is learned, starting from the pseudo-inverse W^+.
 
-E holds kernel values between samples and landmarks, W those among the landmarks; S = W^+ is the Nystrom method. Of one
-set S is semidefinite: :class:`Axes` are its coordinates while features may still be made smoother, and :class:`Frame`
-once they are as they shall be. Between two sets S is rectangular, and :class:`TwoFrames` are both in one.
+E holds kernel values between samples and landmarks, W those between landmarks; S = W^+ is the Nystrom method. For one
+set of samples, S is semidefinite: :class:`Axes` are its coordinates before the features are smoothed, :class:`Frame`
+those in which it is then learned. Between two sets S is rectangular, and :class:`TwoFrames` serves both purposes.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from ...kernels.points import Array
 
 
 class Axes(NamedTuple):
-    """Features E T of samples, T T^T = W^+, along axes whose roughness is known.
+    """Axes T of Nystrom features E T, T T^T = W^+, with the roughness of each feature.
 
-    The roughness of an axis is how much its feature f differs between samples that are near each other, f^T L f / n for
-    the normalised Laplacian L of their neighbours' graph, in units of the mean k(z, z).
+    The roughness of a feature f measures how much it differs between neighbouring samples: f^T L f / n, with L the
+    normalised Laplacian of the nearest-neighbour graph, in units of the mean k(z, z).
 
     Attributes
     ----------
     T : array of shape (m, r)
         The axes.
     turn : array of shape (r, m)
-        Orthonormal rows, for which T turn is a root of W^+, the symmetric one if nothing was smoothed.
+        Orthonormal rows such that T turn is a square root of W^+, the symmetric one without smoothing.
     spread : array of shape (r, r)
-        How freely the dictionary may change: the moments of the samples' features, T^T E^T E T / n, or T^-1 T^-T where
-        the change is measured at the landmarks.
+        How freely the dictionary may change: the second moments of the samples' features, T^T E^T E T / n, or
+        T^-1 T^-T if changes are measured at the landmarks.
     roughness : array of shape (r,)
-        Zero where it was not asked for.
+        Roughness of the features; zero if it was not computed.
     of_samples : bool
-        Which of the two the spread is.
+        Whether ``spread`` is that of the samples rather than that of the landmarks.
     """
 
     T: np.ndarray
@@ -42,10 +42,10 @@ class Axes(NamedTuple):
     of_samples: bool
 
     def smoothed(self, smoothness: float) -> Axes:
-        """The axes of W + smoothness E^T L E / n in place of W: the rougher a feature is, the more it shrinks.
+        """Axes of W + smoothness E^T L E / n in place of W, which shrinks features in proportion to their roughness.
 
-        The squared norm of a function f becomes |f|^2 + smoothness f^T L f / n, so that what labels say spreads to
-        samples that are near (Sindhwani, Niyogi and Belkin, 2005). Cost O(r^2).
+        The squared norm of a function f becomes |f|^2 + smoothness f^T L f / n, so that label information spreads to
+        neighbouring samples (Sindhwani, Niyogi and Belkin, 2005). Cost O(r^2).
         """
         root = np.sqrt(1 + smoothness * self.roughness)
         squares = np.outer(root, root)
@@ -54,13 +54,13 @@ class Axes(NamedTuple):
 
     @property
     def plain_map(self) -> np.ndarray:
-        """What takes kernel values of samples to their features where nothing is learned, T itself."""
+        """Map from kernel values to features if no dictionary is learned: T itself."""
         return self.T
 
     def frame(self, eps: float) -> Frame:
-        """The axes turned to the eigenvectors of the spread, whose eigenvalues are the scales.
+        """Rotate the axes to the eigenvectors of ``spread``, whose eigenvalues become the scales.
 
-        Those below sqrt(m ``eps``) of the largest are left out: along them nothing is learned.
+        Scales below sqrt(m ``eps``) times the largest are dropped: nothing is learned along their axes.
         """
         s, P = np.linalg.eigh(self.spread)
         s, P = s[::-1], P[:, ::-1]
@@ -70,10 +70,10 @@ class Axes(NamedTuple):
 def axes_of(
     W: np.ndarray, eps: float, sample: np.ndarray | None, *, of_samples: bool = True, laplacian: Array | None = None
 ) -> Axes:
-    """The axes of a semidefinite W (m, m), the moments of a sample E (n, m) along them, and their roughness.
+    """Axes of a semidefinite W (m, m), with second moments and roughness from the kernel values E (n, m) of a sample.
 
-    The sample may be None where neither is wanted. Eigenvalues below m ``eps`` of the largest are rounding and left
-    out. Cost O(n m^2).
+    The sample may be None if neither is needed. Eigenvalues of W below m ``eps`` times the largest are rounding errors
+    and are dropped. Cost O(n m^2).
     """
     w, V = np.linalg.eigh(W)
     live = w > len(w) * eps * w[-1]
@@ -93,19 +93,19 @@ def axes_of(
 class Frame(NamedTuple):
     """Coordinates of a dictionary: S = T M T^T with T T^T = W^+, so that M = I is the Nystrom method.
 
-    Each axis i has a scale s_i > 0, and a change of M costs the prior the sum over i and j of (M - I)_ij^2 / (s_i s_j):
-    the smaller the scales of two axes, the dearer it is to change what lies between them. If scales are the eigenvalues
-    of W this is the paper's |S - W^+|^2. If they are the variances of the samples' features E T along the axes, the
-    dictionary stays as it is in directions in which samples hardly differ.
+    Each axis i has a scale s_i > 0, and the prior penalises a change of M by the sum over i and j of
+    (M - I)_ij^2 / (s_i s_j): the smaller the scales of two axes, the larger the penalty on M_ij. If the scales are the
+    eigenvalues of W, this is the paper's |S - W^+|^2. If they are the second moments of the samples' features E T, the
+    dictionary hardly changes in directions in which the samples hardly vary.
 
     Attributes
     ----------
     T : array of shape (m, r)
         The axes.
     scales : array of shape (r,)
-        s, positive, descending; not those of the axes that are never learned.
+        s, positive and descending; shorter than r if nothing is learned along the last axes.
     turn : array of shape (r, m)
-        Orthonormal rows, for which T turn is a root of W^+, the symmetric one if nothing was smoothed.
+        Orthonormal rows such that T turn is a square root of W^+, the symmetric one without smoothing.
     """
 
     T: np.ndarray
@@ -114,27 +114,27 @@ class Frame(NamedTuple):
 
     @property
     def symmetric(self) -> bool:
-        """Both sides are one, so that the dictionary must be semidefinite."""
+        """Always True: both sides are the same set, so the dictionary must be semidefinite."""
         return True
 
     @property
     def learned(self) -> int:
-        """How many axes have a scale; along the others, whose scales are lost in rounding, M stays the identity."""
+        """Number of axes with a scale; along the others, whose scales are lost in rounding, M stays the identity."""
         return len(self.scales)
 
     @property
     def bases(self) -> tuple[np.ndarray, np.ndarray]:
-        """B = T sqrt(s), shape (m, learned), twice: samples have coordinates E B, and S = B N B^T on these axes."""
+        """B = T sqrt(s) of shape (m, learned), twice: samples have coordinates E B, and S = B N B^T on these axes."""
         B = self.T[:, : self.learned] * np.sqrt(self.scales)
         return B, B
 
     @property
     def prior(self) -> np.ndarray:
-        """The Nystrom method in these coordinates, diag(1 / s)."""
+        """N of the Nystrom method in these coordinates, diag(1 / s)."""
         return np.diag(1 / self.scales)
 
     def maps(self, N: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """R (m, m), twice, with R R^T = S for a semidefinite N in these coordinates; features of samples are E R."""
+        """R (m, m), twice, with R R^T = S for a semidefinite N in these coordinates; the features are E R."""
         scale = np.sqrt(self.scales)
         values, vectors = np.linalg.eigh(scale[:, None] * N * scale)
         half = np.eye(self.T.shape[1])
@@ -146,15 +146,15 @@ class Frame(NamedTuple):
 class TwoFrames(NamedTuple):
     """Coordinates of a rectangular dictionary, S = L N R^T, where N = diag(1 / s) is the asymmetric Nystrom method.
 
-    W = k(X_I, Z_J) = R diag(s) L^T, so that the prior is S0 = W^+ = L diag(1 / s) R^T, shape (q, p) for p left and q
-    right landmarks. S has the row and column spaces of S0, of r = rank W dimensions, also where p and q differ.
+    W = k(X_I, Z_J) = R diag(s) L^T, so the prior is S0 = W^+ = L diag(1 / s) R^T, of shape (q, p) for p left and q
+    right landmarks. S has the row and column spaces of S0, of dimension r = rank W, also if p and q differ.
 
     Attributes
     ----------
     L, R : arrays of shapes (q, r) and (p, r)
-        The singular vectors.
+        Right and left singular vectors of W.
     scales : array of shape (r,)
-        s, the singular values, descending.
+        s, the singular values of W, descending.
     """
 
     L: np.ndarray
@@ -163,39 +163,39 @@ class TwoFrames(NamedTuple):
 
     @property
     def symmetric(self) -> bool:
-        """The dictionary may be any matrix."""
+        """Always False: the dictionary may be any matrix."""
         return False
 
     @property
     def spread(self) -> None:
-        """None: samples of two sides have no common features to measure it by."""
+        """Always None: left and right samples have no common features whose moments could be measured."""
         return None
 
     @property
     def plain_map(self) -> np.ndarray:
-        """What takes kernel values of left samples to their features where nothing is learned."""
+        """Map from kernel values of left samples to their features if no dictionary is learned."""
         return self.L / np.sqrt(self.scales)
 
     def smoothed(self, smoothness: float) -> TwoFrames:
-        """The same: samples of two kinds are not near each other, and nothing is rough."""
+        """Return self: roughness is defined only for samples of one set."""
         return self
 
     def frame(self, eps: float) -> TwoFrames:
-        """The same: there is nothing to turn, nor to leave out."""
+        """Return self: these coordinates need no rotation."""
         return self
 
     @property
     def bases(self) -> tuple[np.ndarray, np.ndarray]:
-        """L (q, r) and R (p, r): left samples have coordinates E_x L and right ones E_z R."""
+        """L (q, r) and R (p, r): left samples have coordinates E_x L, right samples E_z R."""
         return self.L, self.R
 
     @property
     def prior(self) -> np.ndarray:
-        """The asymmetric Nystrom method in these coordinates, diag(1 / s)."""
+        """N of the asymmetric Nystrom method in these coordinates, diag(1 / s)."""
         return np.diag(1 / self.scales)
 
     def maps(self, N: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Maps A (q, r) and B (p, r) with A B^T = S, the singular values of S split evenly."""
+        """Maps A (q, r) and B (p, r) with A B^T = S; singular values are split evenly between them."""
         scale = np.sqrt(self.scales)
         U, s, Vt = np.linalg.svd(scale[:, None] * N * scale)
         half = np.sqrt(s)
@@ -203,7 +203,7 @@ class TwoFrames(NamedTuple):
 
 
 def frames_of(W: np.ndarray, eps: float) -> TwoFrames:
-    """The frames of a W of shape (p, q), without the directions in which it is lost in rounding."""
+    """Coordinates from the SVD of W (p, q), without singular values that are lost in rounding."""
     R, s, Lt = np.linalg.svd(W, full_matrices=False)
     live = s > max(W.shape) * eps * s[0]
     return TwoFrames(Lt[live].T, R[:, live], s[live])

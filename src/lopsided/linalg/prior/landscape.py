@@ -1,4 +1,4 @@
-"""Samples, their landmarks and what is known of them: all that a kernel is learned from."""
+"""The data from which a kernel is learned: samples, landmarks, and labels or pairs."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from .choice import thinned
 from .frames import Axes, Frame, TwoFrames, axes_of, frames_of
 from .side_information import ClassTargets, PairTargets, SideInformation
 
-SAMPLE = 5000  # samples, at most, that give the variances along a few hundred axes, and who is near whom
-COMPARED = 7e9  # multiplications that finding neighbours may take, where each sample is compared with each
-NEIGHBOURS = 7  # samples that each is linked to: few, so that links seldom lead from one class to another
-ASYMMETRY = 1e3  # eps, relative to the largest value, that a symmetric kernel may differ by from its transpose
+SAMPLE = 5000  # maximum size of the subsample that gives second moments along a few hundred axes and the neighbours
+COMPARED = 7e9  # maximum number of multiplications of the brute-force neighbour search
+NEIGHBOURS = 7  # neighbours of each sample: few, so that edges seldom connect different classes
+ASYMMETRY = 1e3  # tolerance on K - K^T of a symmetric kernel, in units of eps times the largest value
 
 
 @dataclass(frozen=True)
 class Labels:
-    """Numbers of labelled samples and their classes, numbered from zero; those of the right are None without a Z.
+    """Indices of labelled samples and their classes, numbered from zero; the right side is None without Z.
 
-    ``balanced`` is whether every class weighs as much as any other.
+    ``balanced`` says whether all classes have equal weight.
     """
 
     left: np.ndarray
@@ -38,7 +38,7 @@ class Labels:
     balanced: bool = False
 
     def thinned(self, count: int, rng: np.random.Generator) -> Labels:
-        """At most so many of the labelled samples of either side, of every class its share."""
+        """Random subsample of at most ``count`` labelled samples per side, stratified by class."""
         left = thinned(self.left_classes, count, rng)
         if self.right is None or self.right_classes is None:
             return Labels(self.left[left], self.left_classes[left], balanced=self.balanced)
@@ -50,14 +50,14 @@ class Labels:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Numbers (p, 2) of left and right samples, and the values (p,) that the kernel should have there."""
+    """Indices (p, 2) of left and right samples, and target values (p,) of the kernel for these pairs."""
 
     numbers: np.ndarray
     targets: np.ndarray
 
 
 class Landscape:
-    """Samples and landmarks. Without right samples Z everything is symmetric: landmarks of both sides are the same."""
+    """Samples and their landmarks; without right samples Z, both sides share samples and landmarks."""
 
     def __init__(self, X: Array, Z: Array | None, landmarks: Any, count: int, seed: int) -> None:
         self.X, self.Z, self.seed = X, Z, seed
@@ -72,12 +72,12 @@ class Landscape:
 
     @property
     def eps(self) -> float:
-        """The rounding of kernel values."""
+        """Machine epsilon of the data type, in which kernel values are computed."""
         return float(np.finfo(self.X.dtype).eps)
 
     @cached_property
     def sample(self) -> np.ndarray:
-        """Numbers of left samples that stand for all; fewer if they are wide, as each is compared with each."""
+        """Indices of a random subsample of left samples, smaller for wide data to bound the neighbour search."""
         n = self.X.shape[0]
         entries = self.X.nnz if sparse.issparse(self.X) else self.X.size
         count = min(SAMPLE, int(np.sqrt(COMPARED * n / max(1, entries))))
@@ -85,8 +85,8 @@ class Landscape:
 
     @property
     def laplacian(self) -> sparse.csr_array:
-        """I - D^-1/2 A D^-1/2, the normalised Laplacian of the graph A that links each of those to its nearest ones."""
-        from sklearn.neighbors import kneighbors_graph  # late, as importing it takes long
+        """Normalised Laplacian I - D^-1/2 A D^-1/2 of the nearest-neighbour graph A of ``sample``."""
+        from sklearn.neighbors import kneighbors_graph  # imported here because the import is slow
 
         if len(self.sample) < 2:
             return sparse.csr_array((1, 1))
@@ -94,25 +94,26 @@ class Landscape:
         return sparse.csgraph.laplacian(sparse.csr_array((nearest + nearest.T) / 2), normed=True).tocsr()
 
     def fit(self, kernel: Kernel) -> Kernel:
-        """The kernel fitted to the samples; without Z it must be symmetric."""
+        """Fit the kernel to the samples; without Z, raise an error if it is normalised or precomputed."""
         if self.Z is None and (kernel.normalised or isinstance(kernel, Precomputed)):
             raise ValueError(f"{kernel!r} {NOT_MERCER}")
         return kernel.fit(self.X, self.X if self.Z is None else self.Z)
 
     def left_values(self, kernel: Kernel, rows: Any) -> np.ndarray:
-        """E_x: k(x, right landmarks) for some left samples."""
+        """E_x: k(x, right landmarks) for the left samples ``rows``."""
         return between(kernel, self.X[rows], self.right.points)
 
     def right_values(self, kernel: Kernel, rows: Any) -> np.ndarray:
-        """E_z: k(left landmarks, z)^T for some right samples."""
+        """E_z: k(left landmarks, z)^T for the right samples ``rows``."""
         if self.Z is None:
             return self.left_values(kernel, rows)
         return between(kernel, self.left.points, self.Z[rows]).T
 
     def axes(self, kernel: Kernel, of_samples: bool, laplacian: sparse.csr_array | None) -> Axes:
-        """Axes of the symmetric dictionary, with their roughness if there is a Laplacian.
+        """Axes of the symmetric dictionary, with their roughness if a Laplacian is given.
 
-        Spread and roughness are those of ``sample``, labelled or not. Refuses a kernel that is no Mercer kernel.
+        Spread and roughness are estimated from ``sample``, labelled or not. Raises an error if the kernel matrix of the
+        landmarks is not symmetric positive semidefinite.
         """
         W = between(kernel, self.left.points, self.right.points)
         check_mercer(W, kernel, self.eps)
@@ -125,7 +126,7 @@ class Landscape:
         return frames_of(between(kernel, self.left.points, self.right.points), self.eps)
 
     def information(self, kernel: Kernel, known: Labels | Pairs, frame: Frame | TwoFrames) -> SideInformation:
-        """What is known, as a function of the dictionary in the coordinates of a frame."""
+        """Labels or pairs as a loss function of the dictionary in the coordinates of ``frame``."""
         L, R = frame.bases
         if isinstance(known, Pairs):
             rows, columns = known.numbers.T
@@ -139,7 +140,7 @@ class Landscape:
 
 
 def check_mercer(W: np.ndarray, kernel: Kernel, eps: float) -> None:
-    """Refuse a kernel whose matrix among landmarks is not symmetric or not positive semidefinite."""
+    """Raise an error if the kernel matrix W of the landmarks is not symmetric positive semidefinite, or is zero."""
     size = np.abs(W).max()
     if np.abs(W - W.T).max() > ASYMMETRY * eps * size:
         raise ValueError(f"{kernel!r} {NOT_MERCER}")
@@ -157,7 +158,7 @@ NOT_MERCER = (
 
 
 def _place(points: Array, landmarks: Any, count: int, rng: np.random.Generator, side: str) -> Landmarks:
-    """Landmarks of one side, by a strategy or as given."""
+    """Landmarks of one side, chosen by a named strategy or given by the user."""
     if not isinstance(landmarks, str):
         return given_landmarks(landmarks, points, side)
     n = points.shape[0]

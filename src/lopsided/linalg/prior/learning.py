@@ -1,4 +1,4 @@
-"""The Nystrom method with a prior, from samples and what is known of them to maps of the landmarks' kernel values."""
+"""The Nystrom method with a prior: select a kernel, its smoothness and a prior weight, and learn the dictionary."""
 
 from __future__ import annotations
 
@@ -25,36 +25,36 @@ from .frames import Axes, Frame, TwoFrames
 from .landscape import Labels, Landscape, Pairs
 from .side_information import SideInformation
 
-FRACTIONS = (1.0, 0.5**0.5)  # times the bandwidth that the data give: those tried where labels can tell
-SMOOTHNESS = (0.0, 1e3, 1e4, 1e5)  # in units of 1 / (mean k(z, z)): those tried where labels can tell
-FOLDS = 5  # parts of what is known, each held out in turn
-HELD = 200  # labelled samples by which a weight is chosen: the work grows with their cube, and more change little
-MANY = 2000  # labelled samples by which a kernel and its smoothness are chosen, for which features as they are will do
+FRACTIONS = (1.0, 0.5**0.5)  # bandwidths compared by cross-validation, in units of the bandwidth from the data
+SMOOTHNESS = (0.0, 1e3, 1e4, 1e5)  # values compared by cross-validation, in units of 1 / (mean k(z, z))
+FOLDS = 5  # cross-validation folds
+HELD = 200  # maximum number of labels used to select the weight: the cost is cubic in it, and more change little
+MANY = 2000  # maximum number of labels used to select kernel and smoothness, which needs no learned dictionary
 
 
 class LearnedKernel(NamedTuple):
-    """A kernel with a learned dictionary, and how it came about.
+    """A kernel with a learned dictionary, and the results of its selection.
 
     Attributes
     ----------
     kernel : Kernel
-        The one that was chosen, fitted.
+        The selected kernel, fitted.
     smoothness : float
-        How much its features were made to shrink as they are rough.
+        The selected smoothness, which shrinks rough features.
     S : array of shape (right landmarks, left landmarks)
         The dictionary: the learned kernel is E_x S E_z^T.
     left_map, right_map : arrays
         Features are E_x left_map and E_z right_map, and S = left_map right_map^T.
     weight : float
-        Of the prior, in curvatures of the loss.
+        Weight of the prior, in units of the loss's curvature.
     objectives : array
         The objective at the start and after every step.
     alignment : float
-        Of the learned kernel with what was known; nan where nothing was.
+        Alignment of the learned kernel with the labels or pairs; nan without any.
     candidates : list of (Kernel, float)
-        Kernels and values of smoothness that were tried.
+        The kernels and values of smoothness that were compared.
     paths : list of Path
-        For each of them the errors at all weights; empty where nothing was chosen.
+        Errors of each candidate at all weights; empty if nothing was selected.
     """
 
     kernel: Kernel
@@ -70,7 +70,7 @@ class LearnedKernel(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A fitted kernel, how smooth its features are to be, and the coordinates of its dictionary before they are."""
+    """A fitted kernel, a smoothness, and the coordinates of the dictionary before smoothing."""
 
     kernel: Kernel
     smoothness: float
@@ -78,15 +78,15 @@ class Candidate(NamedTuple):
 
     @property
     def coordinates(self) -> Axes | TwoFrames:
-        """The coordinates once features are smooth."""
+        """Coordinates of the dictionary after smoothing."""
         return self.rough.smoothed(self.smoothness)
 
     def frame(self, eps: float) -> Frame | TwoFrames:
-        """Where the dictionary is learned."""
+        """Coordinates in which the dictionary is learned."""
         return self.coordinates.frame(eps)
 
     def plain_features(self, place: Landscape, rows: np.ndarray) -> np.ndarray:
-        """Features of some left samples where nothing is learned."""
+        """Smoothed Nystrom features of the left samples ``rows``, without a learned dictionary."""
         return place.left_values(self.kernel, rows) @ self.coordinates.plain_map
 
 
@@ -102,7 +102,7 @@ def learn_kernel(
     tol: float,
     max_iter: int,
 ) -> LearnedKernel:
-    """Choose a kernel, its smoothness and a weight, learn the dictionary and give the features' maps.
+    """Select a kernel, its smoothness and a prior weight, then learn the dictionary and the feature maps.
 
     Parameters
     ----------
@@ -111,15 +111,17 @@ def learn_kernel(
     kernel : str, Kernel, callable or list of them
         One kernel, or several to choose from; "rbf" takes its bandwidth from the data.
     known : Labels, Pairs or None
-        What the learned kernel should agree with.
+        Labels or pairs with which the learned kernel should agree.
     weight : "auto", "alignment" or float
-        Of the prior, in units of the loss's curvature.
+        Weight of the prior, in units of the loss's curvature.
     smoothness : "auto" or float
-        How much features should shrink as they are rough; zero where there is nothing to choose by.
+        How strongly rough features shrink; "auto" is zero unless weight="auto" and there are labels or pairs and no Z.
     of_samples : bool
-        Whether the prior is measured along the samples' axes or the landmarks'.
-    solver, tol, max_iter
-        "closed" for the start alone, "gradient" or "accelerated", and when to stop.
+        Whether the prior measures changes in the metric of the samples (True) or of the landmarks (False).
+    solver : {"closed", "gradient", "accelerated"}
+        "closed" stops at the closed-form start; see :func:`learn_dictionary` for the others.
+    tol, max_iter
+        Stopping rule; see :func:`learn_dictionary`.
     """
     chooses = known is not None and isinstance(weight, str)
     by_held_out = chooses and weight == "auto"
@@ -152,11 +154,12 @@ def learn_kernel(
 
 
 def _like_plain(place: Landscape, chosen: Candidate, map: np.ndarray, *, learned: bool) -> np.ndarray:
-    """The map that gives features F the variance of the Nystrom method's and, once learned, no more of a mean.
+    """Rescale a map so that its features F have the variance of Nystrom features and, if learned, no larger a mean.
 
-    Smooth features are small ones, and classifiers with a penalty would not see them. What is learned first is the mean
-    of K*, a constant, which tells nothing and hides the rest. So F gives way to F (I - (1 - t) u u^T / |u|^2), whose
-    mean is t times that of F, u, with the t that makes |mean|^2 / variance that of the Nystrom method.
+    Smoothing shrinks the features, and penalised classifiers would neglect them. A learned dictionary first fits the
+    mean of K*, a constant that carries no information and dominates the other features. F is therefore replaced by
+    F (I - (1 - t) u u^T / |u|^2), whose mean is t times the mean u of F, with the t that makes |mean|^2 / variance
+    equal to that of the Nystrom method.
     """
     n = place.X.shape[0]
     rows = np.sort(np.random.default_rng([place.seed, 4]).permutation(n)[:MANY])
@@ -176,7 +179,7 @@ def _like_plain(place: Landscape, chosen: Candidate, map: np.ndarray, *, learned
 
 
 def kernels_to_try(kernel: Any, place: Landscape, fractions: Sequence[float], chooses: bool) -> list[Kernel]:
-    """The kernels to try, fitted to the samples."""
+    """Candidate kernels, fitted to the samples; "rbf" gives one for each fraction of the bandwidth from the data."""
     if isinstance(kernel, str) and kernel == "rbf":
         Z = place.X if place.Z is None else place.Z
         bandwidth = np.sqrt(mean_squared_distance(place.X, Z)) if place.X.shape[1] == Z.shape[1] else 1.0
@@ -192,7 +195,7 @@ def kernels_to_try(kernel: Any, place: Landscape, fractions: Sequence[float], ch
 
 
 def levels_to_try(smoothness: str | float, place: Landscape, chooses: bool) -> Sequence[float]:
-    """The values of smoothness to try; with right samples there is none but zero."""
+    """Candidate values of smoothness; with right samples Z only zero is allowed."""
     if smoothness == "auto":
         return SMOOTHNESS if chooses and place.Z is None else SMOOTHNESS[:1]
     if smoothness and place.Z is not None:
@@ -205,7 +208,7 @@ def levels_to_try(smoothness: str | float, place: Landscape, chooses: bool) -> S
 def _candidates(
     place: Landscape, kernels: Sequence[Kernel], levels: Sequence[float], of_samples: bool
 ) -> list[Candidate]:
-    """Every kernel with every smoothness."""
+    """All combinations of kernels and values of smoothness."""
     if place.Z is not None:
         return [Candidate(kernel, 0.0, place.two_frames(kernel)) for kernel in kernels]
     laplacian = place.laplacian if any(levels) else None
@@ -216,7 +219,7 @@ def _candidates(
 def _solved(
     information: SideInformation, frame: Frame | TwoFrames, *, weight: float, solver: str, tol: float, max_iter: int
 ) -> Dictionary:
-    """The dictionary; a rectangular one has no constraint, and a closed form."""
+    """Learn the dictionary: by :func:`learn_dictionary` if symmetric, else by the closed form (no constraint)."""
     if frame.symmetric:
         steps = 0 if solver == "closed" else max_iter
         return learn_dictionary(
@@ -231,7 +234,7 @@ Chosen = tuple[int, float, list[Path]]
 
 
 def _by_criterion(place: Landscape, candidates: list[Candidate], known: Labels | Pairs) -> Chosen:
-    """The candidate and the weight of the paper's criterion."""
+    """Select the candidate and the weight by the paper's alignment criterion (12)."""
     paths = []
     for candidate in candidates:
         frame = candidate.frame(place.eps)
@@ -242,10 +245,10 @@ def _by_criterion(place: Landscape, candidates: list[Candidate], known: Labels |
 
 
 def _by_held_out(place: Landscape, candidates: list[Candidate], known: Labels | Pairs) -> Chosen:
-    """The candidate and the weight that do best on what is held out.
+    """Select the candidate and the weight by cross-validation.
 
-    With more than 200 labels of one set a candidate is chosen first, by up to 2,000 of them and without learning: what
-    suits few labels is not what suits many. Then its weight is, by 200.
+    With more than 200 labels of one set, the candidate is selected first, from up to 2,000 labels and without learning
+    a dictionary, because the best candidate depends on the number of labels. Its weight is then selected from 200.
     """
     rng = np.random.default_rng([place.seed, 3])
     if isinstance(known, Labels) and place.Z is None and len(known.left) > HELD and len(candidates) > 1:
@@ -263,7 +266,7 @@ def _by_held_out(place: Landscape, candidates: list[Candidate], known: Labels | 
 
 
 def _path(place: Landscape, candidate: Candidate, known: Labels | Pairs, folds: Sequence[Parts]) -> Path:
-    """Errors at every weight."""
+    """Held-out errors of a candidate at every weight: of classifiers for labels of one set, else by alignment."""
     spread = candidate.coordinates.spread
     if isinstance(known, Labels) and spread is not None:
         F = candidate.plain_features(place, known.left)
@@ -273,22 +276,22 @@ def _path(place: Landscape, candidate: Candidate, known: Labels | Pairs, folds: 
 
 
 def _plain_path(place: Landscape, candidate: Candidate, known: Labels) -> Path:
-    """Errors of the prior as it is."""
+    """Leave-one-out errors of a candidate without a learned dictionary."""
     F = candidate.plain_features(place, known.left)
     return plain_errors(F, known.left_classes, balanced=known.balanced)
 
 
 def _folds(known: Labels | Pairs, rng: np.random.Generator) -> list[Parts]:
-    """What is kept and what is held out, in turn: labelled samples, of both sides at once, or pairs.
+    """Cross-validation folds (kept, held out) of labelled samples, of both sides at once with Z, or of pairs.
 
-    The list is empty where there are not two of them.
+    The list is empty if there are fewer than two labelled samples or pairs.
     """
 
     def parts(groups: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
         folds = dealt(groups, min(FOLDS, len(groups)), rng) if len(groups) > 1 else []
         return [(np.setdiff1d(np.arange(len(groups)), fold), fold) for fold in folds]
 
-    if isinstance(known, Pairs):  # both orders of a pair go together, for in one set they say the same
+    if isinstance(known, Pairs):  # both orders of a pair go to one fold: within one set they are equivalent
         _, first, pair = np.unique(np.sort(known.numbers, axis=1), axis=0, return_index=True, return_inverse=True)
         folds = parts(known.targets[first])
         return [(np.flatnonzero(np.isin(pair, kept)), np.flatnonzero(np.isin(pair, out))) for kept, out in folds]

@@ -1,4 +1,4 @@
-"""How far a kernel E_x S E_z^T is from what labels or pairs say: a quadratic function of S, at costs in its size."""
+"""Squared loss of a kernel E_x S E_z^T on labels or pairs: a quadratic function of S, at a cost in the size of S."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-LARGEST_GRAM = 3000  # pairs at most, in both orders: their equations are solved at once, in O(pairs^3)
+LARGEST_GRAM = 3000  # maximum number of pairs, both orders counted: the closed form costs O(pairs^3)
 
 
 class Quadratic(Protocol):
     """A quadratic function of S."""
 
     def loss(self, S: np.ndarray) -> float:
-        """Its value."""
+        """Value at S."""
 
     def half_gradient(self, S: np.ndarray) -> np.ndarray:
-        """Half of its derivative, in the shape of S."""
+        """Half of the gradient at S, in the shape of S."""
 
 
 class SideInformation(ABC):
-    """Squared distance between the wanted and the given entries of E_x S E_z^T, a quadratic function of S (p, q).
+    """Squared distance between entries of E_x S E_z^T and their targets, as a quadratic function of S (p, q).
 
-    Rows of ``left`` (l, p) and ``right`` (r, q) are kernel values between samples and landmarks.
+    The rows of ``left`` (l, p) and ``right`` (r, q) are kernel values between samples and landmarks.
     """
 
     left: np.ndarray
@@ -32,16 +32,16 @@ class SideInformation(ABC):
 
     @abstractmethod
     def loss(self, S: np.ndarray) -> float:
-        """The sum of squared differences."""
+        """Sum of squared differences between kernel entries and targets."""
 
     @abstractmethod
     def half_gradient(self, S: np.ndarray) -> np.ndarray:
-        """Half of its derivative with respect to S, shape (p, q)."""
+        """Half of the gradient of the loss with respect to S, shape (p, q)."""
 
     @property
     @abstractmethod
     def curvature(self) -> float:
-        """The largest eigenvalue of half its Hessian: what a prior weight is measured by."""
+        """Largest eigenvalue of half the Hessian of the loss: the unit of the prior weight."""
 
     @property
     @abstractmethod
@@ -50,36 +50,36 @@ class SideInformation(ABC):
 
     @abstractmethod
     def along_axes(self) -> Quadratic:
-        """The same as a function of U^T S U, U being the axes, for symmetric kernels."""
+        """The loss as a function of U^T S U, with U the eigenvectors in ``axes``, for symmetric kernels."""
 
     @abstractmethod
     def minimiser(self, S0: np.ndarray, weight: float) -> np.ndarray:
-        """The S of least weight |S - S0|^2 + loss(S) (section 3.5), from a factorisation shared by all weights."""
+        """Minimise weight |S - S0|^2 + loss(S) (section 3.5) with a factorisation shared by all weights."""
 
     @abstractmethod
     def alignment(self, S: np.ndarray) -> float:
-        """Normalised alignment (11) of E_x S E_z^T with what is wanted, from -1 to 1; 0 if one of them is flat."""
+        """Normalised alignment (11) of E_x S E_z^T with the targets, from -1 to 1; 0 if either is constant."""
 
     @abstractmethod
     def restricted(self, part: Any) -> SideInformation:
-        """The same for some of the pairs, or for some of the (left, right) samples."""
+        """Restrict to a subset of the pairs, or of the (left, right) samples."""
 
 
 class ClassTargets(SideInformation):
-    """Samples of one class are alike, K*_ij = 1, and others are not, K*_ij = 0 (equation 5).
+    """Targets from class labels: K*_ij = 1 for samples of the same class, K*_ij = 0 otherwise (equation 5).
 
-    With P = E_x^T E_x, Q = E_z^T E_z and R = E_x^T K* E_z the distance is tr(S^T P S Q) - 2 tr(S^T R) + |K*|^2. R is
-    the sum over classes of w_c s_c t_c^T, where s_c and t_c are sums of the class's rows of E_x and of E_z and w_c is
-    what K* holds in place of one if classes are balanced. So no array is larger than E.
+    With P = E_x^T E_x, Q = E_z^T E_z and R = E_x^T K* E_z, the loss is tr(S^T P S Q) - 2 tr(S^T R) + |K*|^2. R is the
+    sum over classes of w_c s_c t_c^T, where s_c and t_c are the sums of the class's rows of E_x and of E_z, and w_c is
+    the entry of K* for the class: 1, or its weight if classes are balanced. No array is larger than E.
 
     Parameters
     ----------
     left, right : arrays of shape (l, p) and (r, q)
-        Rows of labelled samples; the same array for a symmetric kernel.
+        Rows of the labelled samples; the same array for a symmetric kernel.
     left_classes, right_classes : arrays of int
-        Their classes, numbered from zero.
+        Classes of the labelled samples, numbered from zero.
     balanced : bool, default=False
-        Divide the ones of a class by its share, so that each class weighs as much as any other.
+        Whether to weight classes inversely to their size; see :func:`class_values`.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class ClassTargets(SideInformation):
 
     @property
     def axes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Those of P."""
+        """Eigenvalues and eigenvectors of P."""
         return self._both_axes[:2]
 
     def loss(self, S: np.ndarray) -> float:
@@ -121,29 +121,29 @@ class ClassTargets(SideInformation):
 
     @property
     def curvature(self) -> float:
-        """|P| |Q| in the spectral norm."""
+        """Product of the spectral norms of P and Q."""
         p, _, q, _ = self._both_axes
         return float(p[-1] * q[-1])
 
     def minimiser(self, S0: np.ndarray, weight: float) -> np.ndarray:
-        """S0 + D with weight D + P D Q = R - P S0 Q: a division in the eigenvectors of P and Q."""
+        """Solve weight D + P D Q = R - P S0 Q by a division in the eigenvectors of P and Q; return S0 + D."""
         p, U, q, V = self._both_axes
         return S0 - U @ ((U.T @ self.half_gradient(S0) @ V) / (weight + np.outer(p, q))) @ V.T
 
     def along_axes(self) -> Quadratic:
-        """P is diagonal there, so that products are taken entry by entry."""
+        """The loss in the eigenvectors of P, where P is diagonal and products are elementwise."""
         p, U = self.axes
         return _Diagonal(np.outer(p, p), U.T @ self.R @ U, self.constant)
 
     def alignment(self, S: np.ndarray) -> float:
-        """Over all pairs of labelled samples, both matrices centred. Cost O(l p + p q (p + q))."""
+        """Alignment over all pairs of labelled samples, both matrices centred. Cost O(l p + p q (p + q))."""
         E, Y, F, Z = (side - side.mean(axis=0) for side in (self.left, self.left_marks, self.right, self.right_marks))
         Y = Y * self.values
         both = np.vdot(E.T @ Y, S @ (F.T @ Z))
         return ratio(both, np.vdot(S, E.T @ E @ S @ (F.T @ F)) * np.vdot(Y.T @ Y, Z.T @ Z))
 
     def restricted(self, part: tuple[np.ndarray, np.ndarray]) -> ClassTargets:
-        """The same for some left and some right samples."""
+        """Restrict to some left and some right samples."""
         rows, columns = part
         left = self.left[rows]
         right = left if self.right is self.left else self.right[columns]
@@ -151,7 +151,7 @@ class ClassTargets(SideInformation):
 
 
 def class_values(left: np.ndarray, right: np.ndarray, balanced: bool) -> tuple[np.ndarray, np.ndarray]:
-    """For each class how many pairs are of it, and what each of them counts: one, or one over the class's share."""
+    """Number of pairs within each class, and their value in K*: 1, or 1 / (number of classes * share of the class)."""
     count = 1 + max(left.max(), right.max())
     rows, columns = (np.bincount(side, minlength=count) for side in (left, right))
     sizes = rows * columns.astype(float)
@@ -161,7 +161,7 @@ def class_values(left: np.ndarray, right: np.ndarray, balanced: bool) -> tuple[n
 
 
 class _Diagonal(NamedTuple):
-    """The sum over i and j of curvatures_ij S_ij^2 - 2 slopes_ij S_ij, plus a constant. Cost O(p^2)."""
+    """Separable quadratic: constant + sum over i, j of curvatures_ij S_ij^2 - 2 slopes_ij S_ij. Cost O(p^2)."""
 
     curvatures: np.ndarray
     slopes: np.ndarray
@@ -175,21 +175,21 @@ class _Diagonal(NamedTuple):
 
 
 class PairTargets(SideInformation):
-    """Some pairs should have given values (section 3.3): the sum over pairs of (e_x S e_z^T - t)^2.
+    """Targets t for individual pairs (section 3.3); the loss is the sum over pairs of (e_x S e_z^T - t)^2.
 
     Parameters
     ----------
     left, right : arrays of shape (pairs, p) and (pairs, q)
         The two rows of every pair; for a symmetric kernel each pair comes in both orders.
     targets : array of shape (pairs,)
-        One for a pair that belongs together, zero for one that does not.
+        1 for a must-link pair, 0 for a cannot-link pair.
     """
 
     def __init__(self, left: np.ndarray, right: np.ndarray, targets: np.ndarray) -> None:
         self.left, self.right, self.targets = left, right, targets
 
     def loss(self, S: np.ndarray) -> float:
-        """The sum over pairs of squared differences. Cost O(pairs p q)."""
+        """Sum over pairs of squared differences. Cost O(pairs p q)."""
         return float(np.square(self._values(S) - self.targets).sum())
 
     def half_gradient(self, S: np.ndarray) -> np.ndarray:
@@ -210,34 +210,34 @@ class PairTargets(SideInformation):
     def axes(self) -> tuple[np.ndarray, np.ndarray]:
         """Eigenvalues and eigenvectors of E_x^T E_x / sqrt(pairs).
 
-        If the pairs are all those of some samples, they are what ``ClassTargets`` of the samples has.
+        If the pairs are all pairs of some samples, these are the axes of ``ClassTargets`` for the same samples.
         """
         p, U = np.linalg.eigh(self.left.T @ self.left / np.sqrt(len(self.left)))
         return np.maximum(p, 0), U
 
     def along_axes(self) -> Quadratic:
-        """The same pairs in other coordinates."""
+        """The same pairs in the coordinates of ``axes``."""
         _, U = self.axes
         return PairTargets(self.left @ U, self.right @ U, self.targets)
 
     @property
     def curvature(self) -> float:
-        """The largest eigenvalue of the pairs' Gram matrix (E_x E_x^T) o (E_z E_z^T)."""
+        """Largest eigenvalue of the Gram matrix of the pairs, (E_x E_x^T) o (E_z E_z^T)."""
         return float(self._gram_axes[0][-1])
 
     def minimiser(self, S0: np.ndarray, weight: float) -> np.ndarray:
-        """S0 + E_x^T diag(a) E_z with (weight + Gram matrix) a = targets - values at S0. Cost O(pairs^3) once."""
+        """Return S0 + E_x^T diag(a) E_z, (weight I + Gram matrix) a = targets - values at S0. Cost O(pairs^3) once."""
         h, U = self._gram_axes
         a = U @ ((U.T @ (self.targets - self._values(S0))) / (weight + h))
         return S0 + (self.left * a[:, None]).T @ self.right
 
     def alignment(self, S: np.ndarray) -> float:
-        """The correlation of values and targets over the pairs."""
+        """Correlation of kernel values and targets over the pairs."""
         values, targets = (side - side.mean() for side in (self._values(S), self.targets))
         return ratio(values @ targets, (values @ values) * (targets @ targets))
 
     def restricted(self, part: np.ndarray) -> PairTargets:
-        """The same for some of the pairs."""
+        """Restrict to some of the pairs."""
         return PairTargets(self.left[part], self.right[part], self.targets[part])
 
     def _values(self, S: np.ndarray) -> np.ndarray:
@@ -245,5 +245,5 @@ class PairTargets(SideInformation):
 
 
 def ratio(product: float, squares: float) -> float:
-    """An inner product over the root of the product of two squared norms; zero if either vanishes."""
+    """Divide an inner product by the square root of the product of squared norms; zero if that product is zero."""
     return float(product / np.sqrt(squares)) if squares > 0 else 0.0
