@@ -1,4 +1,4 @@
-"""Directed graphs: reading them, embedding their nodes as sources and as targets, and judging the embeddings."""
+"""Directed graphs: reading, node embeddings as sources and as targets, and evaluation of embeddings."""
 
 from .classification import classify_nodes
 from .embedding import DirectedGraphEmbedding

@@ -1,4 +1,4 @@
-"""Classes of nodes from their vectors."""
+"""Node classification from embeddings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SETS = (set, frozenset, list, tuple, np.ndarray)
 
 
 class Classification(NamedTuple):
-    """F1 scores of each split, shape (n_splits,)."""
+    """Micro and macro F1 scores on the test nodes of each split, arrays of shape (n_splits,)."""
 
     micro_f1: np.ndarray
     macro_f1: np.ndarray
@@ -36,36 +36,38 @@ def classify_nodes(
     multilabel: str = "top",
     random_state: Any = 0,
 ) -> Classification:
-    """Classify nodes from their vectors by linear least-squares machines, one class against the rest.
+    """Evaluate an embedding by node classification with linear LS-SVMs, one class against the rest.
 
     Parameters
     ----------
     embedding : array of shape (n_nodes, width)
-        Vectors, for instance source and target vectors side by side.
+        Node vectors, for example source and target vectors side by side.
     labels : array of shape (n_nodes,), or array or sparse matrix of zeros and ones of shape (n_nodes, n_labels)
-        A class for each node, or any number of labels.
+        One class per node, or an indicator matrix with any number of labels per node.
     n_splits : int, default=10
-        Random splits in training and test nodes.
+        Number of random splits into training and test nodes.
     train_size : float, default=0.6
-        Share of the nodes in training.
+        Fraction of the nodes used for training.
     C : float, default=1.0
-        Weight of the squared errors against |w|^2; the papers' gamma.
+        Weight of the squared errors relative to |w|^2; gamma in the papers.
     multilabel : {"top", "sign"}, default="top"
-        Several labels: the usual protocol gives each test node as many labels as it has, those of largest decisions;
-        "sign" gives those with positive decisions and knows nothing of the test labels.
+        Prediction rule for multilabel data. "top", the usual protocol, predicts the labels with the largest decision
+        values, as many as the test node truly has; "sign" predicts the labels with positive decision values and does
+        not use the test labels.
     random_state : int, RandomState instance or None, default=0
-        Draws the splits.
+        Seed of the splits.
 
     Returns
     -------
     Classification
-        ``micro_f1`` and ``macro_f1`` of the test nodes, for each split. With one class for each node micro F1 is
-        accuracy, and a class counts in macro F1 if a test node has it or is given it, as in scikit-learn.
+        ``micro_f1`` and ``macro_f1`` on the test nodes of each split. With one class per node, micro F1 equals
+        accuracy, and macro F1 averages over the classes that occur among the true or predicted test labels, as in
+        scikit-learn.
 
     Notes
     -----
-    An LS-SVM with the linear kernel is ridge regression on labels 1 and -1 with penalty 1 / C and a free intercept; it
-    is solved in the smaller of both dimensions.
+    An LS-SVM with a linear kernel is ridge regression on labels 1 and -1 with penalty 1 / C and an unpenalised
+    intercept; it is solved in the smaller of the two dimensions.
 
     Examples
     --------
@@ -105,7 +107,7 @@ def classify_nodes(
 
 
 def _is_table(labels: Any) -> bool:
-    """Whether they have rows and columns; rows of different lengths are no table."""
+    """Whether labels are two-dimensional; a ragged list of lists is not."""
     try:
         return np.ndim(labels) == 2
     except ValueError:
@@ -113,7 +115,7 @@ def _is_table(labels: Any) -> bool:
 
 
 def _indicators(labels: Any, several: bool) -> np.ndarray:
-    """Zeros and ones, shape (n, classes)."""
+    """Labels as an indicator array of zeros and ones, shape (n, classes)."""
     if several:
         Y = dense(labels)
         if not np.isin(Y, (0, 1)).all() or Y.shape[1] < 2:
@@ -138,6 +140,6 @@ def _indicators(labels: Any, several: bool) -> np.ndarray:
 
 
 def _largest(decisions: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Zeros and ones: ones at the largest decisions of each row, as many as are asked for."""
+    """Indicators of the counts[i] largest decision values in row i."""
     rank = np.argsort(np.argsort(-decisions, axis=1, kind="stable"), axis=1)
     return (rank < counts[:, None]).astype(int)

@@ -1,4 +1,4 @@
-"""Source and target vectors for the nodes of a directed graph."""
+"""Node embedding of directed graphs: a source vector and a target vector for every node."""
 
 from __future__ import annotations
 
@@ -31,73 +31,75 @@ from .tables import is_path_or_table
 
 
 class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
-    """Embed the nodes of a directed graph twice: as sources of edges and as targets.
+    """Embedding of a directed graph with a source vector and a target vector for every node.
 
-    A kernel K of the nodes, how similar i is to j, is decomposed as K = U diag(s) V' by :class:`KernelSVD`. Node i gets
-    the source vector U[i] s^scaling and the target vector V[i] s^scaling, and the score of an edge from i to j comes
-    from U diag(s) V', by the ``decoder``.
+    :class:`KernelSVD` decomposes an asymmetric kernel matrix K between the nodes as K = U diag(s) V'. Node i gets the
+    source vector U[i] s^scaling and the target vector V[i] s^scaling. The ``decoder`` computes the score of an edge
+    from i to j from U diag(s) V'.
 
     Parameters
     ----------
     n_components : int, default=128
-        Length of each of the two vectors. A smaller graph has vectors as long as it has nodes, with a
-        :class:`~lopsided.exceptions.RankWarning`.
+        Length of each of the two vectors. If the graph has fewer nodes, the vectors are as long as the number of
+        nodes, with a :class:`~lopsided.exceptions.RankWarning`.
     kernel : str, Kernel or callable, default="auto"
-        A kernel of the nodes (:class:`~lopsided.kernels.Diffusion`, :class:`~lopsided.kernels.Katz`,
-        :class:`~lopsided.kernels.NodeKernel`), which is given the graph and has no adjacency of its own; or any kernel
-        of vectors ("sne", "rbf", ...), which compares the rows of the adjacency with its columns. A function of X and Z
-        gets both as CSR arrays. "auto" is ``Diffusion(restart=0.2, direction="last", transform="root",
+        Either a graph kernel (:class:`~lopsided.kernels.Diffusion`, :class:`~lopsided.kernels.Katz`,
+        :class:`~lopsided.kernels.NodeKernel`) without an adjacency, which ``fit`` supplies; or any kernel between
+        vectors ("sne", "rbf", ...), which compares the rows of the adjacency with its columns. A callable f(X, Z)
+        receives both as CSR arrays. "auto" is ``Diffusion(restart=0.2, direction="last", transform="root",
         threshold=1e-4)``.
     self_loops : float, default=0.0
-        Weight of an edge from every node to itself, added to the graph before the kernel sees it; a node without
-        edges gets none, for it would take a component for itself (the ``self_loops`` of NodeKernel are for all nodes).
-        Kernels of vectors compare the nodes that i links to with those that link to j, and so see paths of two edges
-        from i to j; with self-loops a single edge from i to j counts as such a path.
+        Weight of a self-loop added to every node before the kernel is computed. Isolated nodes get no self-loop,
+        because each would take up a component of its own (``self_loops`` of NodeKernel applies to all nodes). Kernels
+        between vectors compare the out-neighbours of i with the in-neighbours of j, that is, paths of two edges from i
+        to j; with self-loops a single edge from i to j also forms such a path.
     normalize : {"left", "right", "both"} or None, default=None
-        Divide the adjacency by out-degrees, in-degrees or the square roots of both, before the kernel sees it.
+        Divide the adjacency by out-degrees, in-degrees or the square roots of both before the kernel is computed.
     scaling : float, default=1.0
-        Power of the singular values in the vectors. With 0.5 and decoder="factors" the score of an edge is the inner
-        product of its source and its target vector; ``edge_vectors`` gives vectors of which this holds, whatever the
-        scaling and the decoder.
+        Exponent of the singular values in the vectors. With 0.5 and decoder="factors", the score of an edge is the
+        inner product of its source and its target vector; ``edge_vectors`` returns vectors with this property for any
+        scaling and decoder.
     decoder : {"auto", "factors", "edges"}, default="auto"
-        How edges are scored. "factors": by F = U diag(s) V' itself. "edges": by P F P with P = D^-1 A, an edge from i,
-        then what is near, then an edge to j; for kernels that say who is near rather than who links to whom, such as
-        the default, for which "auto" takes it. Weights must be >= 0. A node without edges from it scores a thousandth
-        of F P.
+        How edges are scored. "factors" uses F = U diag(s) V' directly. "edges" uses P F P with P = D^-1 A: a step along
+        an edge from i, then the similarity F, then a step along an edge to j. It suits kernels that measure proximity
+        rather than links, such as the default kernel, and requires weights >= 0. A node without outgoing edges is
+        scored by its row of F P / 1000. "auto" is "edges" if kernel="auto" and "factors" otherwise.
     unit_length : bool, default=True
-        Bring the rows of ``fit_transform`` and ``transform``, source and target side by side, to length one, so that
-        what follows in a pipeline sees hubs and others alike. ``source_embedding_`` and ``target_embedding_`` stay.
+        Scale each row returned by ``fit_transform`` and ``transform`` (source and target vector side by side) to unit
+        length, so that later pipeline steps treat hubs like other nodes. ``source_embedding_`` and
+        ``target_embedding_`` are not scaled.
     tol : float, default=0.0
-        Residual at which the decomposition stops, relative to the largest singular value; 0 is near rounding.
+        Residual at which the decomposition stops, relative to the largest singular value; 0 means near machine
+        precision.
     random_state : int, RandomState instance or None, default=None
-        For landmarks, where a dense kernel matrix is too large. None is a fixed seed: the same graph gives the same
-        vectors.
+        Seed for landmarks, used when a dense kernel matrix is too large. None means a fixed seed, so the same graph
+        always gives the same vectors.
     n_jobs : int or None, default=None
-        Threads; None is one for each core.
+        Number of threads; None uses one per core.
     memory_budget : float, str or None, default=None
-        Bytes, or a text like "2GB", that the kernel matrix may take. None is a quarter of the memory that is free.
+        Memory for the kernel matrix, in bytes or as text such as "2GB". None is a quarter of the free memory.
 
     Attributes
     ----------
     source_embedding_, target_embedding_ : arrays of shape (n_nodes, n_components)
-        The vectors. A node without edges has zeros.
+        Source and target vectors. The vectors of isolated nodes are zero.
     nodes_ : array of shape (n_nodes,)
-        Ids, in the order of the rows.
+        Node ids, in the order of the rows.
     singular_values_ : array of shape (n_components,)
         s, descending.
     adjacency_ : scipy.sparse.csr_array
-        The graph that was read.
+        Adjacency matrix of the graph passed to ``fit``.
     kernel_ : Kernel
         The fitted kernel.
     solver_ : Choice
-        How K was decomposed, and why so.
+        Name of the solver for K and the reason for it.
     n_features_in_ : int
-        Nodes.
+        Number of nodes.
 
     Notes
     -----
-    Memory and time grow with the edges and, for ``Diffusion``, with 1 / threshold for each node. Small or well filled
-    graphs are solved in a dense array, within the budget; larger ones never are.
+    Memory and time grow with the number of edges and, for ``Diffusion``, with 1 / threshold per node. Small or densely
+    filled kernel matrices are decomposed as dense arrays within the memory budget; larger ones never are.
 
     Examples
     --------
@@ -152,14 +154,14 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Embed the nodes of a graph.
+        """Compute the source and target vectors of a graph.
 
         Parameters
         ----------
         X : sparse matrix, array, networkx graph, table of edges or path
-            The graph, as :func:`lopsided.graphs.read_graph` takes it.
+            The graph, in any form that :func:`lopsided.graphs.read_graph` accepts.
         y : ignored
-            For the convention of scikit-learn.
+            Present for scikit-learn API consistency.
         """
         self._validate_params()
         A, nodes = read_graph(X)
@@ -206,31 +208,32 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """Fit, and return source and target vectors side by side, shape (n_nodes, 2 n_components).
+        """Fit and return source and target vectors side by side, shape (n_nodes, 2 n_components).
 
-        With ``set_output(transform="pandas")`` the ids are the index of the frame.
+        With ``set_output(transform="pandas")`` the node ids become the index of the DataFrame.
         """
         return self.fit(X)._known()
 
     def transform(self, X: Any, in_edges: Any = None) -> np.ndarray:
-        """Source and target vectors, side by side, of nodes that are not in the graph; the graph stays as it is.
+        """Embed out-of-sample nodes: source and target vectors side by side, without changing the fitted graph.
 
         Parameters
         ----------
         X : sparse matrix or array of shape (b, n_nodes), table of edges, or None
             Edges from the new nodes: row i holds the weights from new node i to every node, in the order of ``nodes_``.
-            In a table (or a file of one) sources are ids of new nodes and targets ids of the graph. The graph of
-            ``fit`` itself, its edges in any order, stands for its own nodes. None is that none is known: kernels of
-            vectors then give zeros for sources.
+            In a table (or a file of one) sources are ids of new nodes and targets ids of the graph. If X is the graph
+            passed to ``fit``, its edges in any order, the fitted vectors are returned. None means that no outgoing
+            edges are known; kernels between vectors then give zero source vectors.
         in_edges : the same, default=None
             Edges to the new nodes: row i holds the weights to new node i; in a table sources are ids of the graph and
-            targets those of new nodes. None is that none is known: kernels of vectors then give zeros for targets.
+            targets ids of new nodes. None means that no incoming edges are known; kernels between vectors then give
+            zero target vectors.
 
         Returns
         -------
         array of shape (b, 2 n_components)
-            A row for each new node, in the order of the rows; for tables in the order in which they first appear, in
-            the edges from them and then in those to them.
+            One row per new node, in the order of the rows of X; for tables in order of first appearance, in X and then
+            in ``in_edges``.
         """
         check_is_fitted(self)
         if in_edges is None and self._is_known(X):
@@ -239,7 +242,7 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         return self._joined(np.hstack([new.source, new.target]), new.ids)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """source0, source1, ..., target0, target1, ..."""
+        """Return the column names source0, source1, ..., target0, target1, ..."""
         check_is_fitted(self)
         k = len(self.singular_values_)
         return np.array([f"{side}{i}" for side in ("source", "target") for i in range(k)], dtype=object)
@@ -271,7 +274,7 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
     def _embedded(
         self, out_edges: sparse.csr_array, in_edges: sparse.csr_array, known: tuple[bool, bool]
     ) -> np.ndarray:
-        """Vectors of new nodes from their edges: k(new, known) V s^(scaling - 1), and so for targets."""
+        """Vectors of new nodes: k(new, known) V s^(scaling - 1) and k(known, new)' U s^(scaling - 1), side by side."""
         rows, columns = self._balance.rows(out_edges), self._balance.columns(in_edges)
         if self._svd is None:
             weights = self._powers(-1)
@@ -289,7 +292,7 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         return self._joined(np.hstack([self.source_embedding_, self.target_embedding_]), self.nodes_)
 
     def _joined(self, vectors: np.ndarray, ids: np.ndarray | None) -> Any:
-        """Rows of length one, if asked for; for pandas a frame with the ids for its index, as rows of X are edges."""
+        """Scale rows to unit length if requested; index pandas output by node ids, since rows of X may be edges."""
         if self.unit_length:
             vectors = normalize(vectors, copy=False)
         if _get_output_config("transform", self)["dense"] != "pandas":
@@ -299,7 +302,7 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         return pd.DataFrame(vectors, index=None if ids is None else pd.Index(ids, tupleize_cols=False))
 
     def _is_known(self, X: Any) -> bool:
-        """Whether X is the graph of ``fit``: rows over ``nodes_``, or the same edges by their ids, in any order."""
+        """Whether X is the graph passed to ``fit``: the same rows over ``nodes_``, or the same edges in any order."""
         if isinstance(X, Graph) or is_networkx(X):
             graph = read_graph(X)
         elif is_path_or_table(X):
@@ -316,7 +319,7 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False  # a graph: rows are no samples, for targets are known by their columns
+        tags.input_tags.two_d_array = False  # X is a graph: its rows are not samples, targets depend on its columns
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = True
         named = isinstance(self.kernel, str) and self.kernel in (AUTO, "diffusion")
@@ -326,5 +329,5 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
 
 
 def _has_paths(A: sparse.csr_array) -> bool:
-    """Whether some edge is followed by another."""
+    """Whether the graph contains a path of two edges."""
     return bool(np.diff(A.indptr)[A.indices].any())

@@ -1,4 +1,4 @@
-"""Whether the first line of a text file of edges is a header."""
+"""Header detection in text files of edges."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAMES = {
 def has_header(
     rows: list[list[str]], path: Path, wanted: set[str | None], header: bool | None, known: Container[Any]
 ) -> bool:
-    """Whether the first row is a header: because it is said, or by what it holds; a warning where nothing tells."""
+    """Whether the first row is a header: as stated by ``header``, or judged from its cells; warns if undecidable."""
     if header is not None:
         return header
     if not wanted.isdisjoint(rows[0]) or _is_header(rows):
@@ -34,10 +34,10 @@ def has_header(
 
 
 def _is_header(rows: list[list[str]]) -> bool:
-    """Whether the first row names the columns, or is without numbers where some column has nothing else.
+    """Whether the first row holds the usual column names, or no numbers although some column is otherwise numeric.
 
-    Its first cell may be empty, as pandas writes it above an index. Ids like paper-7 are numbers in this regard: the
-    first row is a header if it has no digit and names no node, where each end of every edge has digits.
+    The first cell may be empty, as pandas writes it above an index. Ids such as paper-7 count as numeric: the first row
+    is also a header if its first two cells contain no digit while both ids of every other row do.
     """
     first = [cell.lower() for cell in rows[0]]
     if set(first) & set(NAMES["source"]) and set(first) & set(NAMES["target"]):
@@ -51,7 +51,7 @@ def _is_header(rows: list[list[str]]) -> bool:
 
 
 def _may_be_header(rows: list[list[str]]) -> bool:
-    """Whether the ends of the first edge are texts that no other edge has, as names of columns are."""
+    """Whether the first two cells are text that occurs in no other edge, as column names would be."""
     first = rows[0][:2]
     if len(rows) < 2 or not all(first) or any(map(is_number, first)):
         return False
@@ -63,7 +63,7 @@ def _has_digit(cell: str) -> bool:
 
 
 def is_number(cell: Any) -> bool:
-    """Whether it is one, or a text that is written as one."""
+    """Whether a cell is a number, or text that parses as one."""
     try:
         float(cell)
     except (TypeError, ValueError, OverflowError):

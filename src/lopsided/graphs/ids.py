@@ -1,4 +1,4 @@
-"""Ids of nodes, as tables hold them and as those who ask for a node write them."""
+"""Node ids: conversion from table columns, missing values, and equivalent forms for lookup."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FINER_THAN_PYTHON = ("ns", "ps", "fs", "as")
 
 
 def as_ids(values: Any) -> np.ndarray:
-    """Ids as an array: whole numbers of 64 bits, or objects as they are; dates and times as Python has them."""
+    """Ids as an array: 64-bit integers if all are integers that fit, otherwise objects; dates and times as Python's."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
         return values
     if isinstance(values, np.ndarray) and values.dtype.kind in "mM":
@@ -26,7 +26,7 @@ def as_ids(values: Any) -> np.ndarray:
 
 
 def is_missing(node: Any) -> bool:
-    """Whether it is nothing: None, nan, NaT, or the NA of pandas."""
+    """Whether an id is missing: None, nan, NaT or pandas.NA."""
     if isinstance(node, (np.datetime64, np.timedelta64)):
         return bool(np.isnat(node))
     nan = isinstance(node, (float, np.floating)) and node != node
@@ -34,7 +34,7 @@ def is_missing(node: Any) -> bool:
 
 
 def forms(node: Any) -> Iterator[Any]:
-    """An id as it is given, then in other forms in which the nodes of a graph may hold it."""
+    """Yield an id as given, then the equivalent forms in which a graph may store it."""
     yield node
     if hasattr(node, "as_py"):  # pyarrow
         yield from forms(node.as_py())
@@ -42,14 +42,14 @@ def forms(node: Any) -> Iterator[Any]:
         yield from forms(_moments(np.array([node]))[0])
     elif isinstance(node, (np.generic, np.ndarray)) and node.ndim == 0:
         yield from forms(node[()] if isinstance(node, np.ndarray) else node.item())
-    elif isinstance(node, (date, timedelta)) and hasattr(node, "to_numpy"):  # pandas, which knows nanoseconds
+    elif isinstance(node, (date, timedelta)) and hasattr(node, "to_numpy"):  # pandas, with nanosecond resolution
         yield node.to_numpy()
     elif isinstance(node, date) and not isinstance(node, datetime):
         yield datetime(node.year, node.month, node.day)
 
 
 def _moments(values: np.ndarray) -> np.ndarray:
-    """Dates, times and spans as objects of Python, NaT as None; those that Python cannot hold stay numpy's."""
+    """Datetimes and timedeltas as Python objects, NaT as None; values Python cannot represent stay numpy scalars."""
     unit, _ = np.datetime_data(values.dtype)
     held = values.astype(f"{values.dtype.kind}8[us]") if unit in FINER_THAN_PYTHON else values
     ids = held.astype(object)

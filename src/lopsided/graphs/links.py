@@ -1,4 +1,4 @@
-"""Edges that are hidden from a model, and how well it predicts them."""
+"""Link prediction: hide edges of a graph and evaluate how well a model predicts them."""
 
 from __future__ import annotations
 
@@ -17,38 +17,39 @@ from .reading import read_graph
 
 
 class HiddenEdges(NamedTuple):
-    """A graph without some of its edges, and pairs of nodes (u, v) to tell apart."""
+    """A graph with some edges removed, and test pairs of nodes (u, v): the removed edges and as many non-edges."""
 
     adjacency: sparse.csr_array
-    """What is left."""
+    """The remaining graph."""
     positive: tuple[np.ndarray, np.ndarray]
-    """The hidden edges, sources and targets."""
+    """The hidden edges, as arrays of sources and of targets."""
     negative: tuple[np.ndarray, np.ndarray]
-    """As many pairs that are no edges."""
+    """Non-edges, as many as hidden edges."""
 
 
 def hide_edges(
     adjacency: Any, *, share: float = 0.1, reversed_share: float = 0.5, random_state: Any = 0
 ) -> HiddenEdges:
-    """Hide some edges of a graph, to be predicted from the others.
+    """Split a graph for link prediction: hide a random sample of its edges and draw as many non-edges.
 
     Parameters
     ----------
     adjacency : array or sparse matrix of shape (n_nodes, n_nodes)
-        The graph. Self-loops are neither hidden nor asked for.
+        The graph. Self-loops are neither hidden nor drawn as non-edges.
     share : float, default=0.1
-        Share of the edges to hide.
+        Fraction of the edges to hide.
     reversed_share : float, default=0.5
-        Share of the negative pairs that are hidden edges turned round (where the turned edge is none): only a method
-        that knows directions tells them apart. The others are drawn from all pairs that are no edges.
+        Fraction of the negative pairs that are reversed hidden edges (only where the reversed edge does not exist).
+        A method must model direction to separate these from the positive pairs. The remaining negative pairs are drawn
+        uniformly from all non-edges.
     random_state : int, RandomState instance or None, default=0
-        Draws both.
+        Seed for the hidden edges and the negative pairs.
 
     Returns
     -------
     HiddenEdges
-        ``adjacency``, the graph that is left, ``positive``, the hidden edges as arrays of sources and of targets, and
-        ``negative``, as many pairs that are no edges. Nodes are numbers, rows of the adjacency.
+        ``adjacency``, the remaining graph; ``positive``, the hidden edges as arrays of sources and of targets; and
+        ``negative``, the same number of non-edges. Nodes are given by their row numbers in the adjacency.
 
     Examples
     --------
@@ -80,33 +81,33 @@ def hide_edges(
 
 
 class LinkPrediction(NamedTuple):
-    """How well scores tell hidden edges from pairs that are none."""
+    """Metrics of how well scores separate hidden edges from non-edges."""
 
     auc: float
     average_precision: float
     hits: float
-    """Share of the hidden edges that score higher than the k-th best of the other pairs."""
+    """Hits@k: fraction of the hidden edges with a score above the k-th highest score of the negative pairs."""
 
 
 def evaluate_links(
     score: Callable[[np.ndarray, np.ndarray], np.ndarray], hidden: HiddenEdges, *, k: int = 100
 ) -> LinkPrediction:
-    """Judge scores of pairs of nodes, for instance ``model.score_edges`` of a model fitted on ``hidden.adjacency``.
+    """Evaluate edge scores, such as ``model.score_edges`` of a model fitted on ``hidden.adjacency``.
 
     Parameters
     ----------
     score : callable
-        score(u, v) gives a number for each pair of nodes.
+        score(u, v) returns one number per pair of nodes.
     hidden : HiddenEdges
-        Pairs to tell apart, from ``hide_edges``.
+        Positive and negative pairs, from ``hide_edges``.
     k : int, default=100
-        For hits@k; at most the number of negative pairs, which is taken, with a warning, where there are fewer.
+        k of hits@k. If it exceeds the number of negative pairs, that number is used, with a warning.
 
     Returns
     -------
     LinkPrediction
-        ``auc``, the area under the ROC curve, ``average_precision``, and ``hits``, the share of the hidden edges that
-        score higher than the k-th best of the other pairs.
+        ``auc``, the area under the ROC curve; ``average_precision``; and ``hits``, the fraction of the hidden edges
+        with a score above the k-th highest score of the negative pairs.
 
     Examples
     --------
@@ -139,13 +140,13 @@ def evaluate_links(
 
 
 def _contains(known: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-    """Which pairs are among the known ones, which are sorted."""
+    """Which pairs occur in the sorted array of known pairs."""
     place = np.minimum(np.searchsorted(known, pairs), len(known) - 1)
     return known[place] == pairs
 
 
 def _free_pairs(taken: np.ndarray, n: int, count: int, rng: np.random.RandomState) -> np.ndarray:
-    """Pairs of two nodes that are not taken, drawn at random, none twice."""
+    """Draw distinct pairs of different nodes that are not taken, uniformly at random."""
     free = n * (n - 1) - np.count_nonzero(taken // n != taken % n)
     if count > free:
         raise ValueError(f"{count} pairs that are no edges are asked for, but there are {free}; hide fewer edges")

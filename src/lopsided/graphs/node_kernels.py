@@ -1,4 +1,4 @@
-"""The kernel by which the nodes of a graph are compared, from what was asked for."""
+"""Resolution and validation of the ``kernel`` parameter of DirectedGraphEmbedding."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ DEFAULT = Diffusion(restart=0.2, direction="last", transform="root", threshold=1
 
 
 def is_auto(kernel: Any) -> bool:
-    """Whether the choice of the kernel is left to us."""
+    """Whether the kernel is "auto"."""
     return isinstance(kernel, str) and kernel == AUTO
 
 
 def wanted_kernel(kernel: Any) -> Kernel:
-    """A kernel of nodes or of vectors, not fitted."""
+    """The unfitted kernel, a graph kernel or one between vectors, with "auto" replaced by the default."""
     return as_kernel(DEFAULT if is_auto(kernel) else kernel)
 
 
 def check_kernel(kernel: Kernel, A: sparse.csr_array) -> None:
-    """Refuse what new nodes cannot be compared by, and a kernel of another graph than A."""
+    """Reject compositions of graph kernels, which have no out-of-sample extension, and adjacencies other than A."""
     if not isinstance(kernel, GraphKernel):
         if any(isinstance(part, GraphKernel) for part in kernel.get_params().values()):
             raise ValueError(

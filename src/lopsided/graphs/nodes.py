@@ -1,4 +1,4 @@
-"""Ids of the nodes of a graph, and the edges that others have with them."""
+"""Lookup of nodes by id, and validation of the edges of new nodes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .ids import forms
 from .reading import LIST_OF_EDGES, Graph, assembled, is_array_like, number_nodes
 from .tables import Edges, is_path_or_table, is_text, is_whole, read_edges
 
-SHOWN = 5
+SHOWN = 5  # ids listed in an error message
 
 
 class Nodes:
-    """The nodes of a graph in their order, found by their ids."""
+    """Node ids in row order, with lookup from id to row number."""
 
     def __init__(self, ids: np.ndarray) -> None:
         self.ids = ids
@@ -27,7 +27,7 @@ class Nodes:
         return len(self.ids)
 
     def is_id(self, node: Any) -> bool:
-        """Whether it is one id and not a sequence of ids: what cannot be iterated, texts, sets, or a node's tuple."""
+        """Whether node is one id: not iterable, a string, bytes, a frozenset, zero-dimensional or a known tuple."""
         one = not isinstance(node, Iterable) or isinstance(node, (str, bytes, frozenset))
         return one or getattr(node, "ndim", None) == 0 or self._holds(node)
 
@@ -38,11 +38,11 @@ class Nodes:
             return False
 
     def numbers(self, ids: Any) -> np.ndarray:
-        """Rows of one node or of several, given by their ids."""
+        """Row numbers of one id or of a sequence of ids."""
         given = ids
         if self.is_id(ids):
             ids = [ids]
-        elif not (isinstance(ids, np.ndarray) and ids.dtype.kind in "mM"):  # nanoseconds would become whole numbers
+        elif not (isinstance(ids, np.ndarray) and ids.dtype.kind in "mM"):  # tolist turns nanoseconds into integers
             ids = ids.tolist() if hasattr(ids, "tolist") else list(ids)
         numbers = [self._find(node) for node in ids]
         unknown = [node for node, number in zip(ids, numbers, strict=True) if number is None]
@@ -55,7 +55,7 @@ class Nodes:
         return np.array(numbers, dtype=np.intp)
 
     def ordered(self, A: sparse.csr_array, ids: np.ndarray) -> sparse.csr_array | None:
-        """A matrix between nodes with these ids, in the order of our nodes; None if they are not the same ones."""
+        """Permute A from the order of the given ids to the order of the nodes; None if the sets of ids differ."""
         if len(ids) != len(self):
             return None
         numbers = [self._find(node) for node in ids.tolist()]
@@ -72,7 +72,7 @@ class Nodes:
     def edges_of_others(
         self, out_edges: Any, in_edges: Any, dtype: np.dtype
     ) -> tuple[np.ndarray | None, sparse.csr_array, sparse.csr_array]:
-        """Ids of new nodes, if they have any, edges from them and edges to them, each as sparse rows over the nodes."""
+        """Ids of new nodes (only for tables), and edges from and to them, as sparse rows over known nodes."""
         given = [edges for edges in (out_edges, in_edges) if edges is not None]
         if not given:
             raise ValueError("new nodes are known by their edges, and none are given; pass X, in_edges or both")
@@ -118,7 +118,7 @@ class Nodes:
         )
 
     def read(self, table: Any) -> Edges:
-        """Edges of a table; whole numbers in text are numbers if the nodes are."""
+        """Edges of a table; integers in text files become numbers if the known ids are numbers."""
         edges = read_edges(table, known=self._number)
         if not is_text(table):
             return edges
@@ -126,7 +126,7 @@ class Nodes:
         return Edges(u, v, edges.weight)
 
     def _of_text(self, id: str) -> Any:
-        """An id in a text file as the nodes have it; one that is not among them is of their kind."""
+        """Convert an id read from text to the type of the known ids; a new id becomes an integer if all of them are."""
         if id in self._number or not is_whole(id):
             return id
         return int(id) if self.ids.dtype != object or int(id) in self._number else id
@@ -144,11 +144,11 @@ class Nodes:
 
 
 def _shown(ids: list[Any]) -> str:
-    """The first few of them."""
+    """The first few ids, as text for an error message."""
     return ", ".join(map(repr, ids[:SHOWN])) + (", ..." if len(ids) > SHOWN else "")
 
 
 def _holds_text(edges: Any) -> bool:
-    """Whether it is a list of rows with texts in them, which no weights are."""
+    """Whether edges is a list of rows that contain strings, so that it cannot be a matrix of weights."""
     rows = edges if isinstance(edges, (list, tuple)) and not isinstance(edges, Graph) else []
     return any(isinstance(cell, str) for row in rows if isinstance(row, (list, tuple)) for cell in row)

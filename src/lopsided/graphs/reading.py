@@ -1,4 +1,4 @@
-"""Graphs from whatever holds them: matrices, networkx, tables of edges and files."""
+"""Read directed graphs from matrices, networkx graphs, tables of edges and files."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Graph(NamedTuple):
     Parameters
     ----------
     adjacency : array or sparse matrix of shape (n_nodes, n_nodes)
-        The weights; of ``read_graph`` a CSR array.
+        Edge weights; ``read_graph`` returns a CSR array.
     nodes : sequence of n_nodes ids
-        Each of its own: numbers, texts or whatever is hashable.
+        Distinct hashable ids, such as numbers or strings.
 
     Examples
     --------
@@ -48,36 +48,38 @@ def read_graph(
     weight: str | None = None,
     header: bool | None = None,
 ) -> Graph:
-    """Read a directed graph.
+    """Read a directed graph from a matrix, a networkx graph, a table of edges or a file.
 
     Parameters
     ----------
     graph : sparse matrix, array, networkx graph, table or path
-        A square adjacency, whose nodes are numbered from 0; a networkx graph, whose edges count both ways if it is
-        undirected; a pandas, polars or pyarrow table of edges; a path to such a table, CSV or TSV (.csv, .tsv), Parquet
-        (.parquet, which takes the extra ``lopsided[graph]``) or an edge list separated by spaces (.edgelist, .edges,
-        .txt); text files may be compressed (.gz). Or a ``Graph``: a square adjacency with an id for each node.
+        One of: a square adjacency matrix, with nodes numbered from 0; a ``Graph``, an adjacency matrix with node ids; a
+        networkx graph (undirected edges count in both directions); a pandas, polars or pyarrow table of edges; a path
+        to such a table, as CSV or TSV (.csv, .tsv), Parquet (.parquet, requires the extra ``lopsided[graph]``) or
+        whitespace-separated edge list (.edgelist, .edges, .txt). Text files may be compressed (.gz).
     source, target, weight : str or None, default=None
-        Names of the columns of a table. None takes columns called source (src, from), target (dst, to) and weight (w,
-        value), else the first two that are no weight and, if there are three, the third as weight; a column without a
-        name, as pandas writes its index, is none of them. Without a weight every edge counts one. For networkx
-        ``weight`` is the edges' attribute, "weight" unless given.
+        Column names of a table. None looks for columns named source (src, from), target (dst, to) and weight (w,
+        value); failing that, it uses the first two columns other than the weight and, if there are three, the third as
+        weight. Unnamed columns, such as an index written by pandas, are skipped. Without a weight column all weights
+        are 1. For networkx graphs ``weight`` is the edge attribute, "weight" by default.
     header : bool or None, default=None
-        Whether the first line of a text file names the columns. None finds out, see Notes.
+        Whether the first line of a text file holds the column names. None detects this, see Notes.
 
     Returns
     -------
     Graph
-        ``adjacency``, a CSR array, and ``nodes``, the ids in the order of the matrix, of ``graph.nodes``, or in which
-        they first appear in the edges.
+        ``adjacency``, a CSR array, and ``nodes``, the ids in the order of the matrix, of ``graph.nodes``, or of first
+        appearance in the edges.
 
     Notes
     -----
-    Weights of repeated edges are added. Self-loops are kept. An edge of weight zero is none, but its nodes stay. In
-    text files the ids are whole numbers if all of them are, and texts otherwise; lines that begin with # are comments;
-    the first line is a header if it names the columns, by the usual names or by those that are given, has no number
-    where a column has nothing else, or has no digit where all ids have one. If it is none of that and its ids occur in
-    no other line, it is read as an edge, with a :class:`~lopsided.exceptions.LopsidedWarning`.
+    Weights of repeated edges are added. Self-loops are kept. Edges of weight zero are dropped, but their nodes stay.
+
+    In text files, ids are read as integers if all of them are integers, and as strings otherwise. Lines that begin with
+    # are comments. The first line is a header if it contains the usual or the given column names, if it has no number
+    although some column is otherwise numeric, or if it has no digit although all ids have one. A first line that meets
+    none of these conditions, but whose ids occur in no other line, is read as an edge with a
+    :class:`~lopsided.exceptions.LopsidedWarning`.
 
     Examples
     --------
@@ -115,25 +117,25 @@ def read_graph(
 
 
 def is_networkx(graph: Any) -> bool:
-    """Whether it is a graph of networkx, or of a library that speaks like it."""
+    """Whether graph follows the networkx interface."""
     return hasattr(graph, "is_directed") and hasattr(graph, "edges")
 
 
 def is_array_like(adjacency: Any) -> bool:
-    """Whether it is a matrix, or a sequence that may hold the rows of one."""
+    """Whether adjacency is a matrix, or a sequence that may hold the rows of one."""
     if sparse.issparse(adjacency) or hasattr(adjacency, "__array__"):
         return True
     return isinstance(adjacency, Sequence) and all(getattr(row, "ndim", 1) < 2 for row in adjacency)
 
 
 def graph_of(edges: Edges) -> Graph:
-    """The graph of these edges, nodes in the order in which they first appear."""
+    """The graph with the given edges, nodes in order of first appearance."""
     nodes, (rows, columns) = number_nodes(edges.source, edges.target)
     return Graph(assembled(rows, columns, edges.weight, (len(nodes), len(nodes))), nodes)
 
 
 def number_nodes(*sides: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Ids in the order in which they first appear, row by row, and each side as numbers among them."""
+    """Distinct ids in order of first appearance, row by row, and each side encoded as positions in them."""
     kinds = {side.dtype.kind for side in sides}
     ids = np.stack([side.astype(object) if len(kinds) > 1 else side for side in sides], axis=1).ravel()
     if ids.dtype == object:
@@ -153,7 +155,7 @@ def number_nodes(*sides: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
 
 
 def assembled(rows: np.ndarray, columns: np.ndarray, weights: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
-    """A CSR array from edges; repeated ones are added, those of weight zero left out."""
+    """CSR array of the given edges; repeated edges are added, entries of zero dropped."""
     return _without_zeros(canonical(sparse.csr_array(sparse.coo_array((weights, (rows, columns)), shape=shape))))
 
 
@@ -165,7 +167,10 @@ def _without_zeros(A: sparse.csr_array) -> sparse.csr_array:
 
 
 def _is_list_of_edges(graph: Any) -> bool:
-    """Whether they are pairs or triples, as tuples or beginning with a text, and no list of the rows of a matrix."""
+    """Whether graph is a collection of edges (pairs or triples) rather than a list of matrix rows.
+
+    Where the lengths also fit a square matrix, tuples and rows that begin with a string are taken for edges.
+    """
     if not isinstance(graph, (list, tuple, set, frozenset)) or isinstance(graph, Graph) or not graph:
         return False
     if not all(isinstance(edge, (list, tuple)) and len(edge) in (2, 3) for edge in graph):
@@ -175,7 +180,7 @@ def _is_list_of_edges(graph: Any) -> bool:
 
 
 def _an_id_each(nodes: Any, n: int) -> np.ndarray:
-    """The ids of n nodes, all of them different."""
+    """Check that there are n distinct ids, none of them missing."""
     ids = as_ids(nodes)
     different = len(number_nodes(ids)[0])
     if len(ids) != n or different != n or any(map(is_missing, ids.tolist())):

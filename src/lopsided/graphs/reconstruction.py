@@ -1,4 +1,4 @@
-"""A graph rebuilt from the vectors of its nodes."""
+"""Graph reconstruction from node embeddings, and its precision."""
 
 from __future__ import annotations
 
@@ -21,37 +21,38 @@ DECODERS = ("dot", "distance")
 
 
 class Reconstruction(NamedTuple):
-    """How far a rebuilt graph is from the graph."""
+    """Difference between the reconstructed and the true graph."""
 
     norm_1: float
-    """Largest sum of a column of |difference|, the induced norm."""
+    """Induced 1-norm of the difference: its largest absolute column sum."""
     norm_2: float
-    """Largest singular value of the difference."""
+    """Spectral norm of the difference: its largest singular value."""
     precision: float
-    """Share of the rebuilt edges that are edges."""
+    """Fraction of the reconstructed edges that are edges of the graph."""
 
 
 def reconstruct_graph(source: Any, target: Any, adjacency: Any, *, decoder: str = "dot") -> Reconstruction:
-    """Rebuild a graph from embeddings: each node gets its out-degree many best targets.
+    """Reconstruct a graph from embeddings by linking each node to its best targets, as many as its out-degree.
 
     Parameters
     ----------
     source, target : arrays of shape (n_nodes, width)
-        Vectors; the same one twice for methods that have one for each node.
+        Source and target vectors. For methods with a single vector per node, pass the same array twice.
     adjacency : array or sparse matrix of shape (n_nodes, n_nodes)
-        The graph; weights and self-loops are ignored, and no node is a candidate for itself.
+        The graph. Weights and self-loops are ignored, and no node is linked to itself.
     decoder : {"dot", "distance"}, default="dot"
-        Best targets have the largest source . target, or the smallest distance from source to target (the papers').
+        Rank targets by the largest inner product source . target, or by the smallest distance between source and target
+        vector, as in the papers.
 
     Returns
     -------
     Reconstruction
-        ``norm_1`` and ``norm_2`` of the difference of both graphs, and ``precision``, the share of the rebuilt edges
-        that are edges.
+        ``norm_1`` and ``norm_2`` of the difference of the two graphs, and ``precision``, the fraction of the
+        reconstructed edges that are edges of the graph.
 
     Notes
     -----
-    O(n^2 width) time in blocks; no array of nodes x nodes is formed.
+    O(n^2 width) time, computed in blocks; no (n_nodes, n_nodes) array is formed.
 
     Examples
     --------
@@ -79,23 +80,23 @@ def reconstruct_graph(source: Any, target: Any, adjacency: Any, *, decoder: str 
 def precision_at_k(
     source: Any, target: Any, adjacency: Any, k: int | Sequence[int], *, decoder: str = "dot"
 ) -> np.ndarray:
-    """The share of edges among the k pairs of nodes that score highest in the whole graph, for each k.
+    """Precision at k: fraction of edges among the k highest-scoring pairs of nodes in the whole graph, for each k.
 
     Parameters
     ----------
     source, target, adjacency, decoder
         As in ``reconstruct_graph``.
     k : int or sequence of int
-        Numbers of pairs, from 1 to n_nodes (n_nodes - 1).
+        Numbers of pairs, between 1 and n_nodes (n_nodes - 1).
 
     Returns
     -------
     array of shape (number of k,)
-        Shares.
+        Precision for each k.
 
     Notes
     -----
-    O(n^2 width) time in blocks, memory O(n + largest k).
+    O(n^2 width) time, computed in blocks, and O(n + largest k) memory.
 
     Examples
     --------
@@ -122,7 +123,7 @@ def precision_at_k(
 
 
 def _checked(source: Any, target: Any, adjacency: Any, decoder: str) -> tuple[np.ndarray, np.ndarray, sparse.csr_array]:
-    """Both embeddings, and the graph as ones without self-loops."""
+    """Validate the embeddings, and return them with the unweighted adjacency without self-loops."""
     if decoder not in DECODERS:
         raise ValueError(f"decoder={decoder!r} is not one of {DECODERS}")
     source, target = (
@@ -140,8 +141,8 @@ def _checked(source: Any, target: Any, adjacency: Any, decoder: str) -> tuple[np
 
 
 def _score_blocks(source: np.ndarray, target: np.ndarray, decoder: str) -> Iterator[tuple[slice, np.ndarray]]:
-    """Scores of all targets for a few sources at a time, a node's own set to the least."""
-    if decoder == "distance":  # its terms cancel: away from the origin hardly a digit is left of them in float32
+    """Yield the scores of all targets for a block of sources, with -inf for the node itself."""
+    if decoder == "distance":  # centring avoids cancellation, which loses nearly all float32 digits far from the origin
         centre = (source.mean(axis=0, dtype=float) + target.mean(axis=0, dtype=float)) / 2
         source, target = source - centre, target - centre
     left, right = (np.einsum("ij,ij->i", side, side) / 2 for side in (source, target))
@@ -154,7 +155,7 @@ def _score_blocks(source: np.ndarray, target: np.ndarray, decoder: str) -> Itera
 
 
 def _largest_entries(scores: np.ndarray, counts: np.ndarray) -> sparse.csr_array:
-    """Ones at the largest scores of each row, as many as are asked for."""
+    """Sparse indicator of the counts[i] largest scores in row i."""
     columns = [
         np.argpartition(-row, k - 1)[:k] if k else np.empty(0, np.intp) for row, k in zip(scores, counts, strict=True)
     ]

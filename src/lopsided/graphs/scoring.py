@@ -1,4 +1,4 @@
-"""Scores of edges from source and target vectors, and the questions they answer."""
+"""Edge scores from source and target vectors: scores of pairs, nearest targets and edge vectors."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ..exceptions import LopsidedWarning, warn
 from ..kernels.walks import Walk, new_steps
 from .nodes import Nodes
 
-BLOCK_ENTRIES = 1 << 24  # numbers in a block of scores, or of vectors
+BLOCK_ENTRIES = 1 << 24  # entries in a block of scores or vectors: 128 MB in float64
 EVERY = slice(None)
 
 
 class NewNodes(NamedTuple):
-    """Nodes that are not in the graph: ids, if they have any, edges with its nodes as rows, and vectors."""
+    """Out-of-sample nodes: optional ids, edges from and to them as rows over the known nodes, and their vectors."""
 
     ids: np.ndarray | None
     outward: sparse.csr_array
@@ -30,19 +30,19 @@ class NewNodes(NamedTuple):
 
 
 class EdgeScores(NamedTuple):
-    """Scores of edges from source vectors S and target vectors T: S diag(weights) T', or P S diag(weights) T' P.
+    """Edge scores from source vectors S and target vectors T: S diag(weights) T', or P S diag(weights) T' P.
 
-    In the second P is a step along the edges, so that an edge from u to v scores high if what u links to, as sources,
-    goes with what links to v, as targets.
+    In the second formula P is a step along the edges: an edge from u to v scores high if the source vectors of the
+    nodes that u links to match the target vectors of the nodes that link to v.
 
     Attributes
     ----------
     source, target : arrays of shape (n_nodes, k)
         S and T.
     weights : array of shape (k,)
-        How much each component counts.
+        Weights of the components.
     steps : pair of sparse matrices of shape (n_nodes, n_nodes), or None
-        P and its transpose; None is the first formula.
+        P and its transpose; None selects the first formula.
     """
 
     source: np.ndarray
@@ -51,15 +51,15 @@ class EdgeScores(NamedTuple):
     steps: tuple[sparse.csr_array, sparse.csr_array] | None
 
     def sources(self, rows: Any = EVERY) -> np.ndarray:
-        """Vectors of some nodes as sources; their products with the vectors of targets are scores."""
+        """Edge vectors of some nodes as sources; their inner products with ``targets`` are the scores."""
         return (self.source[rows] if self.steps is None else self.steps[0][rows] @ self.source) * self.weights
 
     def targets(self, columns: Any = EVERY) -> np.ndarray:
-        """Vectors of some nodes as targets."""
+        """Edge vectors of some nodes as targets."""
         return self.target[columns] if self.steps is None else self.steps[1][columns] @ self.target
 
     def of_pairs(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """The score of each pair of a row and a column, in blocks; the step of a node is taken once in each."""
+        """Scores of the pairs (rows[i], columns[i]), in blocks; each block computes the step of a node only once."""
         scores = np.empty(len(rows), dtype=self.target.dtype)
         for part in slices_of(len(rows), BLOCK_ENTRIES // len(self.weights)):
             (u, row), (v, column) = (np.unique(side[part], return_inverse=True) for side in (rows, columns))
@@ -67,7 +67,7 @@ class EdgeScores(NamedTuple):
         return scores
 
     def of_new(self, new: NewNodes, A: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
-        """Vectors of nodes that are new to the graph A as sources and as targets; steps are along their own edges."""
+        """Edge vectors of out-of-sample nodes as sources and as targets; their steps follow their own edges."""
         if self.steps is None:
             return new.source * self.weights, new.target
         least = min(edges.data.min(initial=0) for edges in (new.outward, new.inward))
@@ -78,7 +78,7 @@ class EdgeScores(NamedTuple):
         return source * self.weights, Walk.on(A).ends(new.inward) @ self.target
 
     def best_targets(self, rows: np.ndarray, k: int) -> np.ndarray:
-        """The k best targets of each row, best first, without the row itself; in blocks of rows."""
+        """The k highest-scoring targets of each row, best first and without the row itself, in blocks of rows."""
         targets = self.targets()
         found, alike = [], 0
         for part in (rows[part] for part in slices_of(len(rows), BLOCK_ENTRIES // len(targets))):
@@ -95,7 +95,7 @@ class EdgeScores(NamedTuple):
 
 
 class ScoresEdges(ABC):
-    """What a fitted embedding says of edges between nodes, known by their ids."""
+    """Mixin that scores edges between nodes, given by their ids, from a fitted embedding."""
 
     nodes_: np.ndarray
     adjacency_: sparse.csr_array
@@ -103,17 +103,17 @@ class ScoresEdges(ABC):
     _edges: EdgeScores
 
     def score_edges(self, u: Any, v: Any) -> Any:
-        """How likely edges from nodes u to nodes v are, by the decoder.
+        """Score edges from nodes u to nodes v with the decoder.
 
         Parameters
         ----------
         u, v : ids or sequences of n ids
-            Nodes of the graph; one id goes with every id of the other side.
+            Nodes of the graph; a single id is paired with every id of the other side.
 
         Returns
         -------
         float, or array of shape (n,)
-            Scores; the larger the likelier.
+            Scores; larger means more likely.
         """
         check_is_fitted(self)
         rows, columns = self._nodes.numbers(u), self._nodes.numbers(v)
@@ -124,19 +124,19 @@ class ScoresEdges(ABC):
         return scores[0] if self._nodes.is_id(u) and self._nodes.is_id(v) else scores
 
     def nearest_targets(self, u: Any, k: int = 10) -> np.ndarray:
-        """Ids of the k nodes to which edges from u score highest, best first, u itself left out.
+        """Find the k nodes to which edges from u score highest, best first, excluding u itself.
 
         Parameters
         ----------
         u : id or sequence of ids
             Nodes of the graph.
         k : int, default=10
-            Targets for each; known edges are among them.
+            Number of targets per node. Targets of existing edges are not excluded.
 
         Returns
         -------
         array of shape (k,), or (n, k) for n nodes
-            Ids.
+            Node ids.
         """
         check_is_fitted(self)
         rows, n = self._nodes.numbers(u), len(self._nodes)
@@ -146,21 +146,21 @@ class ScoresEdges(ABC):
         return found[0] if self._nodes.is_id(u) else found
 
     def edge_vectors(self, X: Any = None, in_edges: Any = None) -> tuple[np.ndarray, np.ndarray]:
-        """Vectors whose inner products are the scores of edges: of the nodes of the graph, or of new ones.
+        """Return vectors whose inner products are the edge scores, for the nodes of the graph or for new ones.
 
         Parameters
         ----------
         X, in_edges : default=None
-            Edges from new nodes and to them, as in ``transform``. If both are None, the nodes are those of the graph.
+            Edges from and to new nodes, as in ``transform``. If both are None, return the vectors of the graph's nodes.
 
         Returns
         -------
         source, target : arrays of shape (n_nodes, n_components), or (b, n_components) for b new nodes
-            The score of an edge from i to j is source[i] @ target[j], on either side a known or a new node.
+            The score of an edge from i to j is source[i] @ target[j], where i and j may each be a known or a new node.
 
         Examples
         --------
-        Where should a new node link to that links to nodes 0 and 1?
+        Targets for a new node that links to nodes 0 and 1:
 
         >>> import numpy as np
         >>> from lopsided import DirectedGraphEmbedding
@@ -178,15 +178,15 @@ class ScoresEdges(ABC):
 
     @abstractmethod
     def _is_known(self, X: Any) -> bool:
-        """Whether X is the graph of ``fit``."""
+        """Whether X is the graph passed to ``fit``."""
 
     @abstractmethod
     def _new(self, X: Any, in_edges: Any) -> NewNodes:
-        """New nodes with these edges."""
+        """Embed new nodes with the given edges."""
 
 
 def best_targets(scores: np.ndarray, rows: np.ndarray, k: int) -> np.ndarray:
-    """Columns of the k largest scores in each row, best first; the node of the row itself is no candidate."""
+    """Columns of the k largest scores in each row, best first, excluding the row's own node. Modifies ``scores``."""
     scores[np.arange(len(rows)), rows] = -np.inf
     best = np.argpartition(-scores, k - 1, axis=1)[:, :k]
     order = np.argsort(-np.take_along_axis(scores, best, axis=1), axis=1, kind="stable")

@@ -1,4 +1,4 @@
-"""Edges from tables and from the files that hold them."""
+"""Read edges from tables and from CSV, TSV, Parquet and edge-list files."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from .ids import LARGEST, as_ids, is_missing
 SPACES = " "
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".edgelist": SPACES, ".edges": SPACES, ".txt": SPACES}
 COMMENT = "#"
-NAMELESS = re.compile(r"(__index_level_\d+__|Unnamed: \d+)?")  # how pandas writes the index of a table
-QUOTED = '"(?:[^"]|"")*+'  # a quoted cell, until the quote that closes it
-ENCODING = "utf-8-sig"  # spreadsheets begin their files with a mark, which is no part of the first name
+NAMELESS = re.compile(r"(__index_level_\d+__|Unnamed: \d+)?")  # names that pandas gives to an unnamed index
+QUOTED = '"(?:[^"]|"")*+'  # a quoted cell up to, but without, its closing quote
+ENCODING = "utf-8-sig"  # drops the byte order mark of spreadsheets, which would join the first column name
 
 
 class Edges(NamedTuple):
-    """Edges by the ids of their ends, with a weight each."""
+    """Source ids, target ids and weights of edges, as three arrays of equal length."""
 
     source: np.ndarray
     target: np.ndarray
@@ -42,9 +42,9 @@ def read_edges(
     header: bool | None = None,
     known: Container[Any] = (),
 ) -> Edges:
-    """The edges of a table or of the file that holds one; parameters as in ``read_graph``. Ids in text are texts.
+    """Read the edges of a table or of a file; parameters as in ``read_graph``. Ids from text files are strings.
 
-    A first line that holds a known id is an edge.
+    No warning about a possible header is given if the first line contains a known id.
     """
     if isinstance(table, (str, os.PathLike)):
         names, columns = _read_file(Path(table), {source, target, weight}, header, known)
@@ -56,7 +56,7 @@ def read_edges(
 
 
 def is_path_or_table(graph: Any) -> bool:
-    """Whether it is a path, or a pandas, polars or pyarrow table."""
+    """Whether graph is a path, or a pandas, polars or pyarrow table."""
     if isinstance(graph, (str, os.PathLike)):
         return True
     if hasattr(graph, "collect_schema") and hasattr(graph, "collect"):
@@ -80,12 +80,12 @@ def _table_columns(table: Any) -> tuple[list[str], list[Any]]:
 
 
 def _kind(path: Path) -> str:
-    """The ending of a file's name, before .gz."""
+    """The lower-case file extension, ignoring .gz."""
     return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
 
 
 def is_text(table: Any) -> bool:
-    """Whether it is a path to a text file, whose ids are all texts."""
+    """Whether table is a path to a text file, from which all ids are read as strings."""
     return isinstance(table, (str, os.PathLike)) and _kind(Path(table)) in DELIMITERS
 
 
@@ -131,12 +131,12 @@ def _counts(line: str) -> bool:
 
 
 def _records(lines: Iterable[str], delimiter: str) -> Iterator[str]:
-    """Lines that count, and all of those inside a quoted cell."""
+    """Yield the lines that are neither blank nor comments, and every line inside a quoted cell."""
     rest = f"[^{delimiter}]*+"
     cell = f'(?:{QUOTED}"{rest}|(?!"){rest})'
-    ends_quoted = re.compile(f"(?:{cell}{delimiter})*+{QUOTED}")  # a quote opens a cell only where the cell begins
+    ends_quoted = re.compile(f"(?:{cell}{delimiter})*+{QUOTED}")  # a quote only opens a cell at its start
     within = re.compile(QUOTED)
-    opened = 0  # the line with the quote that is open, from 1
+    opened = 0  # 1-based number of the line whose quote is still open
     for number, line in enumerate(lines, 1):
         if opened or _counts(line):
             if '"' in line:
@@ -151,7 +151,7 @@ def _records(lines: Iterable[str], delimiter: str) -> Iterator[str]:
 
 
 def _split(line: str) -> list[str]:
-    """Cells between spaces; networkx's {'weight': 2.0} at the end of a line becomes 2.0, and its {} 1."""
+    """Split at whitespace; a trailing networkx dict becomes its weight: {'weight': 2.0} becomes 2.0, and {} 1."""
     head, brace, attributes = line.partition("{")
     cells = head.split()
     if brace:
@@ -163,7 +163,7 @@ def _split(line: str) -> list[str]:
 def _parsed(
     rows: list[list[str]], path: Path, wanted: set[str | None], header: bool | None, known: Container[Any]
 ) -> tuple[list[str], list[np.ndarray]]:
-    """Columns of a text file, and their names if it has a header, as one with the wanted names is."""
+    """Column names (empty without a header) and columns of a text file; a first row with a wanted name is a header."""
     width = max(2, len(rows[0])) if rows else 2
     wrong = next((i for i, row in enumerate(rows) if len(row) != width), None)
     if wrong is not None:
@@ -185,20 +185,20 @@ def _parsed(
 
 
 def as_whole_numbers(*columns: np.ndarray) -> Sequence[np.ndarray]:
-    """Columns of texts as whole numbers, if all of them are."""
+    """Convert string columns to integers if every cell is one."""
     every = all(is_whole(cell) for column in columns for cell in column)
     return [column.astype(np.int64) for column in columns] if every else columns
 
 
 def is_whole(cell: str) -> bool:
-    """Whether a text is a whole number of 64 bits, written as such: 007 is none."""
+    """Whether a string is a 64-bit integer in canonical form, which 007 is not."""
     return cell.removeprefix("-").isdecimal() and str(int(cell)) == cell and abs(int(cell)) <= LARGEST
 
 
 def _choose_columns(
     names: list[str], width: int, source: str | None, target: str | None, weight: str | None
 ) -> tuple[int, int, int | None]:
-    """Numbers of the columns source, target and weight."""
+    """Positions of the source, target and weight columns."""
     repeated = sorted({name for name in names if names.count(name) > 1 and not NAMELESS.fullmatch(name)})
     if repeated:
         raise ValueError(f"columns {repeated} appear more than once in {names}; rename them, so that one is meant")
@@ -217,7 +217,7 @@ def _choose_columns(
 
 
 def _find(names: Sequence[str], role: str, name: str | None) -> int | None:
-    """The number of the column with the given name, or with one of the usual names."""
+    """Position of the column with the given name, or else with one of the usual names of its role."""
     if name is not None:
         if name not in names:
             raise ValueError(f"{role}={name!r} is not among the columns {list(names)}")
@@ -245,7 +245,7 @@ def _is_empty(node: Any) -> bool:
 
 
 def checked_weights(column: Any) -> np.ndarray:
-    """Weights as finite real numbers."""
+    """Check that weights are finite real numbers, and return them as floats."""
     try:
         weights = np.asarray(column)
         if weights.dtype.kind in "mMc" or weights.ndim > 1:
