@@ -1,4 +1,4 @@
-"""Rows and columns of a table clustered together, and measures of what was found."""
+"""Biclustering of the rows and columns of a table, and evaluation metrics for it."""
 
 from .estimator import KernelBiclustering
 from .metrics import coherence_index, matched_accuracy, partition_scores

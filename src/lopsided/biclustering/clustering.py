@@ -1,4 +1,4 @@
-"""Clusters of one side of a table, from the features of its decomposition."""
+"""Clustering of the rows or of the columns of a table from their singular-vector features."""
 
 from __future__ import annotations
 
@@ -9,37 +9,37 @@ import numpy as np
 from ..exceptions import LopsidedWarning, warn
 from ..linalg import Discriminant, directions, nearest_mean, refine
 
-WIDEST = 8  # features for each cluster
-ENOUGH = 48  # features, unless two for each cluster are more
+WIDEST = 8  # features per cluster
+ENOUGH = 48  # features in total, unless two per cluster are more
 
 
 class Rule(NamedTuple):
-    """Which cluster a point belongs to, by the first of its features, or by their direction alone."""
+    """Assignment of points to clusters by a discriminant on their leading features, or on the direction of these."""
 
     discriminant: Discriminant
     spherical: bool
 
     def labels(self, F: np.ndarray) -> np.ndarray:
-        """The clusters of points with features F, shape (n, at least those the rule looks at)."""
+        """Cluster labels of points with features F, shape (n, at least as many as the rule uses)."""
         F = F[:, : len(self.discriminant.weights)]
         return self.discriminant.labels(directions(F) if self.spherical else F)
 
 
 class Clustering(NamedTuple):
-    """How clusters are found: by k-means on as many features as clusters, then by discriminants of more and more.
+    """Settings of a clustering: k-means on as many features as clusters, then discriminants on more and more features.
 
     Attributes
     ----------
     spherical : bool
-        Whether features are compared by their direction.
+        Whether to compare feature vectors by their direction only.
     refined : bool
-        Whether discriminants follow.
+        Whether to refine the k-means clusters with discriminants.
     n_components : int or None
-        Features they look at in the end; None is a few for each cluster.
+        Number of features in the last discriminant; None uses a few per cluster.
     n_init : int
-        Starts of k-means.
+        Number of k-means initialisations.
     seed : int
-        Of k-means.
+        Seed of k-means.
     """
 
     spherical: bool
@@ -49,7 +49,7 @@ class Clustering(NamedTuple):
     seed: int
 
     def rule(self, F: np.ndarray, count: int, name: str) -> Rule:
-        """The rule that tells ``count`` clusters of points with features F (n, k) apart; name says what they are."""
+        """Fit the rule for ``count`` clusters of points with features F (n, k); warnings call the points ``name``."""
         start = self._compared(F[:, :count])
         live = np.abs(start).sum(axis=1) > 0
         distinct = _distinct(start[live], count)
@@ -61,7 +61,7 @@ class Clustering(NamedTuple):
             )
         if distinct < 2:
             return Rule(nearest_mean(start, np.zeros(len(start), dtype=np.intp), 1), self.spherical)
-        from sklearn.cluster import KMeans  # late, as importing it takes long
+        from sklearn.cluster import KMeans  # imported late because the import is slow
 
         labels = KMeans(distinct, n_init=self.n_init, random_state=self.seed).fit_predict(start[live])
         rule = Rule(nearest_mean(start[live], labels, distinct), self.spherical)
@@ -75,12 +75,12 @@ class Clustering(NamedTuple):
 
 
 def widest(count: int) -> int:
-    """How many features a discriminant of so many clusters looks at."""
+    """Default number of features of the last discriminant for ``count`` clusters."""
     return max(2 * count, min(WIDEST * count, ENOUGH))
 
 
 def _widths(count: int, most: int) -> list[int]:
-    """Twice as many features as clusters, doubled up to the most."""
+    """Numbers of features of the successive discriminants: twice the clusters, doubled until ``most`` is reached."""
     widths = [2 * count]
     while 2 * widths[-1] <= most:
         widths.append(2 * widths[-1])
@@ -88,7 +88,7 @@ def _widths(count: int, most: int) -> list[int]:
 
 
 def _distinct(D: np.ndarray, enough: int) -> int:
-    """How many different rows there are to half the digits, counted up to enough."""
+    """Number of distinct rows, compared to half the digits of the dtype, but at most ``enough``."""
     unit = np.sqrt(np.finfo(D.dtype).eps) * np.abs(D).max(initial=0.0)
     grid = np.rint(D / unit) if unit > 0 else np.zeros_like(D)
     return min(enough, len(np.unique(grid, axis=0)))

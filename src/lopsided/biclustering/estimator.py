@@ -1,4 +1,4 @@
-"""Biclustering by kernel SVD: clusters of rows and clusters of columns from one decomposition."""
+"""Biclustering by kernel SVD: row clusters and column clusters from one decomposition."""
 
 from __future__ import annotations
 
@@ -30,67 +30,70 @@ from ..linalg import (
 from .clustering import ENOUGH, Clustering, widest
 from .weighting import WEIGHTINGS, Weighting
 
-TOLERANCE = 1e-4  # of the SVD, relative to its largest value; k-means asks for no more
+TOLERANCE = 1e-4  # residual of the SVD relative to the largest singular value; k-means needs no higher accuracy
 
 
 class KernelBiclustering(BiclusterMixin, BaseEstimator):
-    """Clusters of rows and clusters of columns of a table, from its kernel SVD.
+    """Biclustering of the rows and columns of a table by kernel SVD.
 
-    The table's kernel matrix is decomposed, K = U diag(s) V^T. Rows are clustered by U s, columns by V s: by k-means in
-    as many features as there are clusters, then by a few sweeps of Fisher's discriminant in twice, four and eight times
-    as many. In full tables, unless the kernel compares whole vectors, rows and columns then take turns: rows go by
-    their sums over the clusters of columns, columns by theirs over those of rows, until no label changes. Entries may
-    be negative, rows and columns empty.
+    The kernel matrix of the table is decomposed as K = U diag(s) V^T. Rows are clustered by their features U s and
+    columns by V s: first by k-means on as many features as clusters, then by a few sweeps of Fisher's discriminant on
+    two, four and eight times as many features. If ``spherical_`` and ``joint`` are False and the kernel compares single
+    entries, as the default does, row and column labels are then updated alternately until no label changes: rows are
+    assigned by their sums over the column clusters, columns by their sums over the row clusters. Entries may be
+    negative, and rows or columns may be empty.
 
     Parameters
     ----------
     n_clusters : int, (int, int) or "auto", default=3
-        Clusters of rows and of columns. One number k makes k biclusters: every cluster of rows with the cluster of
-        columns it is most associated with, and both have one label. A pair (rows, columns) makes a checkerboard, all
-        rows x columns of them. "auto" is the number of singular values before their widest gap, from 2 to 16.
+        Number of row clusters and of column clusters. An integer k gives k biclusters: each row cluster is paired with
+        the column cluster it is most associated with, under the same label. A pair (rows, columns) gives a
+        checkerboard of rows x columns biclusters. "auto" is the number of singular values before the widest relative
+        gap between them, from 2 to 16.
     kernel : str, Kernel or callable, default="association"
-        How a row and a column are compared. The default looks at the entry in which they meet, corrected for how full
-        both are; any other kernel compares vectors brought to one width as in ``KernelSVD``.
+        Kernel between rows and columns. The default uses the entry at row i and column j, corrected for the sums of
+        that row and column. Any other kernel compares vectors, brought to a common length as in ``KernelSVD``.
     weighting : {"tfidf", "length"} or None, default=None
-        What is done to the table first: "length" brings rows to length one, "tfidf" makes frequent columns small before
-        that, as scikit-learn's TfidfTransformer does.
+        Preprocessing of the table. "length" scales rows to unit length; "tfidf" first reduces the weight of frequent
+        columns, as scikit-learn's TfidfTransformer does.
     joint : bool, default=False
-        Cluster rows and columns as one set of points. They must have as many clusters.
+        Whether to cluster rows and columns as one set of points. Both must have the same number of clusters.
     n_components : int or None, default=None
-        Singular triplets. None is 8 for each cluster of the side with more clusters, at most 48 but at least two for
-        each; 48 for n_clusters="auto". No table has more than its shorter side: a larger number is cut to that, with a
+        Number of singular triplets. None uses 8 per cluster of the side with more clusters, at most 48 but at least two
+        per cluster; 48 for n_clusters="auto". Numbers above min(n, m) are reduced to it, with a
         :class:`~lopsided.exceptions.RankWarning`.
     spherical : bool or "auto", default="auto"
-        Whether only the direction of a row of features counts, not its length. "auto" is True for tables that are
-        zero for the most part: there the length says how much of a row was seen, in a full table how large it is.
+        Whether to compare feature vectors by direction only, ignoring their length. "auto" is True for tables that are
+        mostly zero: there the length reflects how much of a row was observed, while in a full table it reflects the
+        size of the entries.
     refine : bool, default=True
-        Whether discriminants, and in full tables sums over clusters, follow k-means. Without, a cluster holds what is
-        nearest its mean.
+        Whether to refine the k-means clusters with discriminants and with sums over clusters, as described above. If
+        False, each point is assigned to the nearest cluster mean.
     n_init : int, default=10
-        Starts of k-means.
+        Number of k-means initialisations.
     random_state : int, RandomState instance or None, default=None
-        Seeds k-means; None is a fixed seed.
+        Seed of k-means; None means a fixed seed.
     n_jobs : int or None, default=None
-        Threads; None is one for each core.
+        Number of threads; None uses one per core.
     memory_budget : float, str or None, default=None
-        Bytes the kernel matrix may take, as in ``KernelSVD``.
+        Memory for the kernel matrix in bytes, as in ``KernelSVD``.
 
     Attributes
     ----------
     row_labels_ : array of shape (n,)
-        Cluster of every row. A row without entries has no direction and goes where the discriminant puts the origin.
+        Cluster label of each row. An empty row has no direction; the discriminant gives it the label of the origin.
     column_labels_ : array of shape (m,)
-        Cluster of every column.
+        Cluster label of each column.
     rows_, columns_ : boolean arrays of shapes (n_biclusters, n) and (n_biclusters, m)
-        Members of every bicluster; ``biclusters_`` is both.
+        Membership of rows and columns in each bicluster; ``biclusters_`` is the pair of both.
     n_clusters_ : (int, int)
-        Clusters of rows and of columns that were looked for.
+        Number of row clusters and of column clusters that were fitted.
     spherical_ : bool
-        Whether directions alone were looked at.
+        Whether feature vectors were compared by direction only.
     svd_ : KernelSVD
-        The decomposition.
+        The fitted decomposition.
     n_features_in_ : int
-        Columns of the table.
+        Number of columns of the table.
 
     See Also
     --------
@@ -99,8 +102,8 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
 
     Notes
     -----
-    Cost: that of ``KernelSVD``, for the default O(nnz q) a product with q triplets, and O((n + m) q^2). Sparse tables
-    stay sparse.
+    The cost is that of ``KernelSVD``, for the default kernel O(nnz q) per product with q triplets, plus O((n + m) q^2).
+    Sparse tables stay sparse.
 
     References
     ----------
@@ -162,7 +165,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
 
     @all_or_nothing
     def fit(self, X: Array, y: Any = None) -> Self:
-        """Cluster the rows and the columns of X, an array or sparse matrix of shape (n, m)."""
+        """Find biclusters of X, an array or sparse matrix of shape (n, m)."""
         self._validate_params()
         X = canonical(validate_data(self, X, accept_sparse="csr", dtype=FLOATS, ensure_min_samples=2))
         asked = self._asked(X.shape)
@@ -193,7 +196,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         return self
 
     def predict(self, X: Array) -> np.ndarray:
-        """Cluster new rows, an array or sparse matrix of shape (n_new, m), by the rule found at fit."""
+        """Assign new rows, an array or sparse matrix of shape (n_new, m), to the fitted row clusters."""
         check_is_fitted(self)
         X = canonical(validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False))
         X = self._weighting.rows(X)
@@ -202,7 +205,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         return self._blocks.rows.labels(times_kernel(self.svd_, X, self._blocks.columns_of))
 
     def predict_columns(self, Z: Array) -> np.ndarray:
-        """Cluster new columns, given as rows that hold an entry for each of the n fitted rows."""
+        """Assign new columns, passed as the rows of an array of shape (n_new, n), to the fitted column clusters."""
         check_is_fitted(self)
         Z = check_points(Z, "Z")
         n = len(self.row_labels_)
@@ -217,7 +220,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         return self._partner[self._blocks.columns.labels(sums)]
 
     def _asked(self, shape: tuple[int, int]) -> tuple[int, int] | None:
-        """The numbers of clusters of rows and columns, or None if they are to be found."""
+        """Validated numbers of row and column clusters, or None for "auto"."""
         if self.n_clusters == "auto":
             return None
         n, m = shape
@@ -258,14 +261,14 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         return svd.set_output(transform="default").fit(X)
 
     def _has_blocks(self, rows: np.ndarray, columns: np.ndarray) -> bool:
-        """Whether sums over clusters refine the clusters: where entries are compared, and not directions alone."""
+        """Whether to refine by sums over clusters: the kernel must compare entries, and lengths must matter."""
         if not self.refine or self.spherical_ or self.joint or self.svd_.landmarks_ is not None:
             return False
         nothing_empty = all(np.bincount(labels).min() > 0 for labels in (rows, columns))
         return isinstance(self.svd_.kernel_, Precomputed) and nothing_empty
 
     def _list(self, rows: np.ndarray, columns: np.ndarray) -> None:
-        """Keep the labels of both sides, partners alike, and list the biclusters."""
+        """Store the labels of both sides, with equal labels for paired clusters, and the bicluster memberships."""
         self.row_labels_ = rows
         k_rows, k_columns = self.n_clusters_
         self._partner = np.arange(k_columns)
@@ -287,6 +290,6 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
 
 
 def _mostly_zero(X: Array) -> bool:
-    """Whether fewer than half of the entries differ from zero."""
+    """Whether fewer than half of the entries are nonzero."""
     filled = X.count_nonzero() if sparse.issparse(X) else np.count_nonzero(X)
     return bool(2 * filled < X.shape[0] * X.shape[1])

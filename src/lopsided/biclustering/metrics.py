@@ -1,4 +1,4 @@
-"""How good a biclustering is: against known classes, and of columns by how they occur together."""
+"""Evaluation metrics for biclustering: agreement with known classes, and coherence of column clusters."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ BLOCK_ENTRIES = 1 << 22
 
 
 def matched_accuracy(labels_true: Any, labels_pred: Any) -> float:
-    """Share of points whose cluster is matched to their class, by the best one-to-one matching.
+    """Clustering accuracy: fraction of points whose cluster is matched to their class by the best one-to-one matching.
 
-    Clusters beyond the number of classes are matched to none. From 0 to 1; names of labels do not matter.
+    Clusters in excess of the number of classes stay unmatched. The label values themselves do not matter.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def matched_accuracy(labels_true: Any, labels_pred: Any) -> float:
     Returns
     -------
     float
-        The share.
+        Accuracy, between 0 and 1.
 
     Examples
     --------
@@ -45,9 +45,9 @@ def matched_accuracy(labels_true: Any, labels_pred: Any) -> float:
 
 
 def partition_scores(labels_true: Any, labels_pred: Any) -> dict[str, float]:
-    """Normalised mutual information, adjusted Rand index and matched accuracy, by name: nmi, ari, accuracy.
+    """Normalised mutual information, adjusted Rand index and matched accuracy, with keys nmi, ari and accuracy.
 
-    Biclusters are compared by ``sklearn.metrics.consensus_score``.
+    To compare biclusters, use ``sklearn.metrics.consensus_score``.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def partition_scores(labels_true: Any, labels_pred: Any) -> dict[str, float]:
     Returns
     -------
     dict of str to float
-        The scores; 1 is agreement.
+        The scores; 1 means perfect agreement.
 
     Examples
     --------
@@ -73,26 +73,26 @@ def partition_scores(labels_true: Any, labels_pred: Any) -> dict[str, float]:
 
 
 def coherence_index(X: Any, column_labels: Any) -> float:
-    """How much more the columns of a cluster occur together than with columns of other clusters.
+    """Coherence of column clusters: pointwise mutual information within clusters minus that between clusters.
 
     With C = X^T X, P_ab = log(C_ab sum(C) / (C_a. C_b.)) is the pointwise mutual information of columns a and b, zero
     where C_ab is not positive. The index is the mean over clusters, weighted by their sizes, of the mean of P within
-    the cluster (a column with itself included) less the mean of P between the cluster and all others. This is what
-    BCOT (Fettal, Labiod, Nadif, NeurIPS 2022) measures term clusters with, and Table 2 of the 2024 paper after it.
+    the cluster (a column with itself included) minus the mean of P between the cluster and all others. BCOT (Fettal,
+    Labiod, Nadif, NeurIPS 2022) evaluates term clusters by this index, and so does Table 2 of the 2024 paper.
 
-    C is formed a few columns at a time. Cost O(m^2) memory traffic and the product X^T X.
+    The cost is O(m^2) memory traffic and the product X^T X, which is formed a few columns at a time.
 
     Parameters
     ----------
     X : array or sparse matrix of shape (n, m)
-        Documents x terms; entries must not be negative.
+        Documents x terms; entries must be nonnegative.
     column_labels : array of shape (m,)
-        Clusters of the terms.
+        Cluster labels of the terms.
 
     Returns
     -------
     float
-        The index; the larger, the more coherent the clusters.
+        The index; larger values mean more coherent clusters.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def coherence_index(X: Any, column_labels: Any) -> float:
     Xt = sparse.csr_array(X.T) if sparse.issparse(X) else X.T
     totals = np.asarray(Xt @ np.asarray(X.sum(axis=1)).ravel())
     members = sparse.csr_array((np.ones(m), (np.arange(m), labels)), shape=(m, k))
-    sums = np.zeros((k, k))  # of P over pairs of clusters
+    sums = np.zeros((k, k))  # sums[i, j]: sum of P over the columns of clusters i and j
     step = max(1, BLOCK_ENTRIES // m)
     for first in range(0, m, step):
         columns = slice(first, first + step)
@@ -123,7 +123,7 @@ def coherence_index(X: Any, column_labels: Any) -> float:
 
 
 def _mutual_information(C: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """log(C sum / (rows columns)) where C is positive, else zero."""
+    """log(C sum(columns) / (rows columns)) where C is positive, and zero elsewhere."""
     P = np.zeros_like(C)
     met = C > 0
     P[met] = np.log(C[met])

@@ -1,4 +1,4 @@
-"""Weights of a table's entries that its rows and columns are compared with."""
+"""Weighting of a table before biclustering: unit-length rows and tf-idf."""
 
 from __future__ import annotations
 
@@ -14,27 +14,28 @@ WEIGHTINGS = ("tfidf", "length")
 
 
 class Weighting:
-    """Rows of length one, before which "tfidf" multiplies column j by 1 + log((1 + n) / (1 + entries of j)).
+    """Scale rows to unit length; "tfidf" first multiplies column j by 1 + log((1 + n) / (1 + nonzeros of column j)).
 
-    These are scikit-learn's defaults. None leaves the table as it is. Sparse tables stay sparse; nothing is modified.
+    These are the defaults of scikit-learn's TfidfTransformer. None leaves the table unchanged. Sparse tables stay
+    sparse, and the input is not modified.
     """
 
     def __init__(self, name: str | None) -> None:
         self.name = name
 
     def fit(self, X: Array) -> Self:
-        """Learn the columns' weights and the rows' lengths. Cost O(nnz)."""
+        """Compute column weights and row lengths. Cost O(nnz)."""
         self.idf_ = self._idf(X) if self.name == "tfidf" else None
         lengths = _lengths(self._columns_weighted(X))
         self.lengths_ = np.where(lengths > 0, lengths, 1)
         return self
 
     def rows(self, X: Array) -> Array:
-        """Weigh rows that are as wide as the table."""
+        """Apply the weighting to rows with as many entries as the table has columns."""
         return X if self.name is None else by_rows(normalize(self._columns_weighted(X)))
 
     def columns(self, Z: Array) -> Array:
-        """Weigh new columns, given as rows that have an entry for each row of the table."""
+        """Apply the weighting to new columns, passed as rows with one entry per row of the table."""
         if self.name is None:
             return Z
         weights = self._idf(Z.T) if self.name == "tfidf" else np.ones(Z.shape[0])
@@ -49,7 +50,7 @@ class Weighting:
 
 
 def _scaled(X: Array, weights: np.ndarray) -> Array:
-    """X diag(weights), in the type of X."""
+    """X diag(weights), in the dtype of X."""
     weights = weights.astype(X.dtype)
     return by_rows(X @ sparse.diags_array(weights)) if sparse.issparse(X) else X * weights
 

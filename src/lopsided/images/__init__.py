@@ -1,4 +1,4 @@
-"""Images: nonlinear singular value decompositions of them, and descriptions by mixtures of their patches."""
+"""Images: nonlinear singular value decomposition, Gaussian mixture descriptors of patches, and image quality."""
 
 from .decomposition import ImageSVD, image_svd
 from .mixtures import ImageMixtures

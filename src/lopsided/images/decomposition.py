@@ -1,4 +1,4 @@
-"""Nonlinear singular value decompositions of images (section 5 of the 2016 paper)."""
+"""Nonlinear singular value decomposition of images (section 5 of the 2016 paper)."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from ..kernels import Exponential
 from ..kernels.inner import InnerProductKernel
 from .pixels import as_pixels
 
-GRID = (1 << 16) + 1  # points at which a profile is tabulated to be inverted; errs by about 1e-10 where it is not flat
+GRID = (1 << 16) + 1  # points of the table that inverts a profile; the error is about 1e-10 where it is not flat
 
 
 @dataclass(frozen=True)
 class ImageSVD:
-    """The decomposition of one image, channel by channel.
+    """Kernel SVD of one image, channel by channel.
 
     Attributes
     ----------
     image : array of shape (height, width) or (height, width, channels)
-        What was decomposed, in floating point.
+        The decomposed image, in floating point.
     models : tuple of KernelSVD
-        One for each channel: ``transform`` and ``transform_right`` embed further rows and columns.
+        One model per channel; ``transform`` and ``transform_right`` embed further rows and columns.
     values : array of the image's shape
-        B: the kernel between rows and columns, a picture itself. For kernels of the inner product it is the profile of
-        every pixel, such as exp(eta a_ij).
+        B, the matrix of kernel values between rows and columns, itself an image. For inner-product kernels each entry
+        is the kernel's profile at that pixel, such as exp(eta a_ij).
 
     Examples
     --------
@@ -43,12 +43,12 @@ class ImageSVD:
     values: np.ndarray
 
     def reconstruct(self, n_components: int | None = None) -> np.ndarray:
-        """B from its leading components; None takes all that were found.
+        """Low-rank approximation of B from its leading components.
 
         Parameters
         ----------
         n_components : int or None, default=None
-            How many.
+            Number of components; None uses all that were computed.
 
         Returns
         -------
@@ -64,24 +64,24 @@ class ImageSVD:
         )
 
     def display(self, values: np.ndarray) -> np.ndarray:
-        """Values over the largest entry of B, within [0, 1]: how the paper shows its pictures.
+        """Divide values by the largest entry of B and clip to [0, 1], as in the figures of the paper.
 
-        A B without positive entries is black.
+        If B has no positive entry, the result is all black.
         """
         white = self.values.max()
         return np.clip(values / white, 0, 1) if white > 0 else np.zeros_like(values)
 
     def restore(self, values: np.ndarray) -> np.ndarray:
-        """The image whose B is given: the inverse of the profile, for kernels of the inner product.
+        """Invert the kernel's profile to recover pixels from values of B, for inner-product kernels.
 
-        Entries that no pixel of the image could have made become the nearest that one could.
+        Values outside the range of the profile between the darkest and the brightest pixel are clipped to that range.
 
         Raises
         ------
         ValueError
-            The kernel is none of the inner product, or not monotone between the darkest and the brightest pixel.
+            If the kernel is not an inner-product kernel, or not monotone between the darkest and the brightest pixel.
         """
-        grid = np.linspace(float(self.image.min()), float(self.image.max()), GRID)  # single precision repeats itself
+        grid = np.linspace(float(self.image.min()), float(self.image.max()), GRID)  # float32 would repeat grid points
         kernel = self.models[0].kernel_
         if not isinstance(kernel, InnerProductKernel | Exponential):
             raise ValueError(
@@ -103,29 +103,29 @@ class ImageSVD:
 
 
 def image_svd(image: np.ndarray, kernel: Any = "linear", n_components: int | None = None) -> ImageSVD:
-    """Decompose an image by a kernel between its rows and its columns.
+    """Nonlinear SVD of an image: kernel SVD between its rows and its columns.
 
-    Rows x_i and columns z_j of each channel A meet through its pseudo-inverse, B_ij = k(C^T x_i, z_j) with A C A = A
-    (compatibility a0), and B is decomposed. The linear kernel gives the SVD of the image.
+    For each channel A with rows x_i and columns z_j, the matrix B_ij = k(C^T x_i, z_j) is decomposed, where C is the
+    pseudo-inverse, A C A = A (compatibility a0). The linear kernel gives the SVD of the image.
 
     Parameters
     ----------
     image : array of shape (height, width) or (height, width, channels)
-        Integers of 8 or 16 bits are divided by the largest of their type, so that pixels are at most 1; floats stay,
-        and wider integers, whose white nobody knows, are refused.
+        Integers of 8 or 16 bits are divided by the largest value of their type, so that pixels are at most 1. Floats
+        are not scaled. Wider integers raise an error, because their white level is unknown.
     kernel : str, Kernel or callable, default="linear"
-        The paper shows "linear", ``LinearPolynomial(weight, degree)`` and ``Exponential(eta)``.
+        The paper uses "linear", ``LinearPolynomial(weight, degree)`` and ``Exponential(eta)``.
     n_components : int or None, default=None
-        At most the shorter side of the image, which None is.
+        Number of components, at most the shorter side of the image, which is the default.
 
     Returns
     -------
     ImageSVD
-        The models of the channels and B, with the way back to pixels.
+        One model per channel and B, with methods to reconstruct B and to recover pixels.
 
     Notes
     -----
-    Cost: two thin SVDs and one product for each channel.
+    Cost: two thin SVDs and one product per channel.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Images as mixtures of Gaussians over the cosine coefficients of their patches."""
+"""Gaussian mixture descriptors of images over the cosine coefficients of their patches."""
 
 from __future__ import annotations
 
@@ -20,53 +20,55 @@ from ..estimators.refit import all_or_nothing
 from ..kernels.distributions import log_densities, monomials
 from ..kernels.points import FLOATS, Array
 
-FLOOR = 1e-4  # of the mean variance of a coefficient, below which no variance falls
-SAFE = 1e-4  # of the root of the largest number, for sums of squares over patches
-MANY = 1 << 15
-BATCH_ENTRIES = 1 << 20
+FLOOR = 1e-4  # lower bound of variances, relative to the mean variance of a coefficient
+SAFE = 1e-4  # largest pixel relative to the square root of the largest float; sums of squares must not overflow
+MANY = 1 << 15  # patches, approximately, that the background is fitted to
+BATCH_ENTRIES = 1 << 20  # coefficients in a batch of images: 8 MB
 
 
 class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Describe each image by a Gaussian mixture over the cosine transforms of its patches.
+    """Transformer that describes each image by a Gaussian mixture over the cosine coefficients of its patches.
 
-    An image becomes the set of its patches, each patch its patch x patch coefficients of the two-dimensional discrete
-    cosine transform, and the set the mixture of diagonal Gaussians that expectation-maximisation fits to it: one row,
-    [weights, means, variances], as ``KullbackLeibler(distribution="mixture", n_components=...)`` reads it.
+    Each image is cut into patches, and each patch is represented by the patch x patch coefficients of its
+    two-dimensional discrete cosine transform. Expectation-maximisation fits a mixture of diagonal Gaussians to the
+    patches of an image. The output is one row per image, [weights, means, variances], the format that
+    ``KullbackLeibler(distribution="mixture", n_components=...)`` reads.
 
-    ``fit`` learns a background, the mixture of the patches of all images. From it each image starts, and ``prior``
-    patches of every background component are added to its own, so that a few dozen patches suffice for 64 variances.
+    ``fit`` learns a background mixture from the patches of all images. The fit of each image starts from the
+    background, and ``prior`` patches of every background component are added to the image's own, so that a few dozen
+    patches suffice to estimate 64 variances.
 
     Parameters
     ----------
     n_components : int, default=4
-        Gaussians for each image.
+        Number of Gaussians per image.
     shape : (int, int) or None, default=None
-        Height and width of the images, whose pixels are the columns of X, row after row. None is a square; where the
-        number of columns is not one, X holds signals, images of one row.
+        Height and width of the images, whose pixels are the columns of X in row-major order. None means square images;
+        if the number of columns is not a perfect square, X holds signals, that is, images of height one.
     patch : int, default=8
-        Height and width of a patch, or those of the image where that is smaller.
+        Height and width of a patch, reduced to those of the image if it is smaller.
     step : int, default=4
-        Pixels from one patch to the next, down and across.
+        Stride between patches in pixels, vertically and horizontally.
     prior : float, default=8.0
         Weight of the background in each component, in patches; near zero the fit is maximum likelihood.
     n_iter : int, default=20
-        Steps of expectation-maximisation, the same for every image.
+        Number of expectation-maximisation iterations, the same for every image.
 
     Attributes
     ----------
     shape_ : (int, int)
-        Height and width.
+        Height and width of the images.
     background_ : Mixtures
         Weights (1, k), means (1, k, d) and variances (1, k, d) over the patches of all images.
     floor_ : float
-        The least variance: 1e-4 of the mean variance of a coefficient.
+        Lower bound of the variances: 1e-4 of the mean variance of a coefficient.
     n_features_in_ : int
-        Pixels.
+        Number of pixels.
 
     Notes
     -----
-    O(n_iter n_components d) for each patch, in matrix products over batches of images. The row of an image depends on
-    that image and the background alone.
+    O(n_iter n_components d) time per patch, in matrix products over batches of images. The row of an image depends only
+    on that image and the background.
 
     References
     ----------
@@ -110,14 +112,14 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     @all_or_nothing
     def fit(self, X: Array, y: Any = None) -> Self:
-        """Learn the background from the images, or from as many spread among them as give some 30,000 patches.
+        """Learn the background from the images, or from an evenly spaced subset with about 30,000 patches.
 
         Parameters
         ----------
         X : array of shape (n, height * width)
             Images.
         y : ignored
-            For the convention of scikit-learn.
+            Present for scikit-learn API consistency.
         """
         self._validate_params()
         X = validate_data(self, X, dtype=FLOATS)
@@ -126,7 +128,7 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         per_image = self._coefficients(X[:1]).shape[1]
         Y = np.concatenate(self._coefficients(X[:: -(-len(X) * per_image // MANY)]))
         self.floor_ = FLOOR * float(Y.var(axis=0).mean()) or 1.0
-        self._middle = Y.mean(axis=0)  # from which all are measured, for variances are differences of squares
+        self._middle = Y.mean(axis=0)  # centring avoids cancellation in variances
         F = monomials(Y - self._middle)[None]
         whole = np.repeat(F.mean(axis=1, keepdims=True), self.n_components, axis=1)
         found = maximise(F, _by_energy(Y, self.n_components), whole, self.n_iter, self.floor_)
@@ -135,7 +137,7 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return self
 
     def transform(self, X: Array) -> np.ndarray:
-        """Return the mixtures of images as rows of n_components (1 + 2 d) numbers, d the coefficients of a patch."""
+        """Return one mixture per image as a row of n_components (1 + 2 d) numbers, for d coefficients per patch."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=FLOATS, reset=False)
         _check_magnitude(X)
@@ -175,14 +177,14 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
 
 class Mixtures(NamedTuple):
-    """A stack of mixtures of diagonal Gaussians: weights (n, k), means (n, k, d) and variances (n, k, d)."""
+    """Stack of n mixtures of diagonal Gaussians: weights (n, k), means (n, k, d) and variances (n, k, d)."""
 
     w: np.ndarray
     m: np.ndarray
     v: np.ndarray
 
     def moved(self, by: np.ndarray) -> Mixtures:
-        """The mixtures of points moved by a vector."""
+        """The mixtures translated by a vector."""
         return self._replace(m=self.m + by)
 
     def moments(self) -> np.ndarray:
@@ -190,12 +192,12 @@ class Mixtures(NamedTuple):
         return np.concatenate([self.v + self.m**2, self.m, np.ones_like(self.m[..., :1])], axis=-1)
 
     def responsibilities(self, F: np.ndarray) -> np.ndarray:
-        """The share of each component in each point, shape (n, points, k), from the points' monomials."""
+        """Posterior probability of each component for each point, shape (n, points, k), from the points' monomials."""
         return softmax(F @ log_densities(*self).swapaxes(1, 2), axis=2)
 
     @classmethod
     def with_sums(cls, S: np.ndarray, floor: float) -> Mixtures:
-        """The mixtures whose components have these sums of [x^2, x, 1], shape (n, k, 2 d + 1)."""
+        """Maximum-likelihood mixtures for given sums of [x^2, x, 1] per component, shape (n, k, 2 d + 1)."""
         counts, d = S[..., -1], S.shape[-1] // 2
         E = S[..., :-1] / counts[..., None]
         m = E[..., d:]
@@ -203,20 +205,20 @@ class Mixtures(NamedTuple):
 
 
 def maximise(F: np.ndarray, R: np.ndarray, prior: np.ndarray, n_iter: int, floor: float) -> Mixtures:
-    """Expectation-maximisation for a stack of sets of points.
+    """Fit one mixture to each of n sets of points by expectation-maximisation.
 
     Parameters
     ----------
     F : array of shape (n, points, 2 d + 1)
         Monomials [x^2, x, 1] of the points.
     R : array of shape (n, points, k)
-        Responsibilities to start from.
+        Initial responsibilities.
     prior : array of shape (1, k, 2 d + 1)
-        Sums of the monomials over points that each component has beside its share of the set.
+        Sums of the monomials over the prior points of each component, added to those of its share of the set.
     n_iter : int
-        Maximisations.
+        Number of maximisation steps.
     floor : float
-        The least variance.
+        Lower bound of the variances.
     """
     mixtures = Mixtures.with_sums(R.swapaxes(1, 2) @ F + prior, floor)
     for _ in range(n_iter - 1):
@@ -226,7 +228,7 @@ def maximise(F: np.ndarray, R: np.ndarray, prior: np.ndarray, n_iter: int, floor
 
 
 def _check_magnitude(X: np.ndarray) -> None:
-    """Refuse pixels so large that variances of patches overflow."""
+    """Raise an error for pixels so large that variances of patches would overflow."""
     largest, most = float(np.abs(X).max()), SAFE * float(np.sqrt(np.finfo(X.dtype).max))
     if largest > most:
         raise ValueError(
@@ -235,6 +237,6 @@ def _check_magnitude(X: np.ndarray) -> None:
 
 
 def _by_energy(Y: np.ndarray, k: int) -> np.ndarray:
-    """Responsibilities, shape (1, n, k), of k equal groups from flat patches to busy ones."""
+    """Initial responsibilities, shape (1, n, k), of k equal groups of patches sorted by energy without the mean."""
     ranks = np.argsort(np.argsort(np.square(Y[:, 1:]).sum(axis=1), kind="stable"))
     return np.eye(k)[None, ranks * k // len(Y)]

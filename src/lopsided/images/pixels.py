@@ -1,16 +1,17 @@
-"""Images as arrays of finite floats."""
+"""Validation of images and conversion to floating point."""
 
 from __future__ import annotations
 
 import numpy as np
 
-BITS = 16  # integers of more have no agreed white
+BITS = 16  # wider integers have no conventional white level
 
 
 def as_pixels(image: np.ndarray) -> np.ndarray:
-    """An image, (height, width) or (height, width, channels), in floats; integers over the largest of their type.
+    """Validate an image, (height, width) or (height, width, channels), and convert it to finite floats.
 
-    Single and double precision stay as they are; 8 and 16 bits become shares of 255, 65535, 127 or 32767.
+    float32 and float64 are not changed. Integers of 8 and 16 bits are divided by the largest value of their type: 255,
+    65535, 127 or 32767.
     """
     image = np.asarray(image)
     if image.ndim not in (2, 3) or 0 in image.shape:

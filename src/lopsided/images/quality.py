@@ -1,4 +1,4 @@
-"""How close a picture is to another."""
+"""Image quality metrics: PSNR and SSIM."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from scipy.ndimage import gaussian_filter
 
 from .pixels import as_pixels
 
-SIGMA, TRUNCATE = 1.5, 3.5  # a window of 11 x 11, as Wang et al. (2004) have it
-K1, K2 = 0.01, 0.03
+SIGMA, TRUNCATE = 1.5, 3.5  # in pixels and in SIGMA: a window of 11 x 11, as in Wang et al. (2004)
+K1, K2 = 0.01, 0.03  # stabilising constants relative to the peak, as in Wang et al. (2004)
 
 
 def psnr(image: np.ndarray, other: np.ndarray, peak: float | None = None) -> float:
-    """Peak signal-to-noise ratio, 10 log10(peak^2 / mean squared difference) in decibels; infinite for equal ones.
+    """Peak signal-to-noise ratio, 10 log10(peak^2 / mean squared difference), in decibels.
 
     Parameters
     ----------
     image, other : arrays of shape (height, width) or (height, width, channels)
-        Pictures of one shape.
+        Images of the same shape.
     peak : float or None, default=None
-        White. None is 1 for floats and the largest of their type for integers of 8 or 16 bits; then the two may be of
-        different types.
+        Pixel value of white. None is 1 for floats and the largest value of the type for integers of 8 or 16 bits; the
+        two images may then have different types.
 
     Returns
     -------
     float
-        Decibels.
+        Decibels; infinite for equal images.
 
     Examples
     --------
@@ -41,19 +41,19 @@ def psnr(image: np.ndarray, other: np.ndarray, peak: float | None = None) -> flo
 
 
 def ssim(image: np.ndarray, other: np.ndarray, peak: float | None = None) -> float:
-    """Structural similarity (Wang, Bovik, Sheikh, Simoncelli, 2004), mean over pixels and channels; 1 for equal ones.
+    """Structural similarity (Wang, Bovik, Sheikh, Simoncelli, 2004), averaged over pixels and channels.
 
-    Means, variances and covariance are taken in a Gaussian window of 11 x 11 pixels, mirrored at the border.
+    Local means, variances and covariances use a Gaussian window of 11 x 11 pixels, mirrored at the border.
 
     Parameters
     ----------
     image, other, peak
-        As for ``psnr``.
+        As in ``psnr``.
 
     Returns
     -------
     float
-        At most 1.
+        At most 1, which equal images reach.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def ssim(image: np.ndarray, other: np.ndarray, peak: float | None = None) -> flo
 
 
 def _both(image: np.ndarray, other: np.ndarray, peak: float | None) -> tuple[np.ndarray, np.ndarray, float]:
-    """Both pictures in double precision, and their white."""
+    """Both images in double precision, and the pixel value of white."""
     if peak is not None:
         if not peak > 0:
             raise ValueError(f"peak={peak} is not above zero; it is the value of white, such as 1 or 255")
