@@ -253,7 +253,7 @@ def test_large_sparse_products_are_shared_among_threads_without_a_trace(n_jobs, 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize(
-    ("rows", "inner", "columns"), [(1000, 30, 20), (1024, 128, 5), (640, 3, 1), (900, 200, 300), (3, 4, 5)]
+    ("rows", "inner", "columns"), [(1000, 30, 20), (1024, 128, 5), (640, 3, 1), (600, 3, 0), (900, 200, 300), (3, 4, 5)]
 )
 def test_products_in_strips_are_products(rows, inner, columns, order, n_jobs, rng):
     for dtype in (np.float32, np.float64):

@@ -6,19 +6,19 @@ import numpy as np
 
 from ._parallel import n_threads
 
-SMALL = 1_000_000  # multiplications up to which OpenBLAS takes the operands as they lie, if the processor has AVX-512
-SHORTEST, LONGEST = 64, 256  # rows of a strip: fewer cost where BLAS copies all the same, more gain nothing
+SMALL = 1_000_000  # multiplications below which OpenBLAS, on AVX-512, skips copying the operands to packed buffers
+SHORTEST, LONGEST = 64, 256  # rows of a strip: shorter ones lose time where operands are copied, longer ones gain none
 
 
 def in_strips(Y: np.ndarray, W: np.ndarray) -> np.ndarray:
-    """Y @ W for a tall Y and a small W, both of them dense.
+    """Compute Y @ W for a tall dense Y and a small dense W, one strip of rows at a time.
 
-    Before a large product BLAS copies its operands into an order of its own, which a thin product does not earn back:
-    with 20 columns it takes a third less time in strips. Only for tasks that run side by side; elsewhere BLAS has
-    threads of its own, and large products are what they need.
+    BLAS packs the operands of a large product into buffers, which costs a thin product as much as its arithmetic.
+    Strips are small enough to avoid this: with 20 columns they take about a third less time. Strips are only used
+    within tasks that run in parallel; elsewhere Y @ W is left to the threads of BLAS.
     """
     height = min(LONGEST, SMALL // max(1, W.size))
-    if height < SHORTEST or len(Y) < 2 * height or W.shape[1] == 1 or n_threads() > 1:
+    if height < SHORTEST or len(Y) < 2 * height or min(W.shape) < 2 or n_threads() > 1:
         return Y @ W
     out = np.empty((len(Y), W.shape[1]), dtype=np.result_type(Y, W))
     W, rest = np.ascontiguousarray(W), len(Y) % height

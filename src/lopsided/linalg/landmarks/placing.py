@@ -17,6 +17,7 @@ from ...operators.build import as_operator
 from ..finite import check_finite
 
 CLUSTERED = 50  # points per cluster, at most, in the sample on which k-means runs
+SEEDED = 500  # clusters up to which k-means++ places the first centres: it costs O(p^2 width), and adds little to many
 CANDIDATES = 20  # candidate points per pivot, at most, on each side
 WATCHED = 64  # equally spaced columns in which the row of the next pivot is searched
 MANY_TIMES = 50  # mean waiting times of the least likely row, after which its inclusion is certain; upper bracket for t
@@ -91,8 +92,9 @@ def kmeans(points: Array, p: int, rng: np.random.Generator) -> Landmarks:
     from sklearn.cluster import MiniBatchKMeans  # late, as the import is slow
 
     sample = points[np.sort(rng.permutation(points.shape[0])[: CLUSTERED * p])]
+    init, seed = "k-means++" if p <= SEEDED else "random", int(rng.integers(2**31))
     with one_blas_thread(), threadpool_limits(1, "openmp"):  # more threads change summation order and so the clusters
-        clusters = MiniBatchKMeans(p, n_init=1, random_state=int(rng.integers(2**31))).fit(sample)
+        clusters = MiniBatchKMeans(p, init=init, n_init=1, random_state=seed).fit(sample)
     sizes = np.bincount(clusters.labels_, minlength=p)
     centres, sizes = clusters.cluster_centers_[sizes > 0], sizes[sizes > 0]
     centres = centres.astype(points.dtype)
