@@ -1,4 +1,4 @@
-"""Linear rules that tell the classes of a partition apart, and partitions made better by rules of their own."""
+"""Linear discriminants of a partition, and refinement of partitions by their own discriminants."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .blocks import class_means
 
 
 class Discriminant(NamedTuple):
-    """A class has score f . weights_c + offsets_c, and the largest wins."""
+    """Linear classifier: the class of a point f is the one with the largest score f . weights_c + offsets_c."""
 
     weights: np.ndarray
     """Shape (q, classes)."""
@@ -20,34 +20,34 @@ class Discriminant(NamedTuple):
     """Shape (classes,)."""
 
     def labels(self, F: np.ndarray) -> np.ndarray:
-        """The class of every row of F."""
+        """Predict the class of each row of F."""
         return np.argmax(F @ self.weights + self.offsets, axis=1)
 
 
 def directions(F: np.ndarray) -> np.ndarray:
-    """Rows brought to length one; rows of zeros stay."""
+    """Normalise rows to unit norm; rows of zeros are unchanged."""
     lengths = np.linalg.norm(F, axis=1, keepdims=True)
     return F / np.where(lengths > 0, lengths, 1)
 
 
 def nearest_mean(F: np.ndarray, labels: np.ndarray, n_classes: int) -> Discriminant:
-    """Score f . m_c - |m_c|^2 / 2, which is largest where the class's mean m_c is nearest. Cost O(n q)."""
+    """Nearest-mean classifier, with the score f . m_c - |m_c|^2 / 2 for the class mean m_c. Cost: O(n q)."""
     means = class_means(F, labels, n_classes)
     return Discriminant(means.T, -np.einsum("cq,cq->c", means, means) / 2)
 
 
 def fisher(F: np.ndarray, labels: np.ndarray, n_classes: int, shrinkage: float) -> Discriminant:
-    """Fisher's discriminant: classes with shares p_c, means m_c and one covariance W about them.
+    """Fisher's linear discriminant for classes with shares p_c, means m_c and a common covariance W.
 
-    The score is f . w_c - w_c . m_c / 2 + log p_c with W w_c = m_c, where W is shrunk toward (tr W / q) I. Classes
-    without members have no score. Cost O(n q^2).
+    The score is f . w_c - w_c . m_c / 2 + log p_c with W w_c = m_c, where W is shrunk towards (tr W / q) I. An empty
+    class has the score minus infinity. Cost: O(n q^2).
     """
     n, q = F.shape
     means, counts = class_means(F, labels, n_classes), np.bincount(labels, minlength=n_classes)
     deviations = F - means[labels]
     W = deviations.T @ deviations / n
     spread = np.trace(W) / q
-    if spread <= np.finfo(F.dtype).eps * np.square(F).mean():  # no point differs from the mean of its class
+    if spread <= np.finfo(F.dtype).eps * np.square(F).mean():  # W is zero: every point equals its class mean
         return nearest_mean(F, labels, n_classes)
     W = (1 - shrinkage) * W + shrinkage * spread * np.eye(q, dtype=F.dtype)
     weights = solve(W, means.T, assume_a="pos")
@@ -59,23 +59,23 @@ def fisher(F: np.ndarray, labels: np.ndarray, n_classes: int, shrinkage: float) 
 def refine(
     F: np.ndarray, labels: np.ndarray, n_classes: int, *, sweeps: int = 3, shrinkage: float = 0.03
 ) -> Discriminant:
-    """Let a partition be told apart by its own discriminant a few times.
+    """Refine a partition by a few sweeps of Fisher's discriminant, each fitted to the labels of the last.
 
-    k-means weighs all features alike; a discriminant weighs them by what they tell of the partition, and may so use
-    features in which noise would hide it. A sweep that would empty a class is not made. Cost O(sweeps n q^2).
+    k-means gives all features equal weight. A discriminant weights them by how well they separate the classes, and can
+    therefore use noisy features as well. Sweeps stop before one that would empty a class. Cost: O(sweeps n q^2).
 
     Parameters
     ----------
     F : array of shape (n, q)
         Features.
     labels : array of shape (n,)
-        The partition to begin with, classes 0, 1, ...
+        Initial partition into classes 0, 1, ...
     n_classes : int
-        How many classes there are.
+        Number of classes.
     sweeps : int, default=3
-        Few: sweeps until nothing changes drift toward small classes of unusual points.
+        Number of sweeps. Keep it small: sweeps to convergence drift towards small classes of outliers.
     shrinkage : float, default=0.03
-        Of the common covariance, from 0 to 1.
+        Shrinkage of the common covariance, from 0 to 1.
     """
     last = nearest_mean(F, labels, n_classes)
     for _ in range(sweeps):
@@ -88,16 +88,16 @@ def refine(
 
 
 class BlockRules(NamedTuple):
-    """Rules for both sides of a matrix K of blocks, each of which looks at sums over the classes of the other side."""
+    """Classifiers of the rows and columns of a block matrix K, from sums over the classes of the other side."""
 
     rows: Discriminant
-    """For rows of K C, where C is ``columns_of``."""
+    """Classifier of rows of K C, where C is ``columns_of``."""
     columns: Discriminant
-    """For rows of K^T R, where R is ``rows_of``."""
+    """Classifier of rows of K^T R, where R is ``rows_of``."""
     rows_of: np.ndarray
-    """R, shape (n, classes): a column for each class, of length one and constant on its members."""
+    """R, shape (n, classes): for each row class, the indicator of its members scaled to unit norm."""
     columns_of: np.ndarray
-    """C, shape (m, classes)."""
+    """C, shape (m, classes): the same for column classes."""
 
 
 def block_sweeps(
@@ -108,29 +108,29 @@ def block_sweeps(
     *,
     sweeps: int = 20,
 ) -> tuple[BlockRules | None, np.ndarray, np.ndarray]:
-    """Bring both partitions in turn nearer to blocks on which K is constant, from two that are nearly right.
+    """Refine row and column partitions alternately towards blocks on which K is constant.
 
-    What is lowered is the sum of squared differences between the entries of K and the means of their blocks. C has a
-    column for each class of columns, constant on its members. A row of K goes to the class of rows whose mean is
-    nearest in K C, which averages the noise over all columns of a class; singular vectors average it too, but carry
-    noise of their own. Then columns are treated alike. Ends where no label changes, or a class would be emptied. Cost:
-    a product with K and one with its transpose a sweep.
+    The sweeps lower the sum of squared differences between the entries of K and the means of their blocks, from a good
+    initial guess. C has a column for each column class, constant on its members. Each row of K moves to the row class
+    with the nearest mean in K C, which averages noise over all columns of a class; singular vectors average it too, but
+    are noisy themselves. Columns are then updated likewise. Sweeps stop when no label changes or a class would become
+    empty. Cost per sweep: one product with K and one with its transpose.
 
     Parameters
     ----------
     times, adjoint_times : callables
-        V -> K V and U -> K^T U.
+        The products V -> K V and U -> K^T U.
     rows, columns : arrays of shapes (n,) and (m,)
-        Labels to begin with, classes 0, 1, ..., none of them empty.
+        Initial labels, classes 0, 1, ..., none of them empty.
     sweeps : int, default=20
-        At most so many.
+        Maximum number of sweeps.
 
     Returns
     -------
     rules : BlockRules or None
-        What gives the labels; None if the first sweep would have emptied a class, and the labels are those given.
+        Classifiers that produce the labels; None, with the initial labels, if the first sweep would empty a class.
     rows, columns : arrays of shapes (n,) and (m,)
-        The labels.
+        Refined labels.
     """
     k_rows, k_columns = int(rows.max()) + 1, int(columns.max()) + 1
     found = None
@@ -154,6 +154,6 @@ def block_sweeps(
 
 
 def _indicators(labels: np.ndarray, n_classes: int) -> np.ndarray:
-    """A column of length one for every class; zeros for those without members."""
+    """Class indicators in columns, scaled to unit norm; zero for an empty class."""
     members = labels[:, None] == np.arange(n_classes)
     return members / np.sqrt(np.maximum(members.sum(axis=0), 1))

@@ -1,1 +1,1 @@
-"""Maps that bring rows and columns of different widths together: given, solved for, or learned."""
+"""Compatibility maps, which bring vectors of two lengths to one: projections, given matrices, or learned."""

@@ -19,7 +19,7 @@ METHODS = ("pinv", "kronecker")
 
 
 def condition_residual(A: np.ndarray, *factors: np.ndarray) -> float:
-    """|A C A - A| / |A| in the Frobenius norm, for C the product of one matrix or more (Remark 1: C1, C2)."""
+    """Residual |A C A - A| / |A| in the Frobenius norm, for C the product of ``factors`` (Remark 1: C1, C2)."""
     A = _checked(A)
     chain = [A, *(check_array(factor, dtype=float, input_name="C") for factor in factors), A]
     if not factors or any(first.shape[1] != second.shape[0] for first, second in pairwise(chain)):
@@ -32,23 +32,23 @@ def condition_residual(A: np.ndarray, *factors: np.ndarray) -> float:
 
 
 def solve_condition(A: np.ndarray, method: str = "pinv", max_entries: int = 1 << 25) -> np.ndarray:
-    """A compatibility matrix C of shape (m, n) with A C A = A (Corollary 3).
+    """Find a compatibility matrix C of shape (m, n) with A C A = A (Corollary 3).
 
     Parameters
     ----------
     A : array of shape (n, m)
-        The matrix.
+        Matrix whose rows and columns are compared.
     method : {"pinv", "kronecker"}, default="pinv"
-        The pseudo-inverse, O(n m min(n, m)); for a square matrix of full rank that is the inverse. Or the system
-        (A^T kron A) vec(C) = vec(A) by least squares, whose solution of least norm is the same: O((n m)^3), for small
-        matrices.
+        "pinv" is the pseudo-inverse, O(n m min(n, m)), which for a square matrix of full rank is the inverse.
+        "kronecker" solves (A^T kron A) vec(C) = vec(A) by least squares, O((n m)^3), for small matrices; its
+        minimum-norm solution is the same matrix.
     max_entries : int, default=2^25
-        Of the Kronecker system, (n m)^2.
+        Upper bound on the number of entries of the Kronecker system, (n m)^2.
 
     Warns
     -----
     RankWarning
-        A square matrix is singular and has no inverse; the pseudo-inverse takes its place.
+        If a square matrix is singular, in which case C is its pseudo-inverse.
     """
     A = _checked(A)
     n, m = A.shape
@@ -73,16 +73,16 @@ def solve_condition(A: np.ndarray, method: str = "pinv", max_entries: int = 1 <<
 
 
 def split_condition(A: np.ndarray, width: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """C1 (m, q) and C2 (q, n) with A C1 C2 A = A (Remark 1), for the maps x -> C1^T x and z -> C2 z.
+    """Find C1 (m, q) and C2 (q, n) with A C1 C2 A = A (Remark 1), for the maps x -> C1^T x and z -> C2 z.
 
-    C1 C2 is the pseudo-inverse V s^-1 U^T, split evenly: C1 = V s^-1/2 and C2 = s^-1/2 U^T, with zeros up to the width.
+    C1 C2 is the pseudo-inverse V s^-1 U^T, split evenly: C1 = V s^-1/2 and C2 = s^-1/2 U^T, zero-padded to the width q.
 
     Parameters
     ----------
     A : array of shape (n, m)
-        The matrix.
+        Matrix whose rows and columns are compared.
     width : int or None, default=None
-        q, at least max(n, m), which None is.
+        The width q, at least max(n, m); None means max(n, m).
     """
     A = _checked(A)
     q = max(A.shape) if width is None else width

@@ -1,6 +1,6 @@
-"""What a learned compatibility minimises, and two ways downhill: L-BFGS on all rows, Adam on batches of them.
+"""Objective of a learned compatibility, and two optimisers: L-BFGS on all rows and Adam on minibatches.
 
-The letters are those of :mod:`lopsided.linalg.compatibility.learned`.
+The notation is that of :mod:`lopsided.linalg.compatibility.learned`.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from ..factors import powers
 from ..finite import check_finite
 from .losses import Loss
 
-ROWS = 1 << 12  # rows whose kernel values are held at once
-INNER_STEPS = 10  # steps of L-BFGS between two SVDs
-DECAY = 0.9, 0.999  # what a step keeps of Adam's two averages
-TINY = 1e-8  # added to Adam's root mean square, which is zero where nothing depends on a number; the paper's value
+ROWS = 1 << 12  # rows whose kernel values are held in memory at once
+INNER_STEPS = 10  # L-BFGS iterations between two SVDs
+DECAY = 0.9, 0.999  # decay rates of Adam's first and second moments
+TINY = 1e-8  # added to Adam's root mean square, which is zero for an unused parameter; the paper's value
 
 
 @dataclass(frozen=True)
 class Moving:
-    """What a step moves: Q (r, p), weights (k, outputs) and bias (outputs,) of the head."""
+    """Parameters that are optimised: Q (r, p), and weights (k, outputs) and bias (outputs,) of the head."""
 
     Q: np.ndarray
     weights: np.ndarray
     bias: np.ndarray
 
     def flat(self, unit: float = 1.0) -> np.ndarray:
-        """All numbers in one array, those of Q divided by a unit."""
+        """Concatenate all parameters in a vector, with Q divided by ``unit``."""
         return np.concatenate([part.ravel() for part in (self.Q / unit, self.weights, self.bias)])
 
     def like(self, flat: np.ndarray, unit: float = 1.0) -> Moving:
-        """The way back: numbers in the shapes of these, those of Q multiplied by the unit."""
+        """Inverse of :meth:`flat`: parameters in the shapes of these, with Q multiplied by ``unit``."""
         parts, start = [], 0
         for part in (self.Q, self.weights, self.bias):
             parts.append(flat[start : start + part.size].reshape(part.shape))
@@ -47,20 +47,20 @@ class Moving:
 
 @dataclass(frozen=True)
 class Problem:
-    """A kernel with its parameters fixed, the row space of the data, and what is to be minimised.
+    """The optimisation problem: a fitted kernel, a basis of the row space of the data, and the penalised loss.
 
     Attributes
     ----------
     kernel : Kernel
-        Fitted, with a pull-back.
+        Fitted kernel with a pull-back.
     basis : array of shape (p, r)
-        Orthonormal, of the row space of the data.
+        Orthonormal basis of the row space of the data.
     loss : Loss
-        Of scores against targets.
+        Loss of scores against targets.
     k : int
-        Right vectors.
+        Number of right singular vectors.
     alpha : float
-        Penalty on the squares of the head's weights.
+        L2 penalty on the weights of the head.
     """
 
     kernel: Kernel
@@ -70,7 +70,7 @@ class Problem:
     alpha: float
 
     def projection(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
-        """Step (i): the map V sqrt(n) / s from kernel values to features, shape (p, k)."""
+        """Step (i): compute the map V sqrt(n) / s from kernel values to features, shape (p, k)."""
         gram = np.zeros((len(Z), len(Z)))
         for rows in slices_of(len(X), ROWS):
             G = self.kernel.differentiate(X[rows], Z)[0]
@@ -81,12 +81,12 @@ class Problem:
         return V[:, ::-1][:, : self.k] * (np.sqrt(len(X)) * powers(s, -1, len(X)))
 
     def features(self, X: np.ndarray, Z: np.ndarray, projection: np.ndarray) -> np.ndarray:
-        """Step (i) applied: G V sqrt(n) / s, shape (n, k)."""
+        """Features G V sqrt(n) / s of shape (n, k), for the map ``projection`` of step (i)."""
         parts = [self.kernel.differentiate(X[rows], Z)[0] @ projection for rows in slices_of(len(X), ROWS)]
         return np.concatenate(parts)
 
     def slope(self, now: Moving, projection: np.ndarray, X: np.ndarray, Y: np.ndarray) -> tuple[float, Moving]:
-        """Step (ii): the penalised loss with V fixed, and its gradient."""
+        """Step (ii): value and gradient of the penalised loss, with V fixed."""
         Z = self.basis @ now.Q
         G, pull_back = self.kernel.differentiate(X, Z)
         F = G @ projection
@@ -100,33 +100,33 @@ class Problem:
 
 
 class Steps(Protocol):
-    """How to go downhill with V fixed."""
+    """Optimiser of the penalised loss with V fixed."""
 
     @property
     def rate(self) -> float:
-        """How long the steps are, if that is set."""
+        """Learning rate; zero for an optimiser without one."""
 
     def move(self, now: Moving, projection: np.ndarray, X: np.ndarray, Y: np.ndarray) -> Moving:
-        """What has moved after one round on these rows."""
+        """Return the parameters after one round of optimisation on these rows."""
 
     def slower(self) -> Steps:
-        """The same with shorter steps, from a new beginning."""
+        """Return the optimiser in its initial state, with a lower learning rate."""
 
 
 @dataclass(frozen=True)
 class LBFGS:
-    """A few steps of L-BFGS on all rows, Q measured in a unit. They find their own length."""
+    """A few L-BFGS iterations on all rows, with Q in multiples of ``unit``; a line search sets the step length."""
 
     problem: Problem
     unit: float = 1.0
 
     @property
     def rate(self) -> float:
-        """Zero stands for none."""
+        """Zero, as L-BFGS has no learning rate."""
         return 0.0
 
     def move(self, now: Moving, projection: np.ndarray, X: np.ndarray, Y: np.ndarray) -> Moving:
-        """Ten steps at most."""
+        """Run at most ten L-BFGS iterations."""
 
         def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
             value, gradient = self.problem.slope(now.like(flat, self.unit), projection, X, Y)
@@ -137,14 +137,14 @@ class LBFGS:
         return now.like(found.x, self.unit)
 
     def slower(self) -> LBFGS:
-        """The same, for it has no rate to lower."""
+        """Return itself, as L-BFGS has no learning rate to lower."""
         return self
 
 
 class Adam:
-    """One pass over the rows in batches at random, a step of Adam (Kingma and Ba, 2015) for each; Q is in a unit.
+    """Adam (Kingma and Ba, 2015) in one pass over random minibatches of the rows, with Q in multiples of ``unit``.
 
-    The averages of slopes and of their squares go on from one pass to the next.
+    The moment estimates carry over from one pass to the next.
     """
 
     def __init__(self, problem: Problem, batch: int, rate: float, rng: np.random.Generator, unit: float = 1.0) -> None:
@@ -153,7 +153,7 @@ class Adam:
         self._count = 0
 
     def move(self, now: Moving, projection: np.ndarray, X: np.ndarray, Y: np.ndarray) -> Moving:
-        """One pass."""
+        """Run one pass over the rows, with one step per minibatch."""
         flat = now.flat(self.unit)
         for rows in _batches(len(X), self.batch, self.rng):
             slope = self.problem.slope(now.like(flat, self.unit), projection, X[rows], Y[rows])[1].flat(1 / self.unit)
@@ -161,11 +161,11 @@ class Adam:
         return now.like(flat, self.unit)
 
     def slower(self) -> Adam:
-        """Steps of half the length, and averages that begin anew."""
+        """Return a new optimiser with half the learning rate and reset moment estimates."""
         return Adam(self.problem, self.batch, self.rate / 2, self.rng, self.unit)
 
     def _step(self, slope: np.ndarray) -> np.ndarray:
-        """The mean slope over the root mean square, both freed from the zeros that the averages began with."""
+        """Adam step: first moment over the root of the second, both bias-corrected, times the learning rate."""
         if self._averages is None:
             self._averages = np.zeros((2, len(slope)), dtype=slope.dtype)
         self._count += 1
@@ -178,7 +178,7 @@ class Adam:
 
 
 def scale_of(Q: np.ndarray) -> float:
-    """Root mean square of the start, in which steps are as long whatever the unit of the data is."""
+    """Root mean square of the initial Q, the unit that makes step lengths independent of the scale of the data."""
     return float(np.sqrt(np.square(Q).mean())) or 1.0
 
 

@@ -1,13 +1,14 @@
 """The compatibility that is learned from a task (alternative a3 of the 2024 paper, C.3).
 
-The rows x_i of a table X (n, p) meet its columns as Z = X^T C, p points of width p, in G = k(X, Z), and a linear head
-reads G V, V being leading right singular vectors of G. Two steps alternate:
+The kernel matrix G = k(X, Z) compares the rows of a table X (n, p) with Z = X^T C, its p columns mapped to width p. A
+linear model, the head, predicts the targets from G V, where V holds leading right singular vectors of G. Two steps
+alternate:
 
-    (i) V from the SVD of G, which costs the Gram matrix G^T G;    (ii) V fixed, C and the head downhill.
+    (i) compute V from the Gram matrix G^T G;    (ii) with V fixed, optimise C and the head.
 
-With X = U diag(s) B^T every Z = X^T C is B Q, and Q = diag(s) U^T C is any matrix of r rows where r is the rank of X: Q
-is what moves, r p numbers instead of n p, and C = U diag(1 / s) Q is of all matrices that make the same Z the smallest.
-Features are G V sqrt(n) / s, of mean square one, so that one penalty suits all of them.
+With X = U diag(s) B^T of rank r, every Z = X^T C equals B Q, where Q = diag(s) U^T C can be any matrix with r rows. The
+optimisation is over Q, with r p parameters instead of n p, and C = U diag(1 / s) Q has minimum norm among all matrices
+that give the same Z. Features are G V sqrt(n) / s, with mean square one, so that one penalty suits all of them.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ import numpy as np
 from ...exceptions import ConvergenceWarning, NotFiniteError, warn
 from .descent import Moving, Problem, Steps
 
-REORDERED = 1.2  # times the loss with the vectors that were learned, above which those of all rows are not taken
+REORDERED = 1.2  # ratio of losses, V from all rows to V from the learning rows, above which the latter is kept
 
 Data = tuple[np.ndarray, np.ndarray]  # samples and targets
 
 
 class Round(NamedTuple):
-    """One turn of both steps: the losses after it, and the length of its steps (of Adam; zero for L-BFGS)."""
+    """Losses after one round of both steps, and the learning rate used (zero for L-BFGS)."""
 
     loss: float
     held_out: float
@@ -34,20 +35,20 @@ class Round(NamedTuple):
 
 
 class LearnedPoints(NamedTuple):
-    """Points that were learned, and the head on their features.
+    """Learned points Z, and the head on their features.
 
     Attributes
     ----------
     points, coordinates : arrays of shapes (p, p) and (r, p)
         Z = B Q, and Q.
     projection : array of shape (p, k)
-        From kernel values to features.
+        Map from kernel values to features.
     weights, bias : arrays of shapes (k, outputs) and (outputs,)
-        The head.
+        Parameters of the head.
     loss : float
-        Of the head on the rows that it was learned from.
+        Loss of the head on the rows that it was fitted to.
     curve : tuple of Round
-        The way there, the start first.
+        Losses by round, beginning with the initial point.
     """
 
     points: np.ndarray
@@ -71,10 +72,10 @@ def learn(
     tol: float,
     say: Callable[[int, Round], None],
 ) -> LearnedPoints:
-    """Alternate the two steps from Q, and keep the best round: by the held-out loss, or by the loss itself.
+    """Alternate the two steps from Q, and keep the round with the lowest held-out loss, or training loss if none.
 
-    After each round V and then the head are solved for, so that losses of different rounds are those of what would be
-    kept. A round that diverges is taken back and its steps are halved.
+    Each round ends by solving for V and then for the head, so that the recorded loss is that of the model which would
+    be returned. After a round that diverges, learning restarts from the best round with half the learning rate.
     """
     state = best = _solved(problem, Q, *data)
     curve = [_judged(problem, state, held_out, steps.rate)]
@@ -107,10 +108,10 @@ def learn(
 
 
 def refitted(problem: Problem, found: LearnedPoints, X: np.ndarray, Y: np.ndarray) -> LearnedPoints:
-    """V and the head from all rows, at the points that some of them found.
+    """Recompute V and the head from all rows, at points Z that were learned from some of them.
 
-    Where singular values are close all rows may order their vectors otherwise and lose one that the points were learned
-    for; then V stays that of the rows that found them.
+    If singular values are close, the SVD on all rows may order vectors differently and drop one that Z was learned for.
+    The loss then rises, and V of the learning rows is kept.
     """
     projections = problem.projection(X, found.points), found.projection
     anew, same = (_headed(problem, found.coordinates, projection, X, Y) for projection in projections)
@@ -118,7 +119,7 @@ def refitted(problem: Problem, found: LearnedPoints, X: np.ndarray, Y: np.ndarra
 
 
 def _moved(problem: Problem, steps: Steps, state: LearnedPoints, data: Data) -> LearnedPoints | None:
-    """One round, or None if it leaves the range of floating-point numbers."""
+    """Run one round; return None if it overflows or its SVD fails."""
     with np.errstate(over="ignore", invalid="ignore"):
         moved = steps.move(Moving(state.coordinates, state.weights, state.bias), state.projection, *data)
         try:
@@ -128,12 +129,12 @@ def _moved(problem: Problem, steps: Steps, state: LearnedPoints, data: Data) -> 
 
 
 def _solved(problem: Problem, Q: np.ndarray, X: np.ndarray, Y: np.ndarray) -> LearnedPoints:
-    """Step (i) and the head of least loss, at given points."""
+    """Compute V by step (i) and the optimal head, for given Q."""
     return _headed(problem, Q, problem.projection(X, problem.basis @ Q), X, Y)
 
 
 def _headed(problem: Problem, Q: np.ndarray, projection: np.ndarray, X: np.ndarray, Y: np.ndarray) -> LearnedPoints:
-    """The head of least loss, at given points and with a given projection."""
+    """Compute the optimal head, for given Q and projection."""
     Z = problem.basis @ Q
     F = problem.features(X, Z, projection)
     weights, bias = problem.loss.head(F, Y, problem.alpha)

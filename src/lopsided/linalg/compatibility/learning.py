@@ -1,4 +1,4 @@
-"""A learned compatibility from samples and targets: what is learned on the row space of X, as matrices of X again."""
+"""Learning of a compatibility from samples and targets, with the result in terms of X instead of its row space."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .learned import Round, learn, refitted
 from .losses import Loss
 from .maps import thin_svd
 
-WHOLE = 1 << 22  # kernel values up to which every step looks at all rows
-Split = tuple[np.ndarray, np.ndarray]  # numbers of the rows that are learned from, and of those that are held out
+WHOLE = 1 << 22  # kernel values up to which every step uses all rows
+Split = tuple[np.ndarray, np.ndarray]  # row numbers of the training and the held-out samples
 
 
 class Batches(NamedTuple):
-    """How Adam goes through the rows."""
+    """Minibatch size, learning rate and random generator of Adam."""
 
     size: int
     rate: float
@@ -29,22 +29,22 @@ class Batches(NamedTuple):
 
 @dataclass(frozen=True)
 class LearnedCompatibility:
-    """What was learned from X (n, p).
+    """Compatibility, singular vectors and head learned from X (n, p).
 
     Attributes
     ----------
     kernel : Kernel
-        Fitted to X and the points.
+        Kernel fitted to X and the points.
     points : array of shape (p, p)
         Z = X^T C.
     C : array of shape (n, p)
-        Of all matrices that make these points, the one of least norm.
+        Compatibility matrix, of minimum norm among all that give these points.
     right_vectors, singular_values : arrays of shapes (p, k) and (k,)
-        Of k(X, Z).
+        Right singular vectors V and singular values of k(X, Z).
     coef, intercept : arrays of shapes (k, outputs) and (outputs,)
-        The head on the features k(X, Z) V.
+        Coefficients and intercept of the head on the features k(X, Z) V.
     curve : tuple of Round
-        The losses on the way, the start first.
+        Losses by round, beginning with the initial point.
     """
 
     kernel: Kernel
@@ -58,7 +58,7 @@ class LearnedCompatibility:
 
 
 def choose_optimizer(n: int, width: int) -> str:
-    """L-BFGS on all rows unless they are many; then Adam on batches.
+    """Choose L-BFGS if the n x width kernel matrix has at most 2^22 entries, otherwise Adam on minibatches.
 
     Examples
     --------
@@ -84,26 +84,26 @@ def learn_compatibility(
     tol: float,
     say: Callable[[int, Round], None],
 ) -> LearnedCompatibility:
-    """Learn points and head, from all rows or from some of them; then find V and the head from all.
+    """Learn points and head from all rows or from a training split; then recompute V and the head from all rows.
 
     Parameters
     ----------
     X, Y : arrays of shapes (n, p) and (n, outputs)
         All samples and targets.
     kernel : Kernel
-        Not fitted; what it takes from data it takes from X and the start.
+        Unfitted kernel; parameters that it infers from data come from X and ``start``.
     loss : Loss
-        What is to be small.
+        Loss of the head.
     start : array of shape (p, p)
-        The first points.
+        Initial points Z.
     components : int
-        Right vectors.
+        Number of right singular vectors.
     alpha : float
-        Penalty on the head.
+        L2 penalty on the weights of the head.
     batches : Batches or None
-        Of Adam; None is L-BFGS on all rows.
+        Settings of Adam; None means L-BFGS on all rows.
     split : (rows, held out) or None
-        Numbers of the rows that are learned from, and of those by which the best round is known; None holds none out.
+        Row numbers to learn from, and held-out row numbers that select the best round; None holds out no rows.
     rounds, patience, tol, say
         As for :func:`~lopsided.linalg.compatibility.learned.learn`.
     """
@@ -118,7 +118,7 @@ def learn_compatibility(
     data, held_out = ((X, Y), None) if split is None else ((X[rows], Y[rows]) for rows in split)
     found = learn(problem, steps, Q, data, held_out, rounds=rounds, patience=patience, tol=tol, say=say)
     final = refitted(problem, found, X, Y)
-    lengths = np.linalg.norm(final.projection, axis=0)  # of V sqrt(n) / s, by which features have mean square one
+    lengths = np.linalg.norm(final.projection, axis=0)  # sqrt(n) / s: columns of the projection are V sqrt(n) / s
     return LearnedCompatibility(
         kernel=_settled(fitted).fit(X, found.points),
         points=found.points,
@@ -132,7 +132,7 @@ def learn_compatibility(
 
 
 def _settled(kernel: Kernel) -> Kernel:
-    """A copy with what was left open and found at fit, such as a bandwidth, for parameters; not fitted."""
+    """Unfitted copy whose parameters are the values inferred at fit, such as a bandwidth."""
     taken = {name: getattr(kernel, f"{name}_") for name in kernel.get_params(deep=False) if hasattr(kernel, f"{name}_")}
     parts = {name: _settled(part) for name, part in taken.items() if isinstance(part, Kernel)}
     return clone(kernel).set_params(**taken | parts)

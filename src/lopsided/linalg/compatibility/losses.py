@@ -1,4 +1,4 @@
-"""Losses of a linear head on features, and the head that minimises them."""
+"""Losses of a linear head, their gradients, and the head that minimises them with an L2 penalty."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
 
-HEAD_STEPS = 200  # of L-BFGS for the head, at most
+HEAD_STEPS = 200  # L-BFGS iterations for the head, at most
 
 
 class Loss(Protocol):
-    """A mean over samples of scores S (n, outputs) against targets Y (n, outputs)."""
+    """Mean loss over samples of scores S (n, outputs) against targets Y (n, outputs)."""
 
     def value(self, S: np.ndarray, Y: np.ndarray) -> float:
-        """The loss."""
+        """Mean loss over the samples."""
 
     def gradient(self, S: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        """With respect to the scores."""
+        """Gradient of the mean loss with respect to the scores, shape (n, outputs)."""
 
     def head(self, F: np.ndarray, Y: np.ndarray, alpha: float) -> tuple[np.ndarray, np.ndarray]:
-        """Weights (k, outputs) and bias (outputs,) of least loss + alpha / 2 |weights|^2 on features F (n, k)."""
+        """Weights (k, outputs) and bias (outputs,) that minimise loss + alpha / 2 |weights|^2 on features F (n, k)."""
 
 
 class Squared:
-    """|s - y|^2 / 2."""
+    """Squared loss |s - y|^2 / 2."""
 
     def value(self, S: np.ndarray, Y: np.ndarray) -> float:
-        """Half of the mean squared difference."""
+        """Half of the mean squared error, summed over outputs."""
         return float(np.sum((S - Y) ** 2)) / (2 * len(S))
 
     def gradient(self, S: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        """(s - y) / n."""
+        """Gradient (s - y) / n."""
         return (S - Y) / len(S)
 
     def head(self, F: np.ndarray, Y: np.ndarray, alpha: float) -> tuple[np.ndarray, np.ndarray]:
@@ -45,18 +45,18 @@ class Squared:
 
 
 class CrossEntropy:
-    """-log softmax(s)[class], for targets that are one in the column of the class."""
+    """Cross-entropy loss -log softmax(s)[class], for one-hot targets."""
 
     def value(self, S: np.ndarray, Y: np.ndarray) -> float:
-        """The mean negative log-likelihood."""
+        """Mean negative log-likelihood."""
         return float(np.sum(logsumexp(S, axis=1)) - np.sum(S * Y)) / len(S)
 
     def gradient(self, S: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        """(softmax(s) - y) / n."""
+        """Gradient (softmax(s) - y) / n."""
         return (softmax(S, axis=1) - Y) / len(S)
 
     def head(self, F: np.ndarray, Y: np.ndarray, alpha: float) -> tuple[np.ndarray, np.ndarray]:
-        """Logistic regression by L-BFGS."""
+        """Multinomial logistic regression by L-BFGS."""
         k, outputs = F.shape[1], Y.shape[1]
 
         def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:

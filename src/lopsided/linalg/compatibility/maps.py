@@ -1,7 +1,7 @@
-"""Linear maps that bring vectors of two widths together, so that a kernel can compare them.
+"""Linear maps that bring vectors of two widths to one, so that a kernel can compare them.
 
-The wider vectors are projected on the width of the narrower. For a matrix A whose rows and columns are compared, the
-papers' alternatives are a0, its pseudo-inverse; a1, a PCA projection; a2, a random projection; a3, learned.
+The wider vectors are projected to the width of the narrower ones. For a matrix A whose rows and columns are compared,
+the papers' alternatives are a0, the pseudo-inverse of A; a1, a PCA projection; a2, a random projection; a3, learned.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from ..._parallel import slices_of
 from ...kernels.points import Array, dense
 from ..factors import canonical_signs
 
-BLOCK_ENTRIES = 1 << 22  # entries of a matrix that are made dense at once
+BLOCK_ENTRIES = 1 << 22  # entries per dense block of columns, to bound memory
 
 
 @dataclass(frozen=True)
 class Compatibility:
-    """The maps x -> x C_x and z -> z C_z, each C a product of factors that is never multiplied out.
+    """The maps x -> x C_x and z -> z C_z, where each C is a product of factors that is never formed.
 
-    A side without factors stays as it is. This class holds factors as they are given; others find them.
+    A side without factors is unchanged. This class holds given factors; its subclasses compute them.
     """
 
     left_factors: tuple[Array, ...] = ()
@@ -33,52 +33,52 @@ class Compatibility:
     name: ClassVar[str] = "given"
 
     def left(self, X: Array) -> Array:
-        """Map left points, rows of X."""
+        """Map left points, the rows of X."""
         return reduce(matmul, self.left_factors, X)
 
     def right(self, Z: Array) -> Array:
-        """Map right points, rows of Z."""
+        """Map right points, the rows of Z."""
         return reduce(matmul, self.right_factors, Z)
 
     @classmethod
     def of_wide(cls, W: Array, width: int, rng: np.random.Generator, *, is_left: bool) -> Self:
-        """The map of points W (n, p) of the wider side to a width."""
+        """Construct the map that takes points W (n, p) of the wider side to ``width``; the other side is unchanged."""
         factors = cls.factors(W, width, rng)
         return cls(left_factors=factors) if is_left else cls(right_factors=factors)
 
     @staticmethod
     def factors(W: Array, width: int, rng: np.random.Generator) -> tuple[Array, ...]:
-        """Matrices whose product is the map, of shape (p, width)."""
+        """Matrices whose product, of shape (p, width), is the map of the wider side."""
         return ()
 
 
 class Identity(Compatibility):
-    """Vectors stay as they are."""
+    """Identity on both sides, for vectors of equal width."""
 
     name = "identity"
 
 
 class PCAProjection(Compatibility):
-    """Alternative a1: the leading right singular vectors of the wider points. Never p x p."""
+    """Alternative a1: projection on leading right singular vectors of the wider points, without a p x p array."""
 
     name = "pca"
 
     @staticmethod
     def factors(W: Array, width: int, rng: np.random.Generator) -> tuple[Array, ...]:
-        """Leading vectors, with canonical signs, and columns of zeros where there are fewer than the width."""
+        """Leading right singular vectors with canonical signs, zero-padded if the rank of W is below the width."""
         E, _, (*first, last) = thin_svd(W)
         last = (last * canonical_signs(E))[:, :width]
         return (*first, np.pad(last, ((0, 0), (0, width - last.shape[1]))))
 
 
 class RandomProjection(Compatibility):
-    """Alternative a2: independent normal entries of variance 1 / width, which keep lengths on average."""
+    """Alternative a2: projection by independent normal entries of variance 1 / width, preserving norms on average."""
 
     name = "random"
 
     @staticmethod
     def factors(W: Array, width: int, rng: np.random.Generator) -> tuple[Array, ...]:
-        """One matrix at random."""
+        """One random matrix of shape (p, width)."""
         C = rng.standard_normal((W.shape[1], width)) / np.sqrt(width)
         return (C.astype(W.dtype),)
 
@@ -90,7 +90,7 @@ class PseudoInverse(Compatibility):
     Attributes
     ----------
     residual : float
-        |A C A - A| / |A|, the compatibility condition: near rounding, or near its root for sparse A.
+        |A C A - A| / |A|, the residual of the compatibility condition: near eps, or near sqrt(eps) for sparse A.
     """
 
     residual: float = 0.0
@@ -98,7 +98,7 @@ class PseudoInverse(Compatibility):
 
     @classmethod
     def of_wide(cls, W: Array, width: int, rng: np.random.Generator, *, is_left: bool) -> Self:
-        """The pseudo-inverse, a (p, n) map under which W becomes the projection on its range, and the residual."""
+        """Construct the pseudo-inverse of W, a (p, n) map that takes W to the projection on its range, and residual."""
         if W.shape[0] != width:
             raise ValueError(
                 f"compatibility='pinv' is for the rows and columns of one matrix; here {W.shape[0]} vectors of "
@@ -111,13 +111,13 @@ class PseudoInverse(Compatibility):
 
 
 class LearnedProjection(Compatibility):
-    """Alternative a3: learned from a task (:mod:`lopsided.linalg.compatibility.learned`)."""
+    """Alternative a3: projection learned from a task (:mod:`lopsided.linalg.compatibility.learned`)."""
 
     name = "learned"
 
 
 def make_compatible(name: str, X: Array, Z: Array, rng: np.random.Generator, budget: float = np.inf) -> Compatibility:
-    """A compatibility by name, from left points (n, p) and right points (m, q); its arrays must fit the budget."""
+    """Construct a compatibility by name from left points (n, p) and right points (m, q), within a budget in bytes."""
     p, q = X.shape[1], Z.shape[1]
     if name == "identity":
         if p != q:
@@ -132,7 +132,7 @@ def make_compatible(name: str, X: Array, Z: Array, rng: np.random.Generator, bud
 
 
 def given(C: Array, p: int, q: int) -> Compatibility:
-    """A user's matrix: (p, q) maps left points to the width of the right, (q, p) the other way."""
+    """Compatibility from a given matrix: (p, q) maps left points to the right width, (q, p) the reverse."""
     if C.shape == (p, q):
         return Compatibility(left_factors=(C,))
     if C.shape == (q, p):
@@ -144,7 +144,7 @@ def given(C: Array, p: int, q: int) -> Compatibility:
 
 
 def given_pair(C1: Array, C2: Array, p: int, q: int) -> Compatibility:
-    """A user's two matrices, k(C1^T x, C2 z): (p, width) and (width, q) (the 2016 paper's Remark 1)."""
+    """Compatibility k(C1^T x, C2 z) from given C1 (p, width) and C2 (width, q) (the 2016 paper's Remark 1)."""
     if C1.shape[0] != p or C2.shape[1] != q or C1.shape[1] != C2.shape[0]:
         raise ValueError(
             f"the compatibility matrices have shapes {C1.shape} and {C2.shape}; left vectors have {p} entries and "
@@ -157,9 +157,10 @@ PROJECTIONS = {kind.name: kind for kind in (PCAProjection, RandomProjection, Pse
 
 
 def thin_svd(W: Array) -> tuple[np.ndarray, np.ndarray, tuple[Array, ...]]:
-    """The SVD of W to its numerical rank: left vectors, values, and factors whose product is the right vectors.
+    """SVD of W truncated to its numerical rank: U, s, and factors whose product is V.
 
-    A sparse W goes by the Gram matrix of its smaller side, so directions below sqrt(eps) of the largest are dropped.
+    For a sparse W it is computed from the Gram matrix of the smaller side, which drops singular values below about
+    sqrt(eps) times the largest.
     """
     if not sparse.issparse(W):
         E, s, Vt = np.linalg.svd(W, full_matrices=False)
@@ -174,7 +175,7 @@ def thin_svd(W: Array) -> tuple[np.ndarray, np.ndarray, tuple[Array, ...]]:
 
 
 def _outside(E: np.ndarray, W: Array) -> float:
-    """|W - E E^T W| / |W|: the share of W outside the space that the columns of E span; in blocks of columns."""
+    """|W - E E^T W| / |W|, the relative part of W outside the span of E, computed in blocks of columns."""
     squares = total = 0.0
     for columns in slices_of(W.shape[1], max(1, BLOCK_ENTRIES // W.shape[0])):
         block = dense(W[:, columns])
@@ -184,7 +185,7 @@ def _outside(E: np.ndarray, W: Array) -> float:
 
 
 def _check_budget(name: str, W: Array, width: int, budget: float) -> None:
-    """Refuse a projection whose largest array, a Gram matrix or the map, would exceed the budget."""
+    """Raise ValueError if the largest array of a projection, a Gram matrix or the map, would exceed the budget."""
     gram = min(W.shape) ** 2 if sparse.issparse(W) and name != "random" else 0
     needed = max(gram, W.shape[1] * width if name == "random" else 0, W.shape[0] * width) * W.dtype.itemsize
     if needed > budget:
