@@ -17,7 +17,7 @@ from ...operators.build import as_operator
 from ..finite import check_finite
 
 CLUSTERED = 50  # points per cluster, at most, in the sample on which k-means runs
-SEEDED = 500  # clusters up to which k-means++ places the first centres: it costs O(p^2 width), and adds little to many
+SEEDED = 500  # clusters up to which k-means++ initialises the centres; it costs O(p^2 width) and gains little beyond
 CANDIDATES = 20  # candidate points per pivot, at most, on each side
 WATCHED = 64  # equally spaced columns in which the row of the next pivot is searched
 MANY_TIMES = 50  # mean waiting times of the least likely row, after which its inclusion is certain; upper bracket for t
