@@ -1,4 +1,4 @@
-"""Classify the nodes of a directed graph straight from its adjacency, by GridSearchCV, with and without directions."""
+"""Classify the nodes of a directed graph from its adjacency with GridSearchCV, with and without edge directions."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ GRID = {"C": [0.1, 0.3, 0.9], "kernel__self_loops": [1.0, 3.0]}
 
 
 def search(adjacency: sparse.csr_array) -> GridSearchCV:
-    """A grid search whose samples are node numbers; any C < 1 is safe for a kernel normalised on both sides."""
+    """Grid search with node numbers as samples; any C < 1 is safe for a kernel normalised on both sides."""
     kernel = NodeKernel(adjacency, normalize="both")
     return GridSearchCV(AsymmetricLSSVC(kernel=kernel, merge="stack"), GRID, cv=3)
 
 
 def main() -> None:
-    """Compare the graph as it is with the graph without directions."""
+    """Compare the directed graph with its undirected version."""
     A, labels = make_citation_graph(1500, homophily=0.5, flow=0.8, random_state=SEED)
     nodes = np.arange(A.shape[0])[:, None]
     train, test, y_train, y_test = train_test_split(nodes, labels, train_size=0.6, random_state=SEED)

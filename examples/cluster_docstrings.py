@@ -40,7 +40,7 @@ LEAST_WORDS = 30
 
 
 def documents() -> tuple[list[str], list[str]]:
-    """Names and docstrings of public functions, each once."""
+    """Names and docstrings of public functions and classes, without duplicate docstrings."""
     found: dict[str, str] = {}
     for name in MODULES:
         module = importlib.import_module(name)
@@ -53,7 +53,7 @@ def documents() -> tuple[list[str], list[str]]:
 
 
 def main() -> None:
-    """Count words, cluster functions and words together, print what belongs together."""
+    """Count words, bicluster functions and words, and print each bicluster."""
     names, texts = documents()
     words = CountVectorizer(stop_words="english", token_pattern=r"[a-z]{4,}", min_df=10, max_df=0.3, binary=True)
     X = words.fit_transform(texts)

@@ -1,4 +1,4 @@
-"""Embed a directed graph three ways, and see what each embedding knows of the classes of its nodes."""
+"""Embed a directed graph by three methods, and compare the embeddings by node classification."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from lopsided.kernels import RBF
 from lopsided.plotting import plot_embeddings
 
 SEED = 2026
-COMPONENTS = 32  # on each side; the method with one side gets twice as many, so that all give as many features
-WIDENINGS = (1.0, 2.0, 4.0)  # bandwidths over that of the default rule, for both kernel methods
+COMPONENTS = 32  # per side; KernelPCA, which has one side, gets twice as many, so that all have equally many features
+WIDENINGS = (1.0, 2.0, 4.0)  # bandwidths relative to the default rule, for both kernel methods
 PENALTIES = np.logspace(-2, 4, 13)
 GRAPHS: dict[str, dict[str, float]] = {
     "Direction matters: half of the citations go to other classes, most of them to the next one": {
@@ -46,14 +46,14 @@ which sees the graph without directions. Both kernel methods use the Gaussian ke
 
 
 def linear_svd(A: sparse.csr_array, widening: float) -> np.ndarray:
-    """[U s, V s] of the adjacency."""
+    """Features [U s, V s] from the SVD of the adjacency."""
     model = TruncatedSVD(COMPONENTS, algorithm="arpack", random_state=SEED)
     left = model.fit_transform(A)
     return np.hstack([left, model.components_.T * model.singular_values_])
 
 
 def symmetric_kernel_pca(A: sparse.csr_array, widening: float) -> np.ndarray:
-    """Scores of the graph without directions, max(A, A^T)."""
+    """KernelPCA scores of the undirected graph, max(A, A^T)."""
     S = A.maximum(A.T).tocsr()
     gamma = bandwidth(S, widening) ** -2
     model = KernelPCA(2 * COMPONENTS, kernel="rbf", gamma=gamma, eigen_solver="arpack", random_state=SEED, n_jobs=-1)
@@ -61,18 +61,18 @@ def symmetric_kernel_pca(A: sparse.csr_array, widening: float) -> np.ndarray:
 
 
 def fit_kernel_svd(A: sparse.csr_array, widening: float) -> KernelSVD:
-    """Rows against columns of the adjacency."""
+    """Kernel SVD between the rows and the columns of the adjacency."""
     return KernelSVD(COMPONENTS, kernel=RBF(bandwidth(A, widening))).fit(A)
 
 
 def kernel_svd(A: sparse.csr_array, widening: float) -> np.ndarray:
-    """[U s, V s] of the kernel matrix."""
+    """Features [U s, V s] from the SVD of the kernel matrix."""
     model = fit_kernel_svd(A, widening)
     return np.hstack([model.left_vectors_, model.right_vectors_]) * np.tile(model.singular_values_, 2)
 
 
 def bandwidth(A: sparse.csr_array, widening: float) -> float:
-    """The default rule, sqrt(width x variance), widened."""
+    """Bandwidth of the default rule, sqrt(width x variance), multiplied by ``widening``."""
     return widening * RBF().fit(A, A.T.tocsr()).bandwidth_
 
 
@@ -84,13 +84,13 @@ METHODS: dict[str, tuple[Callable[[sparse.csr_array, float], np.ndarray], tuple[
 
 
 def timed(task: Callable[[], np.ndarray]) -> tuple[np.ndarray, float]:
-    """The result of a task and its seconds."""
+    """Result of a task and its run time in seconds."""
     start = time.perf_counter()
     return task(), time.perf_counter() - start
 
 
 def classify(candidates: list[np.ndarray], labels: np.ndarray) -> tuple[float, float]:
-    """Mean micro and macro F1 over the ten splits; the candidate that does best on the training nodes is taken."""
+    """Mean micro and macro F1 over ten splits; each split selects the best candidate on its training nodes."""
     scores = []
     for train, test in StratifiedShuffleSplit(10, train_size=0.6, random_state=SEED).split(labels, labels):
         models = [make_pipeline(StandardScaler(), RidgeClassifierCV(PENALTIES)) for _ in candidates]
@@ -104,7 +104,7 @@ def classify(candidates: list[np.ndarray], labels: np.ndarray) -> tuple[float, f
 
 
 def print_table(A: sparse.csr_array, labels: np.ndarray) -> None:
-    """One row for each method, as soon as it is known."""
+    """Print one row per method, each as soon as it is computed."""
     print(f"{'embedding':<28}{'features':>9}{'micro F1':>10}{'macro F1':>10}{'seconds':>9}")
     for name, (embed, widenings) in METHODS.items():
         runs = [timed(partial(embed, A, widening)) for widening in widenings]
@@ -114,7 +114,7 @@ def print_table(A: sparse.csr_array, labels: np.ndarray) -> None:
 
 
 def save_picture(A: sparse.csr_array, labels: np.ndarray, folder: Path) -> Path:
-    """Left and right embeddings; the first component, nearly constant, is left out."""
+    """Plot left and right embeddings, without the first component, which is nearly constant."""
     folder.mkdir(parents=True, exist_ok=True)
     axes = plot_embeddings(fit_kernel_svd(A, 2.0), labels, components=(1, 2))
     axes[0].figure.suptitle("KernelSVD of a citation graph: nodes as they cite, and as they are cited")
@@ -123,7 +123,7 @@ def save_picture(A: sparse.csr_array, labels: np.ndarray, folder: Path) -> Path:
 
 
 def read_options() -> argparse.Namespace:
-    """What the command line says."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--nodes", type=int, default=3000, help="nodes of the graph, at least 100 (default: 3000)")
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder of the picture (default: out)")
@@ -134,7 +134,7 @@ def read_options() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Draw the graphs, print a table for each, write a picture of the first."""
+    """Generate the graphs, print a table for each and plot the first."""
     options = read_options()
     pictured = None
     for title, parameters in GRAPHS.items():

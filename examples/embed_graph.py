@@ -1,4 +1,4 @@
-"""From a CSV file of edges to nearest targets, what a new node might link to, and the prediction of hidden links."""
+"""Embed a graph from a CSV file of edges; find nearest targets, embed a new node and predict hidden links."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SEED = 2026
 
 
 def write_edges(path: Path) -> np.ndarray:
-    """A generated citation graph as a file of edges; return the classes of its nodes."""
+    """Write a generated citation graph to a CSV file of edges, and return the classes of its nodes."""
     A, labels = make_citation_graph(1500, random_state=SEED)
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
@@ -27,7 +27,7 @@ def write_edges(path: Path) -> np.ndarray:
 
 
 def main() -> None:
-    """Embed the graph of a file and use the vectors."""
+    """Embed the graph, then use the vectors for recommendation, classification, reconstruction and link prediction."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "citations.csv"
         labels = write_edges(path)

@@ -1,9 +1,9 @@
-"""Nonlinear SVD of photographs: the 2016 paper's Figures 1 and 2 in kind, on scikit-learn's pictures.
+"""Nonlinear SVD of photographs: counterparts of Figures 1 and 2 of the 2016 paper, on scikit-learn's sample images.
 
     python examples/image_gallery.py [folder]      writes image_kernels.png and image_parameters.png
     python examples/image_gallery.py --small       the same on every fourth pixel, in seconds
 
-Pictures are B over its largest entry, as the paper shows them.
+The figures show B divided by its largest entry, as in the paper.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ DEGREES = (2, 4, 8)
 
 
 def kernels_figure(image: np.ndarray, few: int, many: int) -> Any:
-    """Rows: kernels. Columns: B whole, and from few and from many components."""
+    """One row per kernel; columns show all of B, and B from few and from many components."""
     figure, axes = pyplot.subplots(len(KERNELS), 3, figsize=(11, 2.5 * len(KERNELS)), layout="constrained")
     for row, (name, kernel) in zip(axes, KERNELS.items(), strict=True):
         found = image_svd(image, kernel, many)
@@ -45,7 +45,7 @@ def kernels_figure(image: np.ndarray, few: int, many: int) -> Any:
 
 
 def parameters_figure(image: np.ndarray, many: int) -> Any:
-    """Left: eta of the exponential kernel. Right: degree of the combined one. All from many components."""
+    """Left: exponential kernel for several eta. Right: linear + polynomial kernel for several degrees."""
     figure, axes = pyplot.subplots(4, 2, figsize=(8, 10.5), layout="constrained")
     for column, kernels in zip(
         axes.T,
@@ -65,13 +65,13 @@ def parameters_figure(image: np.ndarray, many: int) -> Any:
 
 
 def show(ax: Any, picture: np.ndarray) -> None:
-    """Draw pixels between 0 and 1 without axes."""
+    """Show an image with pixels in [0, 1], without ticks."""
     ax.imshow(picture, vmin=0, vmax=1, cmap="gray")
     ax.set(xticks=[], yticks=[])
 
 
 def main() -> None:
-    """Write both figures."""
+    """Write both figures as PNG files."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path, default=Path("out"))
     parser.add_argument("--small", action="store_true")

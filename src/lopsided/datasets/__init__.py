@@ -1,4 +1,4 @@
-"""Seeded data for examples, tests and measurements."""
+"""Synthetic datasets for examples, tests and benchmarks, reproducible by ``random_state``."""
 
 from .graphs import make_citation_graph
 from .textures import TEXTURES, make_textures

@@ -1,4 +1,4 @@
-"""Seeded directed graphs, on which direction matters."""
+"""Random directed graphs whose edge directions carry information."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CONSTRAINTS: dict[str, Any] = {
     "homophily": [Interval(Real, 0, 1, closed="both")],
     "flow": [Interval(Real, 0, 1, closed="both")],
     "mixing": ["array-like", None],
-    "exponent": [Interval(Real, 1.1, None, closed="left")],  # nearer to 1 the fitness overflows
+    "exponent": [Interval(Real, 1.1, None, closed="left")],  # closer to 1 the fitness overflows
     "random_state": ["random_state"],
 }
 
@@ -33,45 +33,46 @@ def make_citation_graph(
     exponent: float = 2.5,
     random_state: Any = None,
 ) -> tuple[sparse.csr_array, np.ndarray]:
-    """Draw a directed graph like those of citations, with classes that cite otherwise than they are cited.
+    """Generate a random citation graph in which classes differ in whom they cite and by whom they are cited.
 
-    Nodes are numbered by age and cite earlier ones only. Node t makes Poisson(mean_references) references. Each draws
-    its class c with probability mixing[class of t, c], and then an earlier node i of that class with probability
-    f_i / (sum of f over the earlier nodes of the class), where the fitness f has density proportional to f^-exponent.
-    The in-degrees inherit that tail; out-degrees have none, so rows and columns are of different kinds.
+    Nodes are numbered by age and cite only earlier nodes. Node t makes Poisson(mean_references) references. Each
+    reference draws its class c with probability mixing[class of t, c], and then an earlier node i of that class with
+    probability f_i / (sum of f over the earlier nodes of the class), where the fitness f has density proportional to
+    f^-exponent. In-degrees inherit this heavy tail and out-degrees do not, so the rows and the columns of the adjacency
+    have different distributions.
 
     Parameters
     ----------
     n_nodes : int, default=2000
-        Nodes.
+        Number of nodes.
     n_classes : int, default=6
-        Classes, of equal size in expectation and independent of age.
+        Number of classes, of equal expected size and independent of age.
     mean_references : float, default=4.0
-        References a node draws on average. Fewer stay: repeated ones are merged, and those to a class that has no
-        earlier node are dropped.
+        Expected number of references drawn per node. The out-degree is lower: repeated references are merged, and
+        references to a class without earlier nodes are dropped.
     homophily : float, default=0.8
-        Probability that a reference stays in its class.
+        Probability that a reference stays within its class.
     flow : float, default=0.5
-        Share of the other references that class c gives to class c + 1 (the last to the first); what then remains is
-        spread evenly over the other classes.
+        Fraction of the references out of class c that go to class c + 1 (from the last class to the first); the
+        remainder is spread evenly over all other classes.
     mixing : array of shape (n_classes, n_classes), default=None
-        Weights with which the class of the row cites the class of the column, instead of homophily and flow; each row
-        is divided by its sum.
+        Weights with which the class of the row cites the class of the column; replaces homophily and flow. Each row is
+        divided by its sum.
     exponent : float, default=2.5
-        Of the power law of in-degrees, at least 1.1; citations are usually between 2 and 3.
+        Exponent of the power law of in-degrees, at least 1.1; citation graphs usually have 2 to 3.
     random_state : int, RandomState instance or None, default=None
-        The same seed gives the same graph.
+        Seed of the generator; pass an int for reproducible graphs.
 
     Returns
     -------
     adjacency : scipy.sparse.csr_array of shape (n_nodes, n_nodes)
-        One where the node of the row cites that of the column: strictly lower triangular, float64, indices int32.
+        One where the node of the row cites the node of the column: strictly lower triangular, float64, int32 indices.
     labels : array of shape (n_nodes,)
-        The class of each node.
+        Class of each node.
 
     Notes
     -----
-    O(E log E) time and O(E) memory for E edges; there is no loop over nodes or edges.
+    O(E log E) time and O(E) memory for E edges, without loops over nodes or edges.
 
     Examples
     --------
@@ -93,7 +94,7 @@ def make_citation_graph(
 
 
 def _default_mixing(n_classes: int, homophily: float, flow: float) -> np.ndarray:
-    """Homophily on the diagonal; of the rest a share flows to the next class and the others get the same each."""
+    """Class-to-class probabilities: homophily on the diagonal, flow to the next class, the remainder spread evenly."""
     if n_classes == 1:
         return np.ones((1, 1))
     own = np.eye(n_classes)
@@ -103,7 +104,7 @@ def _default_mixing(n_classes: int, homophily: float, flow: float) -> np.ndarray
 
 
 def _check_mixing(mixing: Any, n_classes: int) -> np.ndarray:
-    """The rows of the class-to-class weights, each divided by its sum."""
+    """Validate class-to-class weights, and divide each row by its sum."""
     weights = np.asarray(mixing, dtype=float)
     if weights.shape != (n_classes, n_classes):
         raise ValueError(
@@ -124,7 +125,7 @@ def _check_mixing(mixing: Any, n_classes: int) -> np.ndarray:
 
 
 def _draw_classes(shares: np.ndarray, citing: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The class of every reference, by the inverse of its row's distribution; rows lie end to end on one axis."""
+    """Class of every reference, by inverse transform sampling; the cdfs of all rows are concatenated on one axis."""
     n_classes = len(shares)
     heights = np.cumsum(shares, axis=1)
     ends = (heights / heights[:, -1:] + np.arange(n_classes)[:, None]).ravel()
@@ -135,9 +136,9 @@ def _draw_classes(shares: np.ndarray, citing: np.ndarray, rng: np.random.Generat
 def _draw_targets(
     source: np.ndarray, wanted: np.ndarray, labels: np.ndarray, fitness: np.ndarray, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The references that found an earlier node of the wanted class, and that node, by the inverse of the fitness cdf.
+    """Draw the target of each reference by inverse transform sampling, and drop references without candidates.
 
-    With nodes sorted by class and then by age, the candidates of a reference are a run of that order.
+    With nodes sorted by class and then by age, the candidates of a reference are contiguous.
     """
     order = np.argsort(labels, kind="stable")
     keys = labels[order] * len(labels) + order
@@ -148,11 +149,11 @@ def _draw_targets(
     mass = np.concatenate([[0.0], np.cumsum(fitness[order])])
     point = mass[first] + rng.random(len(source)) * (mass[last] - mass[first])
     drawn = np.searchsorted(mass, point, side="right") - 1
-    return source, order[np.clip(drawn, first, last - 1)]  # rounding may put a point on the border of its run
+    return source, order[np.clip(drawn, first, last - 1)]  # rounding may push a point out of its range
 
 
 def _as_adjacency(source: np.ndarray, target: np.ndarray, n_nodes: int) -> sparse.csr_array:
-    """Ones at the distinct edges, in canonical order."""
+    """CSR array with ones at the distinct edges, indices sorted."""
     edges = np.sort(source * n_nodes + target)
     edges = edges[np.diff(edges, prepend=-1) > 0]  # many times faster than np.unique
     indices = (edges % n_nodes).astype(np.int32)

@@ -1,4 +1,4 @@
-"""Seeded images of textures: what tells their classes apart is the distribution of patches, not any pixel."""
+"""Random texture images, whose classes differ in the distribution of patches, not in individual pixels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, validate_parameter_constraints
 
 Rng = np.random.Generator
-SMOOTH = 3.0
+SMOOTH = 3.0  # spectral exponent of smooth random fields, as in _spectrum
 
 CONSTRAINTS: dict[str, Any] = {
     "n_samples": [Interval(Integral, 1, None, closed="left")],
@@ -25,35 +25,35 @@ CONSTRAINTS: dict[str, Any] = {
 def make_textures(
     n_samples: int = 400, *, size: int = 48, cover: float = 0.3, noise: float = 0.5, random_state: Any = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw square images of eight textures: grating, weave, checks, ripples, spots, scratches, clouds and grain.
+    """Generate square images of eight textures: grating, weave, checks, ripples, spots, scratches, clouds and grain.
 
-    Every image draws the scale, the direction and the phase of its texture, then the part of the image it covers, so
-    that images of one class share no pixel pattern and scales overlap between the classes. What is not covered shows
-    a smooth ground. White noise, contrast and brightness come last.
+    The scale, direction and phase of the texture and the part of the image that it covers are random, so images of one
+    class share no pixel pattern, and the scales of the classes overlap. The rest of the image is a smooth background.
+    White noise is added, and contrast and brightness are randomised, at the end.
 
     Parameters
     ----------
     n_samples : int, default=400
-        Images, dealt to the classes in turn and then shuffled.
+        Number of images, divided evenly among the classes in random order.
     size : int, default=48
-        Pixels along each side, at least 8.
+        Height and width in pixels, at least 8.
     cover : float, default=0.3
-        Least share of an image that its texture covers, above 0; the share is uniform from there to 1.
+        Smallest fraction of an image that its texture covers, above 0; the fraction is uniform on [cover, 1].
     noise : float, default=0.5
-        Standard deviation of the noise, in units of the texture's own.
+        Standard deviation of the noise, relative to that of the texture.
     random_state : int, RandomState instance or None, default=None
-        The same seed gives the same images.
+        Seed of the generator; pass an int for reproducible images.
 
     Returns
     -------
     X : array of shape (n_samples, size * size)
-        Images, row after row of pixels.
+        Images, with pixels in row-major order.
     y : array of shape (n_samples,)
-        The number of each image's class in ``lopsided.datasets.TEXTURES``.
+        Class of each image, as an index into ``lopsided.datasets.TEXTURES``.
 
     Notes
     -----
-    O(n_samples size^2) time and memory, times log(size) where a spectrum is shaped.
+    O(n_samples size^2) time and memory; time times log(size) for textures and fields made by a Fourier transform.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def make_textures(
 
 
 def _photographed(image: np.ndarray, cover: float, noise: float, rng: Rng) -> np.ndarray:
-    """The texture on a part of a smooth ground, with noise, at some contrast and brightness."""
+    """Place a texture on part of a smooth background, add noise, and randomise contrast and brightness."""
     image = (image - image.mean()) / max(image.std(), np.finfo(float).tiny)
     field, ground = _spectrum(len(image), SMOOTH, rng), _spectrum(len(image), SMOOTH, rng)
     covered = field <= np.quantile(field, rng.uniform(cover, 1))
@@ -80,7 +80,7 @@ def _photographed(image: np.ndarray, cover: float, noise: float, rng: Rng) -> np
 
 
 def _waves(size: int, rng: Rng) -> tuple[np.ndarray, np.ndarray]:
-    """Phases along two perpendicular directions, of a wavelength from 4 to 10 pixels."""
+    """Phases of plane waves along two perpendicular directions, with a wavelength of 4 to 10 pixels."""
     rows, columns = np.mgrid[:size, :size]
     angle, (shift, other) = rng.uniform(0, np.pi), rng.uniform(0, 2 * np.pi, 2)
     rate = 2 * np.pi / rng.uniform(4, 10)
@@ -93,7 +93,7 @@ def _grating(size: int, rng: Rng) -> np.ndarray:
 
 
 def _weave(size: int, rng: Rng) -> np.ndarray:
-    """Two sets of threads that pass over and under each other."""
+    """Two perpendicular sets of threads that pass over and under each other."""
     u, v = _waves(size, rng)
     return np.where(np.sin(u / 2) * np.sin(v / 2) > 0, np.sin(u), np.sin(v))
 
@@ -104,17 +104,17 @@ def _checks(size: int, rng: Rng) -> np.ndarray:
 
 
 def _ripples(size: int, rng: Rng) -> np.ndarray:
-    """A grating whose phase wanders."""
+    """A grating with a smooth random phase."""
     return np.sin(_waves(size, rng)[0] + 4 * _spectrum(size, SMOOTH, rng))
 
 
 def _spots(size: int, rng: Rng) -> np.ndarray:
-    """Round blobs of one size at random places."""
+    """Round blobs of one size at random positions."""
     return _convolved(size, rng.uniform(1, 2.5), 0.0, rng)
 
 
 def _scratches(size: int, rng: Rng) -> np.ndarray:
-    """Short strokes of one direction at random places."""
+    """Short strokes of one direction at random positions."""
     return _convolved(size, rng.uniform(0.7, 1.2), rng.uniform(3, 7), rng)
 
 
@@ -127,7 +127,7 @@ def _grain(size: int, rng: Rng) -> np.ndarray:
 
 
 def _spectrum(size: int, power: float, rng: Rng) -> np.ndarray:
-    """Gaussian noise of amplitude 1 / frequency^power and unit variance."""
+    """Gaussian random field with amplitude spectrum 1 / frequency^power and unit variance."""
     frequency = np.hypot(np.fft.fftfreq(size)[:, None], np.fft.rfftfreq(size))
     frequency[0, 0] = np.inf
     image = np.fft.irfft2(np.fft.rfft2(rng.standard_normal((size, size))) / frequency**power, s=(size, size))
@@ -135,7 +135,7 @@ def _spectrum(size: int, power: float, rng: Rng) -> np.ndarray:
 
 
 def _convolved(size: int, width: float, length: float, rng: Rng) -> np.ndarray:
-    """One mark of a Gaussian profile, copied to a few per cent of the pixels; opposite edges meet."""
+    """One mark with a Gaussian profile, copied to a few per cent of the pixels, with periodic boundaries."""
     rows, columns = (np.fft.fftfreq(size, 1 / size)[axes] for axes in np.ix_(range(size), range(size)))
     angle = rng.uniform(0, np.pi)
     along, across = np.cos(angle) * rows + np.sin(angle) * columns, np.cos(angle) * columns - np.sin(angle) * rows

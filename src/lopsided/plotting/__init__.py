@@ -1,4 +1,4 @@
-"""Pictures. They need matplotlib: ``pip install 'lopsided[plot]'``."""
+"""Plots of embeddings, biclusters and diagnostics; requires matplotlib (``pip install 'lopsided[plot]'``)."""
 
 from .biclusters import plot_biclusters
 from .diagnostics import plot_diagnostics

@@ -1,4 +1,4 @@
-"""Axes to draw on: given ones, or those of a new figure."""
+"""Matplotlib axes, given by the user or of a new figure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def new_axes(rows: int = 1, columns: int = 1, **figure: Any) -> Any:
-    """Axes of a new figure: one, or an array of them; without matplotlib an error that says what to install."""
+    """Create a figure and return its axes, or an array of them; raise a helpful ImportError without matplotlib."""
     try:
         from matplotlib import pyplot
     except ImportError as error:
@@ -17,7 +17,7 @@ def new_axes(rows: int = 1, columns: int = 1, **figure: Any) -> Any:
 
 
 def two_axes(axes: Any) -> np.ndarray:
-    """The given pair of matplotlib axes, or those of a new figure."""
+    """Validate a pair of matplotlib axes, or create a figure with two if axes is None."""
     if axes is None:
         return new_axes(1, 2, figsize=(10, 4.6))
     axes = np.ravel(np.asarray(axes, dtype=object))
@@ -27,7 +27,7 @@ def two_axes(axes: Any) -> np.ndarray:
 
 
 def with_halo(line: Any) -> None:
-    """Draw a line above a wider white one, so that it is seen on any colour."""
+    """Draw a wider white line behind a line, to make it visible on any colour."""
     from matplotlib import patheffects
 
     width = line.get_linewidth()

@@ -1,4 +1,4 @@
-"""Pictures of a table before and after its rows and columns are put in the order of their clusters."""
+"""Plot of a table before and after sorting its rows and columns by cluster."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from ..kernels.points import dense
 from .axes import two_axes, with_halo
 
 PIXELS = 500  # in either direction; larger tables are averaged
-MOST_NAMED = 20  # clusters of a side for whose names there is room
-BRIGHTEST = 0.98  # quantile of the pixels' magnitudes that has the darkest colour, so that a few do not hide the rest
+MOST_NAMED = 20  # clusters per side; there is no room for more names
+BRIGHTEST = 0.98  # quantile of the pixel magnitudes at which colours saturate, so that outliers do not hide the rest
 
 
 def plot_biclusters(X: Any, model_or_labels: Any, *, axes: Any = None) -> np.ndarray:
-    """Draw a table as it is and with the rows and columns of a cluster together, biclusters outlined.
+    """Plot a table in its original order and sorted by row and column cluster, with the biclusters outlined.
 
-    Clusters are named at the margins, up to 20 of them on a side.
+    Cluster names appear at the margins if there are at most 20 per side.
 
-    Tables of more than 500 rows or columns are averaged over neighbours before they are drawn, in the order of either
-    picture, in O(nnz): sparse tables are never made dense.
+    Tables with more than 500 rows or columns are averaged over neighbours, in the order of each panel, before they are
+    drawn. This costs O(nnz); sparse tables are never made dense.
 
     Parameters
     ----------
     X : array or sparse matrix of shape (n, m)
         The table.
     model_or_labels : fitted biclustering, or pair of arrays of shapes (n,) and (m,)
-        A model with ``row_labels_`` and ``column_labels_``, such as KernelBiclustering or scikit-learn's, whose
-        biclusters are outlined, or labels of rows and of columns, of which every block is.
+        A model with ``row_labels_`` and ``column_labels_``, such as KernelBiclustering or scikit-learn's biclustering
+        models, whose biclusters are outlined; or a pair of row labels and column labels, of which every block is.
     axes : pair of matplotlib axes, default=None
-        Where to draw; None makes a figure.
+        Axes to draw on; None creates a figure.
 
     Returns
     -------
     axes : array of two matplotlib axes
-        Before and after.
+        Axes of the original and of the sorted table.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def plot_biclusters(X: Any, model_or_labels: Any, *, axes: Any = None) -> np.nda
 def _check_labels(
     model_or_labels: Any, shape: tuple[int, int]
 ) -> tuple[list[np.ndarray], list[np.ndarray], list[tuple[int, int]]]:
-    """Numbers of clusters for rows and for columns, their names, and the pairs of them that are biclusters."""
+    """Row and column labels encoded as integers, the names of the clusters, and the pairs that are biclusters."""
     pair = model_or_labels
     if isinstance(model_or_labels, BiclusterMixin):
         check_is_fitted(model_or_labels, ["row_labels_", "column_labels_"])
@@ -101,13 +101,13 @@ def _check_labels(
 
 
 def _pixels(X: Any, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Means of the reordered table over a grid of at most 500 x 500 pixels. Cost O(nnz) and the pixels."""
+    """Means of the reordered table over a grid of at most 500 x 500 pixels. Cost O(nnz + pixels)."""
     averages = [_averages(order) for order in (rows, columns)]
     return dense(averages[0] @ X @ averages[1].T)
 
 
 def _averages(order: np.ndarray) -> sparse.csr_array:
-    """The matrix (pixels, size) that puts entries in an order and averages neighbours."""
+    """Sparse matrix (pixels, size) that reorders entries and averages neighbours."""
     size = len(order)
     height = min(size, PIXELS)
     pixels = np.arange(size) * height // size
@@ -116,7 +116,7 @@ def _averages(order: np.ndarray) -> sparse.csr_array:
 
 
 def _colours(tables: list[np.ndarray]) -> dict[str, Any]:
-    """One scale for both pictures, of two colours if there are signs."""
+    """Common colour scale of both panels, diverging if there are negative entries."""
     pixels = np.concatenate([table.ravel() for table in tables])
     magnitudes = np.abs(pixels[pixels != 0])
     limit = np.quantile(magnitudes, BRIGHTEST) if len(magnitudes) else 1.0
@@ -126,14 +126,14 @@ def _colours(tables: list[np.ndarray]) -> dict[str, Any]:
 
 
 def _outline(ax: Any, rows: np.ndarray, columns: np.ndarray) -> None:
-    """A frame round the rows and columns between two bounds."""
+    """Draw a frame around the given ranges of rows and columns."""
     (top, bottom), (left, right) = rows, columns
     across, down = [left, right, right, left, left], [top, top, bottom, bottom, top]
     with_halo(ax.plot(across, down, color="#202020", linewidth=1.0)[0])
 
 
 def _name_clusters(ax: Any, bounds: list[np.ndarray], names: list[np.ndarray]) -> None:
-    """The names of the clusters of rows on the right, and of those of columns above."""
+    """Write the names of row clusters on the right and of column clusters above."""
     rows, columns = ((of_side[:-1] + of_side[1:]) / 2 for of_side in bounds)
     small = {"textcoords": "offset points", "fontsize": "small"}
     if len(rows) <= MOST_NAMED:

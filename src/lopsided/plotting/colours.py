@@ -1,4 +1,4 @@
-"""Colours of dots, from the labels of what they stand for."""
+"""Colours of scatter points from their labels."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ import numpy as np
 
 from ..graphs.ids import is_missing
 
-MOST_NAMED = 20  # classes a legend can hold
+MOST_NAMED = 20  # classes; a legend has no room for more
 PALETTE = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#aa3377", "#66ccee", "#ee7733", "#885522", "#999999", "#000000")
 NO_CLASS, NO_LABEL = "#7f7f7f", "#d4d4d4"
 SEQUENCE = "viridis"
 
 
 class Colours(NamedTuple):
-    """How the dots of both sides are coloured."""
+    """Colours of the points of both sides, with the entries of the legend or the limits of the colour bar."""
 
     sides: list[np.ndarray]
-    """For each side a colour for every dot, (n, 3), or its place on a scale, (n,), nan where there is none."""
+    """For each side the RGB colours of its points, (n, 3), or their values on a colour scale, (n,), nan if missing."""
     names: dict[str, np.ndarray]
-    """Classes and their colours, or what is to be said in place of them."""
+    """Legend: class names and their colours; empty if there is a colour scale."""
     span: tuple[float, float] | None = None
-    """The ends of the scale."""
+    """Limits of the colour scale; None for classes."""
 
 
 def colours_of(labels: list[np.ndarray | None], sizes: list[int]) -> Colours:
-    """Classes, or a quantity if labels are floats of more values than a legend holds; dots without labels are grey."""
+    """Colours by class, or on a scale if labels are floats with more values than a legend holds; grey if unlabelled."""
     present = [of_side for of_side in labels if of_side is not None]
     if present and all(of_side.dtype.kind == "f" for of_side in present):
         values = np.concatenate(present)
@@ -58,7 +58,7 @@ def _of_classes(labels: list[np.ndarray | None], sizes: list[int]) -> Colours:
 
 
 def _sorted(classes: set[Any]) -> list[Any]:
-    """In their order; those of different types one type after the other."""
+    """Sort classes; if their types are not comparable, by type and then as text."""
     try:
         return sorted(classes)
     except TypeError:
@@ -66,7 +66,7 @@ def _sorted(classes: set[Any]) -> list[Any]:
 
 
 def _palette(n_classes: int) -> np.ndarray:
-    """One colour for each class: a list that most eyes tell apart, or the circle of hues where it is too short."""
+    """One colour per class: from a palette chosen for distinguishability, or evenly spaced hues if it is too short."""
     if n_classes <= len(PALETTE):
         return np.array([_rgb(colour) for colour in PALETTE[:n_classes]])
     hues = np.arange(n_classes) / n_classes

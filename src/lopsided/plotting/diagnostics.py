@@ -1,4 +1,4 @@
-"""A picture of how well factors meet their equations."""
+"""Plot of the residuals of a kernel SVD."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from ..linalg import Diagnostics
 from .axes import new_axes
 
-FLOOR = 1e-18  # where exact zeros are drawn on a logarithmic axis
+FLOOR = 1e-18  # residual at which exact zeros are drawn, since the axis is logarithmic
 LABELS = {
     "objective": "objective |J| / s1",
     "left": "|K v - s u| / s1",
@@ -21,19 +21,19 @@ MARKERS = ("o", "<", ">", "v", "^")
 
 
 def plot_diagnostics(diagnostics: Diagnostics, *, ax: Any = None) -> Any:
-    """Draw what is left of each equation against the component, on a logarithmic axis.
+    """Plot the residual of each equation against the component, on a logarithmic axis.
 
     Parameters
     ----------
     diagnostics : Diagnostics
-        As ``KernelSVD.diagnostics`` returns it.
+        Return value of ``KernelSVD.diagnostics``.
     ax : matplotlib axes, default=None
-        Where to draw; None makes a figure.
+        Axes to draw on; None creates a figure.
 
     Returns
     -------
     ax : matplotlib axes
-        ``ax.figure`` is the figure.
+        The axes; ``ax.figure`` is the figure.
 
     Examples
     --------

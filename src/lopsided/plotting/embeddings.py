@@ -1,4 +1,4 @@
-"""Pictures of left and right embeddings, side by side."""
+"""Scatter plots of left and right embeddings, side by side."""
 
 from __future__ import annotations
 
@@ -16,37 +16,38 @@ from .colours import MOST_NAMED, NO_LABEL, SEQUENCE, colours_of
 
 TITLES = ("left (rows)", "right (columns)")
 GRAPH_TITLES = ("source", "target")
-TAIL = 0.02  # share of points, at each end of an axis, that may be left outside the picture
-SQUASHED = 2.5  # they are when with them the axis would be longer by this factor
-REAL = 1e-4  # share of the axis below which the others differ by rounding, or not at all
-MARGIN = 0.06  # of what is shown
+TAIL = 0.02  # fraction of points, at each end of an axis, that the limits may exclude
+SQUASHED = 2.5  # the tails are excluded if they would lengthen the axis by more than this factor
+REAL = 1e-4  # fraction of the axis; if the other points span less, they differ only by rounding and the tails stay
+MARGIN = 0.06  # padding of the limits, as a fraction of their range
 
 
 def plot_embeddings(
     model_or_pair: Any, labels: Any = None, *, components: tuple[int, int] = (0, 1), axes: Any = None
 ) -> np.ndarray:
-    """Draw the left and the right embedding side by side.
+    """Plot the left and the right embedding as scatter plots side by side.
 
-    Both are drawn alike: small dots in an order that favours no class, and limits set by the bulk of the points where
-    a few hubs would squash the rest; how many then lie outside is written in the corner.
+    Points are drawn in random order, so that no class covers the others. If a few outliers, such as hubs, would
+    compress the rest, the axis limits follow the bulk of the points, and a note gives the number of points outside.
 
     Parameters
     ----------
     model_or_pair : fitted KernelSVD or DirectedGraphEmbedding, or pair of arrays of shapes (n, k) and (m, k)
-        The embeddings: U s^scaling and V s^scaling of a model.
+        The embeddings; for a model, U s^scaling and V s^scaling.
     labels : array of shape (n,) or tuple of two arrays, default=None
-        Classes that colour the dots, named in a legend if they are no more than 20; floats of more values are a
-        quantity, with a colour bar. One array serves both sides when n = m; a tuple holds those of the left and of the
-        right, either of which may be None. Dots whose label is None or nan are light grey.
+        Labels that colour the points. Up to 20 classes are named in a legend; floats with more than 20 distinct values
+        are shown on a colour scale. A single array applies to both sides, which requires n = m; a tuple holds the
+        labels of the left and of the right side, either of which may be None. Points labelled None or nan are light
+        grey.
     components : pair of int, default=(0, 1)
-        Which two to draw. Without centring the first is often nearly constant: (1, 2) then shows more.
+        The two components to plot. Without centring the first is often nearly constant; (1, 2) then shows more.
     axes : pair of matplotlib axes, default=None
-        Where to draw; None makes a figure.
+        Axes to draw on; None creates a figure.
 
     Returns
     -------
     axes : array of two matplotlib axes
-        The left and the right; ``axes[0].figure`` is the figure.
+        Axes of the left and of the right embedding; ``axes[0].figure`` is the figure.
 
     Examples
     --------
@@ -77,7 +78,7 @@ def plot_embeddings(
 
 
 def _check_pair(model_or_pair: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The two embeddings, finite and two-dimensional."""
+    """Validate the two embeddings: finite and two-dimensional."""
     if isinstance(model_or_pair, KernelSVD):
         check_is_fitted(model_or_pair)
         U, V = model_or_pair.left_vectors_, model_or_pair.right_vectors_
@@ -96,7 +97,7 @@ def _check_pair(model_or_pair: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _take(points: np.ndarray, components: tuple[int, int]) -> np.ndarray:
-    """The two components to draw, or an error that says which there are."""
+    """Select the two components to plot; raise an error if they do not exist."""
     chosen = list(components)
     width = points.shape[1]
     if len(chosen) != 2 or not all(0 <= c < width for c in chosen):
@@ -123,13 +124,13 @@ def _check_labels(labels: Any, sides: list[np.ndarray]) -> list[np.ndarray | Non
 
 
 def _as_labels(labels: Any) -> np.ndarray:
-    """Labels as an array; nan among texts stays nan."""
+    """Labels as an array; nan among strings stays nan."""
     found = np.asarray(labels)
     return np.asarray(labels, dtype=object) if found.dtype.kind in "US" else found
 
 
 def _draw(ax: Any, points: np.ndarray, colours: np.ndarray, span: tuple[float, float] | None) -> Any:
-    """Scatter the points in a shuffled order, within the limits of their bulk on axes that are not logarithmic."""
+    """Scatter the points in random order; on linear axes, set the limits to the bulk of the points."""
     order = np.random.default_rng(0).permutation(len(points))
     size = float(np.clip(15000 / len(points), 2, 20))
     scale = {} if span is None else {"cmap": SEQUENCE, "vmin": span[0], "vmax": span[1], "plotnonfinite": True}
@@ -156,7 +157,7 @@ def _draw(ax: Any, points: np.ndarray, colours: np.ndarray, span: tuple[float, f
 
 
 def _bulk(values: np.ndarray) -> tuple[float, float]:
-    """Limits that hold every value, or all but the tails where these would squash the others, which do differ."""
+    """Limits that include every value, or exclude the tails if these would compress the distinct values between."""
     low, high = np.quantile(values, [0, 1])
     bulk = np.quantile(values, [TAIL, 1 - TAIL])
     if REAL * (high - low) < np.ptp(bulk) < (high - low) / SQUASHED:
@@ -166,7 +167,7 @@ def _bulk(values: np.ndarray) -> tuple[float, float]:
 
 
 def _add_legend(ax: Any, names: dict[str, np.ndarray], outside: bool) -> None:
-    """Name the classes: beside the picture if its figure makes room, else within it."""
+    """Add a legend of the classes, beside the axes of a new figure and inside the user's own axes."""
     title = "class"
     if len(names) > MOST_NAMED:
         names, title = {}, f"{len(names)} classes,\ntoo many to name"
