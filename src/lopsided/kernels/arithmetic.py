@@ -1,4 +1,4 @@
-"""The arithmetic by which kernels make kernels: exchange of arguments, sums, products and scalings."""
+"""Kernels composed of other kernels: exchanged arguments, sums, products and multiples."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from .points import Array
 
 
 class Swapped(Kernel):
-    """The kernel k'(z, x) = k(x, z).
+    """A kernel with its arguments exchanged, k'(z, x) = k(x, z).
 
     Attributes
     ----------
     kernel_ : Kernel
-        k, fitted.
+        The fitted kernel k.
     """
 
     def __init__(self, kernel: Kernel) -> None:
@@ -30,31 +30,31 @@ class Swapped(Kernel):
 
     @property
     def symmetric(self) -> bool:
-        """As the inner kernel."""
+        """Whether the inner kernel is symmetric."""
         return self.kernel.symmetric
 
     @property
     def same_width(self) -> bool:
-        """As the inner kernel."""
+        """Whether the inner kernel requires equal widths."""
         return self.kernel.same_width
 
     @property
     def normalised(self) -> bool:
-        """As the inner kernel."""
+        """Whether the inner kernel is normalised."""
         return self.kernel.normalised
 
     @property
     def left_is_cheap(self) -> bool:
-        """Whether the inner kernel's right is."""
+        """Whether ``right`` of the inner kernel is cheap."""
         return self.kernel_.right_is_cheap
 
     @property
     def right_is_cheap(self) -> bool:
-        """Whether the inner kernel's left is."""
+        """Whether ``left`` of the inner kernel is cheap."""
         return self.kernel_.left_is_cheap
 
     def narrowed(self, left: Weighted, right: Weighted) -> Kernel:
-        """The inner kernel narrowed, with the two sides exchanged."""
+        """Narrow the inner kernel with the two sides exchanged."""
         return self.kernel_.narrowed(right, left).T
 
     def fit(self, X: Array, Z: Array) -> Self:
@@ -64,32 +64,32 @@ class Swapped(Kernel):
         return self
 
     def left(self, X: Array) -> Array:
-        """The inner kernel's view of these points as right points."""
+        """Prepare the points as right points of the inner kernel."""
         return self.kernel_.right(X)
 
     def right(self, Z: Array) -> Array:
-        """The inner kernel's view of these points as left points."""
+        """Prepare the points as left points of the inner kernel."""
         return self.kernel_.left(Z)
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
-        """Return the transpose of the inner kernel's block, in the order of memory that a block of rows has."""
+        """Return the transposed block of the inner kernel, in C order if that kernel commutes."""
         return self.kernel_.pairs(L, R) if self.kernel_.commutes else self.kernel_.pairs(R, L).T
 
     @property
     def T(self) -> Kernel:
-        """The kernel this one exchanged, fitted if this one is."""
+        """The inner kernel, fitted if this one is."""
         return self.kernel_ if hasattr(self, "kernel_") else self.kernel
 
 
 class Pair(Kernel):
-    """Two kernels evaluated on the same points; the subclass says how their values combine.
+    """Two kernels evaluated on the same points; subclasses define how their values combine.
 
     Attributes
     ----------
     first_, second_ : Kernel
-        Both, fitted.
+        The two fitted kernels.
     splits_ : (int, int)
-        Columns of ``left`` and of ``right`` that belong to the first.
+        Number of columns of ``left`` and of ``right`` that belong to the first kernel.
     """
 
     def __init__(self, first: Kernel, second: Kernel) -> None:
@@ -98,12 +98,12 @@ class Pair(Kernel):
 
     @property
     def symmetric(self) -> bool:
-        """Whether both kernels are."""
+        """Whether both kernels are symmetric."""
         return self.first.symmetric and self.second.symmetric
 
     @property
     def same_width(self) -> bool:
-        """Whether either kernel asks for it."""
+        """Whether either kernel requires equal widths."""
         return self.first.same_width or self.second.same_width
 
     def fit(self, X: Array, Z: Array) -> Self:
@@ -115,31 +115,31 @@ class Pair(Kernel):
 
     @property
     def normalised(self) -> bool:
-        """Whether either kernel is."""
+        """Whether either kernel is normalised."""
         return self.first.normalised or self.second.normalised
 
     @property
     def left_is_cheap(self) -> bool:
-        """Whether it is for both kernels."""
+        """Whether ``left`` is cheap for both kernels."""
         return self.first_.left_is_cheap and self.second_.left_is_cheap
 
     @property
     def right_is_cheap(self) -> bool:
-        """Whether it is for both kernels."""
+        """Whether ``right`` is cheap for both kernels."""
         return self.first_.right_is_cheap and self.second_.right_is_cheap
 
     def narrowed(self, left: Weighted, right: Weighted) -> Kernel:
-        """Both kernels narrowed."""
+        """Narrow both kernels."""
         narrow = copy(self)
         narrow.first_, narrow.second_ = self.first_.narrowed(left, right), self.second_.narrowed(left, right)
         return narrow
 
     def left(self, X: Array) -> Array:
-        """What both kernels need of the left points, side by side."""
+        """Stack the prepared left points of both kernels side by side."""
         return side_by_side(self.first_.left(X), self.second_.left(X))
 
     def right(self, Z: Array) -> Array:
-        """What both kernels need of the right points, side by side."""
+        """Stack the prepared right points of both kernels side by side."""
         return side_by_side(self.first_.right(Z), self.second_.right(Z))
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
@@ -150,11 +150,11 @@ class Pair(Kernel):
     @staticmethod
     @abstractmethod
     def combine(K: np.ndarray, other: np.ndarray) -> np.ndarray:
-        """Combine the two blocks, entry by entry."""
+        """Combine two blocks of kernel values elementwise."""
 
 
 class Sum(Pair):
-    """k(x, z) = first(x, z) + second(x, z)."""
+    """The sum of two kernels, k(x, z) = first(x, z) + second(x, z)."""
 
     @staticmethod
     def combine(K: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -162,13 +162,13 @@ class Sum(Pair):
         return K + other
 
     def differentiate(self, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, PullBack]:
-        """The values, and the sum of both pull-backs."""
+        """Return the values and the sum of both pull-backs."""
         (K, one), (L, other) = self.first_.differentiate(X, Z), self.second_.differentiate(X, Z)
         return K + L, lambda W: one(W) + other(W)
 
 
 class Product(Pair):
-    """k(x, z) = first(x, z) second(x, z)."""
+    """The product of two kernels, k(x, z) = first(x, z) second(x, z)."""
 
     @staticmethod
     def combine(K: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -176,18 +176,18 @@ class Product(Pair):
         return K * other
 
     def differentiate(self, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, PullBack]:
-        """The values, and the pull-back of each kernel for W times the values of the other."""
+        """Return the values and the sum of both pull-backs, each applied to W times the values of the other kernel."""
         (K, one), (L, other) = self.first_.differentiate(X, Z), self.second_.differentiate(X, Z)
         return K * L, lambda W: one(W * L) + other(W * K)
 
 
 class Scaled(Kernel):
-    """k(x, z) = factor kernel(x, z).
+    """A multiple of a kernel, k(x, z) = factor kernel(x, z).
 
     Attributes
     ----------
     kernel_ : Kernel
-        The inner kernel, fitted.
+        The fitted inner kernel.
     """
 
     _parameter_constraints: dict[str, Any] = {"factor": [Interval(Real, None, None, closed="neither")]}
@@ -198,12 +198,12 @@ class Scaled(Kernel):
 
     @property
     def symmetric(self) -> bool:
-        """As the inner kernel."""
+        """Whether the inner kernel is symmetric."""
         return self.kernel.symmetric
 
     @property
     def same_width(self) -> bool:
-        """As the inner kernel."""
+        """Whether the inner kernel requires equal widths."""
         return self.kernel.same_width
 
     def fit(self, X: Array, Z: Array) -> Self:
@@ -213,31 +213,31 @@ class Scaled(Kernel):
 
     @property
     def normalised(self) -> bool:
-        """As the inner kernel."""
+        """Whether the inner kernel is normalised."""
         return self.kernel.normalised
 
     @property
     def left_is_cheap(self) -> bool:
-        """As the inner kernel."""
+        """Whether ``left`` of the inner kernel is cheap."""
         return self.kernel_.left_is_cheap
 
     @property
     def right_is_cheap(self) -> bool:
-        """As the inner kernel."""
+        """Whether ``right`` of the inner kernel is cheap."""
         return self.kernel_.right_is_cheap
 
     def narrowed(self, left: Weighted, right: Weighted) -> Kernel:
-        """The inner kernel narrowed."""
+        """Narrow the inner kernel."""
         narrow = copy(self)
         narrow.kernel_ = self.kernel_.narrowed(left, right)
         return narrow
 
     def left(self, X: Array) -> Array:
-        """As the inner kernel."""
+        """Prepare the left points for the inner kernel."""
         return self.kernel_.left(X)
 
     def right(self, Z: Array) -> Array:
-        """As the inner kernel."""
+        """Prepare the right points for the inner kernel."""
         return self.kernel_.right(Z)
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
@@ -245,13 +245,13 @@ class Scaled(Kernel):
         return float(self.factor) * self.kernel_.pairs(L, R)
 
     def differentiate(self, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, PullBack]:
-        """The values, and the inner kernel's pull-back times the factor."""
+        """Return the values and the pull-back of the inner kernel, both times the factor."""
         (K, pull_back), factor = self.kernel_.differentiate(X, Z), float(self.factor)
         return factor * K, lambda W: factor * pull_back(W)
 
 
 def side_by_side(first: Array, second: Array) -> Array:
-    """The columns of both, sparse if either is."""
+    """Concatenate the columns of two arrays; the result is sparse if either is."""
     if sparse.issparse(first) or sparse.issparse(second):
         return sparse.csr_array(sparse.hstack([first, second], format="csr"))
     return np.hstack([first, second])

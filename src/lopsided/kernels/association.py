@@ -1,4 +1,4 @@
-"""The association of the rows and columns of a table: its entries, corrected for how full either is."""
+"""Association between the rows and columns of a table: its entries, normalised by row and column sums."""
 
 from __future__ import annotations
 
@@ -13,42 +13,41 @@ from .base import Precomputed
 from .csr import per_entry
 from .points import Array, canonical
 
-OF_COUNTS = 0.5  # exponent of the sums that divide: the noise of counts grows with the roots of both sums
-OF_WEIGHTS = 0.25  # exponent for columns of weights such as tf-idf, which are small in frequent columns already
+OF_COUNTS = 0.5  # exponent of the sums for counts, whose noise grows with the square roots of both sums
+OF_WEIGHTS = 0.25  # exponent of column sums for weights such as tf-idf, which are already small in frequent columns
 
 
 class Association(Precomputed):
     """k(i, j) = y_ij / ((r_i + t mean r)^(1/2) (c_j + t mean c)^b) with y = sign(x) |x|^power.
 
-    Row i and column j of a table meet in one entry x_ij. Long rows and frequent columns hold large entries whatever
-    they have to do with each other. Entries are therefore divided by powers of r_i and c_j, the sums of |y| over their
-    row and their column. Rows and columns that hold next to nothing would then have the largest values of all, which t
-    prevents.
+    x_ij is the table's entry in row i and column j. Rows and columns with large sums have large entries whether or not
+    they are associated, so entries are divided by powers of r_i and c_j, the sums of |y| over row i and over column j.
+    The regularisation t keeps rows and columns with very small sums from getting the largest values.
 
-    A left point is a row of the table; a right point is the number of a column, as for ``Precomputed``.
+    A left point is a row of the table; a right point is a column number, as for ``Precomputed``.
 
     Parameters
     ----------
     power : float, default=0.75
-        Tames large entries. Tables of zeros and ones are the same for every power.
+        Exponent that dampens large entries. It has no effect on tables of zeros and ones.
     regularization : float, default=1.0
         t, in units of the mean sum.
     column_exponent : float or None, default=None
-        b, kept in ``column_exponent_``. None is 1/2 for a table of whole numbers: the noise of counts grows with the
-        square roots of both sums, and is the same everywhere once it is divided by them. It is 1/4 for other tables,
-        as weights such as tf-idf are small in frequent columns already.
+        b, stored in ``column_exponent_``. None means 1/2 for a table of integers: the noise of counts grows with the
+        square roots of both sums, and dividing by them makes it uniform. None means 1/4 for other tables, since weights
+        such as tf-idf are already small in frequent columns.
 
     Attributes
     ----------
     column_exponent_ : float
-        The b that was taken.
+        The exponent b, given or chosen from the data.
 
     Notes
     -----
-    Cost: O(nnz), the entries of the table that are not zero.
+    Cost: O(nnz), the number of nonzero entries of the table.
 
-    ``Association(power=1, regularization=0, column_exponent=0.5)`` is the normalisation of Dhillon's co-clustering, by
-    which no singular value exceeds one; with ``regularization=1`` it is that of Qin and Rohe.
+    ``Association(power=1, regularization=0, column_exponent=0.5)`` is the normalisation of Dhillon's co-clustering,
+    which bounds the singular values by one; with ``regularization=1`` it is that of Qin and Rohe.
 
     References
     ----------
@@ -75,7 +74,7 @@ class Association(Precomputed):
         self.column_exponent = column_exponent
 
     def fit(self, X: Array, Z: Array) -> Self:
-        """Learn the sums of the table's rows and columns. Cost O(nnz)."""
+        """Learn the row and column sums of the table. Cost O(nnz)."""
         super().fit(X, Z)
         sizes = abs(self._tamed(X))
         sums = (np.asarray(sizes.sum(axis=axis)).ravel() for axis in (1, 0))
@@ -86,7 +85,7 @@ class Association(Precomputed):
         return self
 
     def left(self, X: Array) -> Array:
-        """Rows against every column of the fitted table; sparse ones stay sparse. Cost O(nnz)."""
+        """Return the values of the rows against every column of the fitted table, sparse if X is. Cost O(nnz)."""
         Y = self._tamed(X)
         rows = self._left.weights(np.asarray(abs(Y).sum(axis=1)).ravel(), self.regularization)
         columns = self._right.weights(self._right.sums, self.regularization)
@@ -96,14 +95,14 @@ class Association(Precomputed):
 
     @property
     def of_columns(self) -> Association:
-        """The same kernel for the transposed table, whose rows are new columns of this one."""
+        """The kernel of the transposed table, whose left points are new columns of this table."""
         turned = Association(self.power, self.regularization, self.column_exponent)
         turned.widths_ = (len(self._left.sums), 1)
         turned._left, turned._right = self._right, self._left
         return turned
 
     def _tamed(self, X: Array) -> Array:
-        """sign(x) |x|^power."""
+        """Return sign(x) |x|^power."""
         if sparse.issparse(X):
             X = canonical(X)
             return sparse.csr_array((self._tamed(X.data), X.indices, X.indptr), X.shape)
@@ -111,18 +110,18 @@ class Association(Precomputed):
 
 
 class _Sums:
-    """The sums of one side's tamed entries, and the power by which they divide."""
+    """The sums of |y| over rows or columns of the fitted table, and their exponent in the denominator."""
 
     def __init__(self, sums: np.ndarray, exponent: float) -> None:
         self.sums, self.exponent = sums, exponent
 
     def weights(self, sums: np.ndarray, regularization: float) -> np.ndarray:
-        """(sums + t mean)^-exponent, and zero where that divides by nothing."""
+        """Return (sums + t mean)^-exponent, and zero where the base is zero."""
         total = sums + sums.dtype.type(regularization * self.sums.mean())
         return np.where(total > 0, np.where(total > 0, total, 1) ** sums.dtype.type(-self.exponent), 0)
 
 
 def _whole(X: Array) -> bool:
-    """Whether every entry is a whole number."""
+    """Whether every entry is an integer."""
     values = X.data if sparse.issparse(X) else X
     return bool((values == np.rint(values)).all())

@@ -1,4 +1,4 @@
-"""The length scale of the data, for kernels whose bandwidth is left to them."""
+"""Default bandwidths from the scale of the data, and checks that distances survive rounding."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from .._parallel import run, slices_of
 from .points import Array, canonical
 from .structure import squared_norms
 
-CHUNK = 1 << 20  # entries that are looked at together, so that copies of them stay small
-TYPICAL = 1 << 13  # points of a side, whose median length stands for that of all
-MEANS_EPS = 64  # eps, relative to a mean: rounding may put it off by so much, and constant data seem to vary
-LARGE = 1e100  # numbers whose squares are summed as they are
-LOST = 1e-3  # error of an exponent (a divergence, or (distance / bandwidth)^2) above which data are refused
+CHUNK = 1 << 20  # entries processed at once, so that temporary copies stay small
+TYPICAL = 1 << 13  # rows sampled per side, enough for a median norm or a mean
+MEANS_EPS = 64  # in units of eps times the mean: deviations below it are rounding errors of constant data
+LARGE = 1e100  # magnitude up to which squares are summed without rescaling; they stay far from overflow
+LOST = 1e-3  # largest tolerated rounding error of an exponent: a divergence, or (distance / bandwidth)^2
 
 
 def deviation(X: Array, Z: Array) -> float:
-    """Standard deviation of all entries of two arrays, zeros of sparse ones included; each array counts for one half.
+    """Standard deviation of all entries of two arrays, including the zeros of sparse arrays.
 
-    A distance has one end on each side, however many points there are on either.
+    Each array has weight one half whatever its size, because a distance has one endpoint on each side.
     """
     X, Z = canonical(X), canonical(Z)
     unit = max(_peak(X), _peak(Z))
@@ -30,21 +30,21 @@ def deviation(X: Array, Z: Array) -> float:
     mean = (_mean(X) + _mean(Z)) / 2
     found = (_mean_square(X, mean) + _mean_square(Z, mean)) / 2
     rounding = MEANS_EPS * np.finfo(float).eps * mean
-    return unit * float(np.sqrt(found)) if found > rounding**2 else 0.0  # what is left of a constant
+    return unit * float(np.sqrt(found)) if found > rounding**2 else 0.0  # else constant up to rounding
 
 
 def euclidean_bandwidth(X: Array, Z: Array) -> float:
-    """Sqrt(width) x standard deviation, the rule of the 2024 paper (C.2); one for constant data."""
+    """Return sqrt(width) x standard deviation, the rule of the 2024 paper (C.2); one for constant data."""
     return float(np.sqrt(X.shape[1])) * deviation(X, Z) or 1.0
 
 
 def manhattan_bandwidth(X: Array, Z: Array) -> float:
-    """Width x standard deviation, the same rule for distances in the 1-norm; one for constant data."""
+    """Return width x standard deviation, the same rule for distances in the 1-norm; one for constant data."""
     return X.shape[1] * deviation(X, Z) or 1.0
 
 
 def mean_squared_distance(X: Array, Z: Array) -> float:
-    """Mean of |x - z|^2 over all pairs, from means and spreads of both sides in O(n + m); one if all are the same."""
+    """Mean of |x - z|^2 over all pairs, from the means and variances of both sides in O(n + m); one if it is zero."""
     means, squares = [], 0.0
     for side in (X, Z):
         means.append(np.asarray(side.mean(axis=0, dtype=float)).ravel())
@@ -57,10 +57,10 @@ def mean_squared_distance(X: Array, Z: Array) -> float:
 
 
 def origin_of(Z: Array) -> np.ndarray:
-    """The mean of some of the points, near which least is lost to rounding.
+    """Mean of a sample of the points: squared distances lose fewest digits when it is the origin.
 
-    It is rounded to single precision, so that points of either type are moved by the same vector, unless it would
-    overflow there.
+    It is rounded to single precision, unless it would overflow there, so that float32 and float64 points are shifted
+    by the same vector.
     """
     mean = _spaced(Z).mean(axis=0)
     with np.errstate(over="ignore"):
@@ -69,9 +69,10 @@ def origin_of(Z: Array) -> np.ndarray:
 
 
 def check_resolution(bandwidth: float, origin: np.ndarray | None, X: Array, Z: Array) -> None:
-    """Refuse a bandwidth so small that squared distances, in units of its square, are lost in rounding.
+    """Raise ValueError if rounding errors of squared distances are too large relative to bandwidth^2.
 
-    They are computed as |x|^2 + |z|^2 - 2 x.z, which cancels for points far from the origin; typical ones decide.
+    Squared distances are computed as |x|^2 + |z|^2 - 2 x.z, which cancels for points far from the origin. The check
+    uses the median squared norm.
     """
     typical = float(np.median(np.concatenate([_norms_from(origin, some) for some in (_spaced(X), _spaced(Z))])))
     if not np.isfinite(typical):
@@ -85,12 +86,12 @@ def check_resolution(bandwidth: float, origin: np.ndarray | None, X: Array, Z: A
 
 
 def _spaced(X: Array) -> Array:
-    """Rows at even distances, enough of them for a median; all of sparse points, whose norms cost less than a copy."""
+    """Evenly spaced rows, enough for a median; all rows of sparse points, whose norms cost less than a copy."""
     return X if sparse.issparse(X) else X[:: max(1, X.shape[0] // TYPICAL)]
 
 
 def _norms_from(origin: np.ndarray | None, X: Array) -> np.ndarray:
-    """|x - origin|^2 for every row; None is the origin of the coordinates."""
+    """Return |x - origin|^2 for every row; None means the zero vector."""
     if origin is None:
         return squared_norms(X)
     slices = slices_of(X.shape[0], CHUNK // X.shape[1])

@@ -1,4 +1,4 @@
-"""What a kernel is, and the kernels whose values come from elsewhere."""
+"""The kernel interface, and kernels defined by a callable or by precomputed values."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from sklearn.base import BaseEstimator, clone
 from .points import Array, check_sides, dense
 
 PullBack = Callable[[np.ndarray], np.ndarray]
-Weighted = tuple[Array, np.ndarray]  # points, and how many points of a larger set each of them stands for
+Weighted = tuple[Array, np.ndarray]  # points, and the number of points of a larger set that each one represents
 
 
 class Kernel(BaseEstimator, ABC):
     """A similarity k(x, z) that need not equal k(z, x).
 
-    ``kernel(X, Z)`` is the dense (n, m) array of all pairs of rows. What depends on data (a bandwidth left
-    to the kernel, the set over which it is normalised) is learned by ``fit(X, Z)`` and kept from then on; a
-    kernel that was never fitted learns it from the two arrays it is called with, and forgets it.
+    ``kernel(X, Z)`` is the dense (n, m) array of values for all pairs of rows. ``fit(X, Z)`` learns what depends on
+    data, such as a default bandwidth or the set over which rows are normalised. Calling an unfitted kernel fits a copy
+    on the two arrays; the kernel itself stays unfitted.
 
-    To write one, give ``pairs``. Work that belongs to one side only (norms, scaling) goes to ``left`` and
-    ``right``, so that an operator does it once and not for every block.
+    Subclasses implement ``pairs``. Work that concerns one side only (norms, scaling) belongs in ``left`` and
+    ``right``, so that operators do it once instead of for every block.
 
     Attributes
     ----------
     widths_ : (int, int)
-        Columns of the left and of the right points it was fitted on.
+        Number of columns of the left and of the right points seen during ``fit``.
     """
 
     _parameter_constraints: dict[str, Any] = {}
 
     @property
     def same_width(self) -> bool:
-        """Whether left and right points must have as many entries."""
+        """Whether left and right points must have the same number of columns."""
         return True
 
     def fit(self, X: Array, Z: Array) -> Self:
-        """Learn what the kernel takes from data: X is (n, width), Z is (m, width)."""
+        """Learn data-dependent parameters from X of shape (n, width) and Z of shape (m, width)."""
         self._validate_params()
         for side in (X, Z):
             if not hasattr(side, "dtype") or side.ndim != 2 or (self.same_width and side.dtype.kind != "f"):
@@ -63,19 +63,19 @@ class Kernel(BaseEstimator, ABC):
         return kernel.pairs(kernel.left(X), kernel.right(Z))
 
     def differentiate(self, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, PullBack]:
-        """The values k(X, Z) of dense points, and the pull-back of a loss through them to Z.
+        """Return the values k(X, Z) of dense points, and the pull-back of a loss through them to Z.
 
-        The pull-back takes W = dL / dK, shape (n, m), to dL / dZ = sum_i W_ij dk(x_i, z_j) / dz_j, shape (m, width).
-        Parameters that were learned at ``fit`` stay; a kernel that is normalised over the right set sums over Z.
+        The pull-back maps W = dL / dK, shape (n, m), to dL / dZ = sum_i W_ij dk(x_i, z_j) / dz_j, shape (m, width).
+        Parameters learned by ``fit`` are held fixed; a kernel normalised over the right set is normalised over Z.
         Cost: that of the values and of one product (m, n) x (n, width).
         """
-        from .names import with_derivative  # the kernels that have one stand above this module
+        from .names import with_derivative  # a circular import at module level: kernels import this module
 
         having = ", ".join(with_derivative())
         raise TypeError(f"{self!r} offers no derivative; {having} do, and sums, products and multiples of them")
 
     def check_widths(self, X: Array, Z: Array) -> None:
-        """Refuse points that are not as wide as those the kernel was fitted on."""
+        """Raise ValueError if the points differ in width from those seen during ``fit``."""
         if (X.shape[1], Z.shape[1]) != self.widths_:
             raise ValueError(
                 f"X and Z have {X.shape[1]} and {Z.shape[1]} columns, but {self!r} was fitted on "
@@ -84,49 +84,49 @@ class Kernel(BaseEstimator, ABC):
 
     @property
     def symmetric(self) -> bool:
-        """Whether k(x, z) = k(z, x) for all points, so that the matrix of one set is known by its half."""
+        """Whether k(x, z) = k(z, x) for all points, so that one triangle determines k(X, X)."""
         return False
 
     @property
     def commutes(self) -> bool:
-        """Whether ``pairs(R, L)`` is the transpose of ``pairs(L, R)``, as it is for functions of l.r alone."""
+        """Whether ``pairs(R, L)`` is the transpose of ``pairs(L, R)``, as for functions of l.r alone."""
         return False
 
     @property
     def normalised(self) -> bool:
-        """Whether values are divided by sums over a whole set."""
+        """Whether values are divided by sums over a set of points."""
         return False
 
     @property
     def left_is_cheap(self) -> bool:
-        """Whether ``left`` costs little more than to read the points, so that it may be done anew for each block."""
+        """Whether ``left`` costs little more than reading the points, so that operators may redo it for each block."""
         return not self.normalised
 
     @property
     def right_is_cheap(self) -> bool:
-        """Whether ``right`` costs as little."""
+        """Whether ``right`` costs little more than reading the points."""
         return True
 
     def narrowed(self, left: Weighted, right: Weighted) -> Kernel:
-        """The fitted kernel with its sums taken over a few weighted points of each side; itself if it has no sums."""
+        """Return this fitted kernel normalised over a few weighted points, or itself if it is not normalised."""
         return self
 
     def left(self, X: Array) -> Array:
-        """What ``pairs`` needs to know of the left points, row by row."""
+        """Prepare the left points for ``pairs``, row by row."""
         return X
 
     def right(self, Z: Array) -> Array:
-        """What ``pairs`` needs to know of the right points, row by row."""
+        """Prepare the right points for ``pairs``, row by row."""
         return Z
 
     @abstractmethod
     def pairs(self, L: Array, R: Array) -> np.ndarray:
-        """Return all k(x_i, z_j) from rows of ``left(X)`` and of ``right(Z)``, as a new array."""
+        """Return k(x_i, z_j) for all pairs of rows of ``left(X)`` and ``right(Z)``, as a new array."""
 
     @property
     def T(self) -> Kernel:
         """The same kernel with its arguments exchanged, fitted if this one is."""
-        from .arithmetic import Swapped  # kernels made of kernels stand above this module
+        from .arithmetic import Swapped  # a circular import at module level
 
         refuse_values(self)
         swapped = Swapped(self)
@@ -141,7 +141,7 @@ class Kernel(BaseEstimator, ABC):
         return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
 
     def __radd__(self, other: object) -> Kernel:
-        return self if isinstance(other, Real) and other == 0 else NotImplemented  # so begins sum(kernels)
+        return self if isinstance(other, Real) and other == 0 else NotImplemented  # sum(kernels) starts with 0
 
     def __mul__(self, other: Kernel | float) -> Kernel:
         from .arithmetic import Product, Scaled
@@ -155,16 +155,16 @@ class Kernel(BaseEstimator, ABC):
 
 
 class Function(Kernel):
-    """Any vectorised callable: function(X, Z) returns the (n, m) array of all pairs.
+    """A kernel defined by a vectorised callable: function(X, Z) returns the (n, m) array of all pairs.
 
     Parameters
     ----------
     function : callable
-        Takes the two arrays of points, of any widths, or blocks of their rows.
+        Takes two arrays of points, or blocks of their rows; the two widths may differ.
 
     Notes
     -----
-    Cost: that of the function. It is called for each block where the matrix is not stored.
+    Cost: that of the function, which is called once per block where the matrix is not stored.
 
     Examples
     --------
@@ -180,18 +180,18 @@ class Function(Kernel):
 
     @property
     def same_width(self) -> bool:
-        """What the function wants is its own affair."""
+        """False: the function itself decides which widths it accepts."""
         return False
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
-        """Call the function and hold it to its shape."""
+        """Call the function and check the shape and type of its result."""
         try:
             K = self.function(L, R)
         except (TypeError, ValueError) as error:
             hint = "they are sparse, and X.toarray() makes them dense" if sparse.issparse(L) else ""
             if L.shape[1] != R.shape[1]:
                 hint = "KernelSVD(compatibility='pca') brings points to one width"
-            kind = TypeError if isinstance(error, TypeError) else ValueError  # numpy's own take other arguments
+            kind = TypeError if isinstance(error, TypeError) else ValueError  # numpy's subclasses take other arguments
             raise kind(
                 f"the kernel function failed for left points of shape {L.shape} and right points of shape {R.shape}: "
                 f"{error}{hint and '; '}{hint}"
@@ -208,14 +208,14 @@ class Function(Kernel):
 
 
 class Precomputed(Kernel):
-    """Kernel values that were computed elsewhere.
+    """A kernel whose values are given as a matrix.
 
-    A left point is its row of values against every right point; a right point is its column number, so
+    A left point is its row of values against every right point, and a right point is its column number:
     ``Precomputed()(K, [[0], [2]])`` is ``K[:, [0, 2]]``.
 
     Notes
     -----
-    Cost: a copy of the columns that are asked for.
+    Cost: a copy of the selected columns.
 
     Examples
     --------
@@ -227,22 +227,22 @@ class Precomputed(Kernel):
 
     @property
     def same_width(self) -> bool:
-        """Values and column numbers are not compared."""
+        """False: left points are rows of values, right points are column numbers."""
         return False
 
     @property
     def of_columns(self) -> Precomputed:
-        """The kernel of the transposed values, whose left points are columns."""
+        """The kernel of the transposed matrix, whose left points are columns of this one."""
         return self
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
-        """Select the columns that the right points name."""
+        """Select the columns whose numbers the right points give."""
         K = L[:, np.asarray(R, dtype=np.intp).ravel()]
         return K.toarray() if sparse.issparse(K) else K
 
 
 def refuse_values(*kernels: Any) -> None:
-    """Stop arithmetic on kernel values that were computed elsewhere."""
+    """Raise TypeError if any of the kernels holds precomputed values, which have no kernel arithmetic."""
     if any(isinstance(kernel, Precomputed) for kernel in kernels):
         raise TypeError(
             "kernels of given values are not combined, nor transposed; do so with the matrices, and pass the result"

@@ -1,4 +1,4 @@
-"""How easily walks along the edges lead from one node to another."""
+"""Personalised PageRank as a kernel between the nodes of a directed graph."""
 
 from __future__ import annotations
 
@@ -15,76 +15,77 @@ from .node import MatrixKernel
 from .points import Array, by_rows, canonical
 from .walks import Walk, dense_visits, expected_entries, last_step, visits
 
-COPIES = 5  # arrays of the matrix's size that there are at once while it is put together, transposed and decomposed
-COARSER = 2.0  # times the threshold that was too fine for the budget is tried next: a few trials reach one that fits
-FEW, MOST_DENSE = 1 << 12, 1 << 14  # nodes: up to FEW "last" always solves for all values, above MOST_DENSE never
-FULL = 1 / 8  # share of all pairs above the threshold, from which solving for all of them is less work than walking
-EXACT = 1e-9  # threshold for new nodes where values were solved for: what it drops is not seen beside them
-FAINT = 0.1  # share of the threshold that a step must bring somewhere to be taken, where walks have no direction
-COARSEST = 0.05  # threshold, a chance, above which little more than single edges is left
+COPIES = 5  # copies of the matrix in memory at once while it is assembled, transposed and decomposed
+COARSER = 2.0  # factor that raises a threshold too fine for the budget: a few trials reach one that fits
+FEW, MOST_DENSE = 1 << 12, 1 << 14  # nodes: "last" solves densely up to FEW, and never above MOST_DENSE
+FULL = 1 / 8  # share of pairs above the threshold beyond which a dense solve is less work than following walks
+EXACT = 1e-9  # threshold for new nodes after a dense solve: what it drops is negligible beside the solved values
+FAINT = 0.1  # fraction of the threshold that a step of "last" must bring to some node, else it is skipped
+COARSEST = 0.05  # threshold, a probability, above which little more than single edges is left
 
 
 class Diffusion(MatrixKernel):
-    """Personalised PageRank between the nodes of a directed graph, elementwise transformed.
+    """Personalised PageRank between the nodes of a directed graph, transformed elementwise.
 
-    A walk takes steps with chances proportional to the weights of edges, P = D^-1 A, and ends with probability
-    ``restart`` after each. K = restart sum over t >= 1 of (1 - restart)^t P^t holds the chances that the walk from
-    node i ends in node j after one step or more, and
+    A random walk takes steps with probabilities proportional to edge weights, P = D^-1 A, and ends with probability
+    ``restart`` after each step. K = restart sum over t >= 1 of (1 - restart)^t P^t holds the probabilities that the
+    walk from node i ends in node j after one step or more, and
 
         k(i, j) = log(max(K[i, j] / threshold, 1)),    sqrt(K[i, j])    or    K[i, j].
 
-    Nodes without edges are similar to none, not even to themselves.
+    Nodes without edges have similarity zero with every node, including themselves.
 
     Parameters
     ----------
     adjacency : array or sparse matrix of shape (n_nodes, n_nodes)
-        A[i, j] >= 0 is the weight of the edge from i to j. It is not modified. None is for DirectedGraphEmbedding,
-        which gives its graph.
+        A[i, j] >= 0 is the weight of the edge from i to j. It is not modified. None is for use within
+        DirectedGraphEmbedding, which supplies its graph.
     restart : float, default=0.15
-        Probability that a walk ends after a step; large ones stay near.
+        Probability that a walk ends after a step; larger values keep walks shorter.
     direction : {"out", "in", "both", "undirected", "last"}, default="both"
-        Which way walks go.
+        Direction of the walks.
 
         - "out": from i along the edges, with P from the rows of A.
-        - "in": from j against the edges, with P from the columns of A; they lead from i to j, too.
+        - "in": from j to i against the edges, with P from the columns of A.
         - "both": the mean of "out" and "in".
         - "undirected": along the edges of A + A'.
-        - "last": along the edges of A + A', for any number of steps or none; then the walk stays, or takes one last
-          step along an edge of A, with chance one half each. Nodes are near each other however they are linked, and yet
-          sources are told from targets. K = M (I + P) / 2 with M = restart sum over t >= 0 of (1 - restart)^t Q^t,
-          where Q is a step along A + A' and P one along A; P_ii = 1 for nodes with edges to them and none from them.
+        - "last": along the edges of A + A', for zero or more steps; then the walk stays, or takes one last step along
+          an edge of A, with probability one half each. Similarity depends on links of either direction, and the last
+          step still distinguishes sources from targets. K = M (I + P) / 2 with M = restart sum over t >= 0 of
+          (1 - restart)^t Q^t, where Q is a step along A + A' and P one along A; P_ii = 1 for nodes that have incoming
+          but no outgoing edges.
     transform : {"log", "root"} or None, default="log"
-        The logarithm of values in units of the threshold, the square root, or the values. Zeros stay zeros.
+        The logarithm of values divided by the threshold, the square root, or the values themselves. Zeros stay zero.
     threshold : float, default=1e-3
-        Chances of a walk below it are zero, and are not followed further: see Notes. "both" is the mean of two walks,
-        and has values down to half of it. Where "last" solves for all values in a dense array (see ``matrix_``) it
-        keeps them, however small; there only the logarithm cuts off what is below.
+        Probabilities below it are set to zero and are not followed further, see Notes. "both" averages two walks, so
+        its values go down to half the threshold. Where "last" solves for a dense matrix (see ``matrix_``), it keeps all
+        values, however small, and only the logarithm cuts off those below the threshold.
     memory_budget : float, str or None, default=None
-        Bytes, or a text like "2GB", that the matrix may take; None is a quarter of the memory that is free. If it would
-        take more the threshold is raised, with a :class:`~lopsided.exceptions.FallbackWarning`.
+        Memory for the matrix, in bytes or as a string like "2GB"; None means a quarter of the free memory. If the
+        matrix would exceed it, the threshold is raised, with a :class:`~lopsided.exceptions.FallbackWarning`.
 
     Attributes
     ----------
     matrix_ : scipy.sparse.csr_array or array of shape (n_nodes, n_nodes)
-        The values. "last" solves for all of them, in a dense array, where that is little work or most are not zero: up
-        to 4,096 nodes, or up to 16,384 if the threshold leaves one of eight, within the budget.
+        The kernel values. "last" solves for a dense matrix, if it fits the budget, where that is little work or the
+        matrix is well filled: up to 4,096 nodes, or up to 16,384 if over one eighth of the values exceed the threshold.
     threshold_ : float
-        The threshold that was taken.
+        The threshold in use: ``threshold``, or a larger one that fits the budget.
     cutoff_ : float
-        The threshold for new nodes: a finer one where all values were solved for.
+        The threshold for new nodes: ``threshold_``, or a finer one after a dense solve.
     outward_, backward_ : Walk or None
-        Steps along the edges ("undirected": along either way) and against them, where the direction takes them.
+        Steps along the edges ("undirected": in either direction) and against them; None if ``direction`` needs none.
     near_, following_, last_ : Walk, Walk and sparse matrix
-        For "last": steps either way, steps along the edges, and (I + P) / 2.
+        For "last" only: steps in either direction, steps along the edges, and (I + P) / 2.
 
     Notes
     -----
-    Values of K are never found too large. They are too small by no more than T threshold (restart + sum of K[:, j]),
-    where T <= log(threshold) / log(1 - restart) is the number of steps. "last" takes no steps from hubs that reach no
-    node with a tenth of the threshold, and may lose another T threshold / 10 times the number of j's edges.
+    Computed values of K are never too large, and too small by at most T threshold (restart + sum of K[:, j]), where
+    T <= log(threshold) / log(1 - restart) is the number of steps. "last" skips steps from hubs that bring less than a
+    tenth of the threshold to every node, which may lose another T threshold / 10 times the number of j's edges.
 
-    Cost: O(1 / (restart threshold)) steps at most for a row, which has no more than 1 / threshold entries, whatever the
-    size of the graph.
+    Cost: at most O(1 / (restart threshold)) steps per row, and at most 1 / threshold entries per row, independent of
+    the size of the graph.
 
     References
     ----------
@@ -127,7 +128,7 @@ class Diffusion(MatrixKernel):
         self.memory_budget = memory_budget
 
     def learn(self, A: Array) -> None:
-        """Follow the walks from every node."""
+        """Compute the kernel matrix from the walks of every node."""
         A = canonical(sparse.csr_array(A))
         _check_positive(A)
         if self.direction == "last":
@@ -142,7 +143,7 @@ class Diffusion(MatrixKernel):
             )
 
     def _learn_walks(self, A: sparse.csr_array) -> None:
-        """Walk along the edges, against them, or both."""
+        """Follow walks along the edges, against them, or both."""
         forward = _undirected(A, A.T) if self.direction == "undirected" else A
         self.outward_ = None if self.direction == "in" else Walk.on(forward)
         self.backward_ = Walk.on(by_rows(A.T)) if self.direction in ("in", "both") else None
@@ -152,14 +153,14 @@ class Diffusion(MatrixKernel):
         self.matrix_ = self._merged(left, None if right is None else by_rows(right.T))
 
     def left_values(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array) -> sparse.csr_array:
-        """Walks from the new nodes to the known ones."""
+        """Return the values of walks from the new nodes to the known ones."""
         if self.direction == "last":
             start = self._visits(self.near_.P, self.near_.starts(_undirected(out_edges, in_edges)))
             return self._transformed(canonical(start @ self.last_ + self.restart / 2 * Walk.on(out_edges).P))
         return self._new(out_edges, in_edges, self.outward_, self.backward_)
 
     def right_values(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array) -> sparse.csr_array:
-        """Walks from the known nodes to the new ones."""
+        """Return the values of walks from the known nodes to the new ones."""
         if self.direction == "last":
             back = by_rows(self.near_.P.T)
             reached = self._visits(back, self.near_.ends(_undirected(out_edges, in_edges)))
@@ -169,7 +170,7 @@ class Diffusion(MatrixKernel):
         return self._new(in_edges, out_edges, self.backward_, self.outward_)
 
     def _learn_last(self, A: sparse.csr_array) -> None:
-        """Walk on A + A', and let the last step alone go along the edges."""
+        """Follow walks on A + A' whose last step alone respects the direction of edges."""
         self.near_, self.following_, self.last_ = Walk.on(_undirected(A, A.T)), Walk.on(A), last_step(A)
         if self._is_dense(A):
             self.threshold_, self.cutoff_ = float(self.threshold), EXACT
@@ -179,7 +180,7 @@ class Diffusion(MatrixKernel):
         self.matrix_ = self._transformed(canonical(self._visits(self.near_.P, self.near_.P, self.last_)))
 
     def _is_dense(self, A: sparse.csr_array) -> bool:
-        """Whether solving for all values is the cheaper way."""
+        """Whether a dense solve fits the budget and is cheaper than following walks."""
         n = A.shape[0]
         if n > MOST_DENSE or COPIES * n**2 * A.dtype.itemsize > budget_bytes(self.memory_budget):
             return False
@@ -188,7 +189,7 @@ class Diffusion(MatrixKernel):
         return self._expected_entries(self.near_, float(self.threshold)) > FULL * n**2
 
     def _new(self, edges: sparse.csr_array, others: sparse.csr_array, ahead: Walk | None, behind: Walk | None) -> Array:
-        """Walks ``ahead`` that start in the new nodes, and walks ``behind`` that end there."""
+        """Merge the walks ``ahead`` that start in the new nodes and the walks ``behind`` that end there."""
         _check_positive(edges)
         _check_positive(others)
         if self.direction == "undirected":
@@ -205,18 +206,18 @@ class Diffusion(MatrixKernel):
         return expected_entries(walk.P, restart=self.restart, threshold=threshold, faint=self._faint(threshold))
 
     def _faint(self, threshold: float) -> float:
-        """The chance that a step must reach somewhere to be taken; zero takes every step."""
+        """Probability that a step must bring to at least one node, else it is skipped; zero skips none."""
         return FAINT * threshold if self.direction == "last" else 0.0
 
     def _merged(self, first: sparse.csr_array | None, last: sparse.csr_array | None) -> sparse.csr_array:
-        """The mean of what is there, transformed."""
+        """Average the matrices that are not None, and transform."""
         there = [K for K in (first, last) if K is not None]
         K = canonical(sum(there[1:], there[0]))
         K.data /= len(there)
         return self._transformed(K)
 
     def _transformed(self, K: Array) -> Array:
-        values = np.maximum(K.data if sparse.issparse(K) else K, 0)  # rounding of what vanishes
+        values = np.maximum(K.data if sparse.issparse(K) else K, 0)  # rounding errors of zeros may be negative
         if self.transform == "log":
             values = np.log(np.maximum(values / K.dtype.type(self.threshold_), 1))
         elif self.transform == "root":
@@ -228,7 +229,7 @@ class Diffusion(MatrixKernel):
         return K
 
     def _affordable_threshold(self, walks: list[Walk]) -> float:
-        """The threshold, raised until the matrix fits the budget."""
+        """Raise the threshold until the matrix fits the budget, with a warning if it had to be raised."""
         budget, threshold = budget_bytes(self.memory_budget), float(self.threshold)
         size = COPIES * (walks[0].P.dtype.itemsize + np.dtype(np.int32).itemsize)
         while True:
@@ -251,7 +252,7 @@ class Diffusion(MatrixKernel):
 
 
 def _undirected(A: sparse.csr_array, others: sparse.csr_array) -> sparse.csr_array:
-    """The mean of edges of both directions, which walks cannot tell from their sum, and which does not overflow."""
+    """Average the edges of both directions: walks on it are those on the sum, and it does not overflow."""
     _check_positive(A)
     _check_positive(others)
     return canonical(sparse.csr_array(0.5 * A + 0.5 * others))

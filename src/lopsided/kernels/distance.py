@@ -1,4 +1,4 @@
-"""Kernels of the 1-norm distance: Laplacian and truncated 1-norm."""
+"""Kernels of the 1-norm (Manhattan) distance: Laplacian and truncated 1-norm."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ class Laplacian(Kernel):
     Parameters
     ----------
     bandwidth : float or None, default=None
-        scikit-learn's gamma is 1 / bandwidth. None is width x standard deviation of the data, learned at fit and
-        kept in ``bandwidth_``.
+        scikit-learn's gamma is 1 / bandwidth. None means width x standard deviation of the data, learned by ``fit``
+        and stored in ``bandwidth_``.
 
     Attributes
     ----------
     bandwidth_ : float
-        The bandwidth that was taken.
+        The bandwidth, given or learned.
 
     Notes
     -----
-    Cost: O(n m width), pair by pair and not as a matrix product; O(n m) times the entries of two rows if sparse.
+    Cost: O(n m width), not a matrix product; for sparse data O(n m) times the stored entries of two rows.
 
     Examples
     --------
@@ -47,14 +47,14 @@ class Laplacian(Kernel):
         self.bandwidth = bandwidth
 
     def fit(self, X: Array, Z: Array) -> Self:
-        """Learn the bandwidth if it was left open."""
+        """Learn the bandwidth if it is None."""
         super().fit(X, Z)
         self.bandwidth_ = manhattan_bandwidth(X, Z) if self.bandwidth is None else float(self.bandwidth)
         return self
 
     @property
     def symmetric(self) -> bool:
-        """True, as distances are."""
+        """True, since distances are symmetric."""
         return True
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
@@ -65,21 +65,21 @@ class Laplacian(Kernel):
 
 
 class TL1(Kernel):
-    """The truncated 1-norm kernel, k(x, z) = max(radius - |x - z|_1, 0); indefinite.
+    """The truncated 1-norm kernel, k(x, z) = max(radius - |x - z|_1, 0), which is indefinite.
 
     Parameters
     ----------
     radius : float or None, default=None
-        The papers' rho. None is 0.7 x width, their choice for data scaled to [0, 1], kept in ``radius_``.
+        The papers' rho. None means 0.7 x width, their choice for data scaled to [0, 1], stored in ``radius_``.
 
     Attributes
     ----------
     radius_ : float
-        The radius that was taken.
+        The radius, given or derived from the width.
 
     Notes
     -----
-    Cost: O(n m width), pair by pair and not as a matrix product; O(n m) times the entries of two rows if sparse.
+    Cost: O(n m width), not a matrix product; for sparse data O(n m) times the stored entries of two rows.
 
     Examples
     --------
@@ -94,14 +94,14 @@ class TL1(Kernel):
         self.radius = radius
 
     def fit(self, X: Array, Z: Array) -> Self:
-        """Learn the radius if it was left open."""
+        """Set the radius from the width of the data if it is None."""
         super().fit(X, Z)
         self.radius_ = 0.7 * X.shape[1] if self.radius is None else float(self.radius)
         return self
 
     @property
     def symmetric(self) -> bool:
-        """True, as distances are."""
+        """True, since distances are symmetric."""
         return True
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
@@ -112,9 +112,9 @@ class TL1(Kernel):
 
 
 def _manhattan(X: Array, Z: Array) -> np.ndarray:
-    """|x - z|_1 for all pairs, in the type of the data; sparse sides are compared as they are."""
+    """Return |x - z|_1 for all pairs, in the dtype of the data; sparse points are not made dense."""
     if sparse.issparse(X) or sparse.issparse(Z):
-        D = manhattan_distances(*(sparse.csr_matrix(side, copy=True) for side in (X, Z)))  # it sorts in place
+        D = manhattan_distances(*(sparse.csr_matrix(side, copy=True) for side in (X, Z)))  # sorted in place
     else:
         D = cdist(X, Z, metric="cityblock")
     return D.astype(X.dtype, copy=False)

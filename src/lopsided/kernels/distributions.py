@@ -1,4 +1,4 @@
-"""Distributions as rows of an array, and the Kullback-Leibler divergences between them."""
+"""Families of distributions stored as rows of an array, and Kullback-Leibler divergences between them."""
 
 from __future__ import annotations
 
@@ -11,47 +11,47 @@ from .._parallel import slices_of
 from .bandwidth import LOST
 from .points import Array, dense
 
-TOLERANCE = 1e-5  # how far a sum of probabilities may be from one; a row normalised in single precision is well within
-LEAST = 2**12  # in units of the smallest normal number: smaller probabilities count as zero, so that MOST holds
-MOST = 2**10  # of a divergence: no finite one of discrete distributions is larger, as -log(LEAST tiny) is not
-DENSITIES = 1 << 20  # logarithms of densities that are held at once
+TOLERANCE = 1e-5  # allowed deviation of a sum of probabilities from one; rows normalised in float32 are well within
+LEAST = 2**12  # in units of the smallest normal number: smaller probabilities count as zero, so that MOST is a bound
+MOST = 2**10  # bound on finite divergences of discrete distributions: -log(LEAST tiny) is smaller
+DENSITIES = 1 << 20  # log densities held in memory at once
 
 
 class Family(ABC):
-    """Distributions of one kind. Work for one side is done in ``left`` and ``right``, for pairs in ``divergences``."""
+    """A family of distributions: ``left`` and ``right`` prepare each side, ``divergences`` compares all pairs."""
 
     left_is_cheap = True
 
     @abstractmethod
     def left(self, X: Array) -> np.ndarray:
-        """What is needed of the distributions P, row by row."""
+        """Prepare the distributions P for ``divergences``, row by row."""
 
     @abstractmethod
     def right(self, Z: Array) -> np.ndarray:
-        """What is needed of the distributions Q, row by row."""
+        """Prepare the distributions Q for ``divergences``, row by row."""
 
     def divergences(self, L: np.ndarray, R: np.ndarray) -> np.ndarray:
-        """KL(P_i || Q_j) for all pairs, as a new array; what rounding puts below zero is zero."""
+        """Return KL(P_i || Q_j) for all pairs, as a new array; negative rounding errors are set to zero."""
         D = L @ R.T
         return np.maximum(D, 0, out=D)
 
 
 class Discrete(Family):
-    """Rows are probabilities. KL = sum p log p - sum p log q: one matrix product, [-p, sum p log p] . [log q, 1]."""
+    """Rows of probabilities. KL = sum p log p - sum p log q is one matrix product, [-p, sum p log p] . [log q, 1]."""
 
     def left(self, X: Array) -> np.ndarray:
-        """The rows [-p, sum p log p]."""
+        """Return the rows [-p, sum p log p]."""
         P = self._checked(X, "X")
         return np.hstack([-P, xlogy(P, P).sum(axis=1, keepdims=True)])
 
     def right(self, Z: Array) -> np.ndarray:
-        """The rows [log q, 1]; log 0 is a number so negative that with any p > 0 the divergence exceeds MOST."""
+        """Return the rows [log q, 1]; log 0 becomes so large a negative number that any p > 0 gives KL > MOST."""
         Q = self._checked(Z, "Z")
         logs = np.log(Q, out=np.full_like(Q, -np.finfo(Q.dtype).max / 4), where=Q > 0)
         return np.hstack([logs, np.ones_like(Q[:, :1])])
 
     def divergences(self, L: np.ndarray, R: np.ndarray) -> np.ndarray:
-        """Infinite where p > 0 meets q = 0."""
+        """Return KL(P_i || Q_j) for all pairs, infinite where q = 0 and p > 0."""
         D = super().divergences(L, R)
         D[D > MOST] = np.inf
         return D
@@ -64,10 +64,10 @@ class Discrete(Family):
 
 
 class Gaussian(Family):
-    """Rows are [mean, variances], each of length d.
+    """Gaussians with diagonal covariance, as rows [mean, variances], each of length d.
 
-    2 KL = sum (v + (m - m')^2) / v' + log v' - log v - 1: one matrix product of width 2 d + 2. It loses its digits for
-    pairs that are near to each other and far from the rest; these are found from differences instead.
+    2 KL = sum (v + (m - m')^2) / v' + log v' - log v - 1 is one matrix product of width 2 d + 2. Its terms cancel for
+    pairs that are close to each other and far from the other points; those are computed from differences instead.
     """
 
     def __init__(self, Z: Array) -> None:
@@ -78,29 +78,29 @@ class Gaussian(Family):
             )
         m, v = self._split(dense(Z))
         self.d = m.shape[1]
-        self.origin = np.median(m, axis=0)  # a few outliers do not move it
+        self.origin = np.median(m, axis=0)  # robust to a few outliers
         check_variances(v, "Z")
 
     def left(self, X: Array) -> np.ndarray:
-        """The rows [v + m^2, m, sum -log v - 1, 1], and v."""
+        """Return the rows [v + m^2, m, sum -log v - 1, 1], followed by v."""
         m, v = self._checked(X, "X")
         return np.hstack([v + m**2, m, -(np.log(v) + 1).sum(axis=1, keepdims=True), np.ones_like(m[:, :1]), v])
 
     def right(self, Z: Array) -> np.ndarray:
-        """Half of the rows [1 / v, -2 m / v, 1, sum m^2 / v + log v], and m and v."""
+        """Return half of the rows [1 / v, -2 m / v, 1, sum m^2 / v + log v], followed by m and v."""
         m, v = self._checked(Z, "Z")
         own = (m**2 / v + np.log(v)).sum(axis=1, keepdims=True)
         return np.hstack([np.hstack([1 / v, -2 * m / v, np.ones_like(own), own]) / 2, m, v])
 
     def divergences(self, L: np.ndarray, R: np.ndarray) -> np.ndarray:
-        """A matrix product, and differences where its terms cancel. Cost O(n m d)."""
+        """Use a matrix product, and differences where its terms cancel. Cost O(n m d)."""
         d, width, eps = self.d, 2 * self.d + 2, np.finfo(L.dtype).eps
         D = super().divergences(L[:, :width], R[:, :width])
         squares, inverses, own = L[:, :d], R[:, :d], (R[:, -2 * d : -d] ** 2 / R[:, -d:]).sum(axis=1) / 2
         if eps * (squares.max(axis=0) @ inverses.max(axis=0) + own.max()) <= LOST:
             return D
         kept = eps * (squares @ inverses.T + own) <= LOST * (1 + D)
-        i, j = np.nonzero(~kept)  # where terms overflow, too
+        i, j = np.nonzero(~kept)  # includes pairs whose terms overflow
         for part in slices_of(len(i), DENSITIES // d):
             m, v, n, w = L[i[part], d : 2 * d], L[i[part], -d:], R[j[part], -2 * d : -d], R[j[part], -d:]
             found = ((v + (m - n) ** 2) / w - np.log(v / w) - 1).sum(axis=1) / 2
@@ -108,7 +108,7 @@ class Gaussian(Family):
         return D
 
     def _checked(self, X: Array, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """Means, measured from their middle, and variances: far from it m^2 + m'^2 - 2 m m' would cancel."""
+        """Return variances, and means shifted by their median: far from zero m^2 + m'^2 - 2 m m' would cancel."""
         m, v = self._split(dense(X))
         check_variances(v, name)
         return m - self.origin.astype(m.dtype), v
@@ -120,11 +120,11 @@ class Gaussian(Family):
 
 
 class Mixture(Family):
-    """Rows are [weights, means, variances] of k diagonal Gaussians: k, then k d, then k d numbers.
+    """Mixtures of k diagonal Gaussians, as rows [weights, means, variances] of k, k d and k d numbers.
 
-    KL = sum_c w_c E log p(m_c + sqrt(v_c) e) / q(m_c + sqrt(v_c) e) over standard normal e, estimated from draws that
-    are the same for every component of every mixture: the estimate depends on the two mixtures alone and is smooth in
-    them. The draws have mean 0 and variance 1 exactly, so that it is exact between single Gaussians.
+    KL = sum_c w_c E log p(m_c + sqrt(v_c) e) / q(m_c + sqrt(v_c) e) over standard normal e is estimated by Monte Carlo
+    with the same draws for every component of every mixture, so that the estimate depends on the two mixtures alone and
+    is smooth in them. The draws are scaled to mean 0 and variance 1, which makes it exact between single Gaussians.
     """
 
     left_is_cheap = False
@@ -146,7 +146,7 @@ class Mixture(Family):
         _check_resolution(m - self.origin, v)
 
     def left(self, X: Array) -> np.ndarray:
-        """The rows [mixture, E log p]. Cost O(n k^2 d draws)."""
+        """Return the rows [mixture, E log p]. Cost O(n k^2 d draws)."""
         X = dense(X)
         R = self._log_density(X, "X")
         own = np.empty((len(X), 1), dtype=X.dtype)
@@ -158,11 +158,11 @@ class Mixture(Family):
         return np.hstack([X, own])
 
     def right(self, Z: Array) -> np.ndarray:
-        """For each component the coefficients of log w N(x) in x^2, x and 1, side by side."""
+        """Return the coefficients of log w N(x) in x^2, x and 1 of all components, side by side."""
         return self._log_density(dense(Z), "Z")
 
     def divergences(self, L: np.ndarray, R: np.ndarray) -> np.ndarray:
-        """E log p - E log q or zero, a matrix product for each component of q. Cost O(n m k^2 d draws)."""
+        """Return max(E log p - E log q, 0), from one matrix product per component of q. Cost O(n m k^2 d draws)."""
         coefficients = R.reshape(len(R), self.k, -1).transpose(1, 2, 0)
         D = np.empty((len(L), len(R)), dtype=L.dtype)
         for rows in slices_of(len(L), DENSITIES // (self.k**2 * len(self.draws) * len(R))):
@@ -174,7 +174,7 @@ class Mixture(Family):
         return np.maximum(D, 0, out=D)
 
     def _split(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Weights (n, k), means (n, k, d) and variances (n, k, d)."""
+        """Return weights (n, k), means (n, k, d) and variances (n, k, d)."""
         w, m, v = np.split(X, [self.k, self.k * (1 + self.d)], axis=1)
         return w, m.reshape(-1, self.k, self.d), v.reshape(-1, self.k, self.d)
 
@@ -185,31 +185,31 @@ class Mixture(Family):
         return log_densities(w, m - self.origin.astype(X.dtype), v).reshape(len(X), -1)
 
     def _points(self, X: np.ndarray) -> np.ndarray:
-        """The rows [x^2, x, 1] at the draws of every component, shape (n, k draws, 2 d + 1)."""
+        """Return the rows [x^2, x, 1] at the draws of every component, shape (n, k draws, 2 d + 1)."""
         _, m, v = self._split(X)
         m = m - self.origin.astype(X.dtype)
         x = m[:, :, None] + np.sqrt(v)[:, :, None] * self.draws.astype(X.dtype)
         return monomials(x.reshape(len(X), -1, self.d))
 
     def _shares(self, X: np.ndarray) -> np.ndarray:
-        """The weight of every draw in an expectation, shape (n, k draws)."""
+        """Return the weight of every draw in an expectation, shape (n, k draws)."""
         return np.repeat(X[:, : self.k] / len(self.draws), len(self.draws), axis=1)
 
 
 def log_densities(w: np.ndarray, m: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """The coefficients of log w N(x; m, v) + d/2 log(2 pi) in ``monomials(x)``: (..., k, 2 d + 1)."""
-    with np.errstate(divide="ignore"):  # a component without weight has no density anywhere
+    """Return the coefficients of log w N(x; m, v) + d/2 log(2 pi) in ``monomials(x)``, shape (..., k, 2 d + 1)."""
+    with np.errstate(divide="ignore"):  # log 0 = -inf is right for a component of weight zero
         constant = np.log(w) - (m**2 / v + np.log(v)).sum(axis=-1) / 2
     return np.concatenate([-0.5 / v, m / v, constant[..., None]], axis=-1)
 
 
 def monomials(x: np.ndarray) -> np.ndarray:
-    """The rows [x^2, x, 1]: (..., 2 d + 1)."""
+    """Return the rows [x^2, x, 1], shape (..., 2 d + 1)."""
     return np.concatenate([x**2, x, np.ones_like(x[..., :1])], axis=-1)
 
 
 def check_probabilities(P: np.ndarray, name: str, what: str = "probabilities") -> None:
-    """Refuse rows that are negative somewhere or do not sum to one."""
+    """Raise ValueError if a row has a negative entry or does not sum to one."""
     if P.min() < 0:
         i, j = divmod(int(P.argmin()), P.shape[1])
         raise ValueError(
@@ -226,7 +226,7 @@ def check_probabilities(P: np.ndarray, name: str, what: str = "probabilities") -
 
 
 def check_variances(v: np.ndarray, name: str) -> None:
-    """Refuse variances that are not positive normal numbers."""
+    """Raise ValueError if a variance is not a positive normal number."""
     least = np.finfo(v.dtype).tiny
     if v.min() < least:
         i, j = divmod(int(v.argmin()), v.shape[1])
@@ -237,7 +237,7 @@ def check_variances(v: np.ndarray, name: str) -> None:
 
 
 def log_sum_exp(E: np.ndarray) -> np.ndarray:
-    """Logarithm of the summed exponentials over the first axis; overwrites E."""
+    """Return the log-sum-exp over the first axis; overwrites E."""
     peak = E.max(axis=0)
     E -= peak
     np.exp(E, out=E)
@@ -245,7 +245,7 @@ def log_sum_exp(E: np.ndarray) -> np.ndarray:
 
 
 def _check_resolution(m: np.ndarray, v: np.ndarray) -> None:
-    """Refuse components so narrow and far apart that (m - m')^2 / v is lost in the rounding of m^2 / v."""
+    """Raise ValueError if components are so narrow and far apart that rounding of m^2 / v drowns (m - m')^2 / v."""
     typical = float(np.median((m**2 / v).sum(axis=-1)))
     lost = np.finfo(m.dtype).eps * typical
     if lost > LOST:

@@ -1,4 +1,4 @@
-"""The Kullback-Leibler kernel: how well one distribution stands for another."""
+"""The Kullback-Leibler kernel between probability distributions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .base import Kernel
 from .distributions import Discrete, Family, Gaussian, Mixture
 from .points import Array, check_sides, dense
 
-SAMPLE = 256  # points of each side from which the typical divergence is learned
+SAMPLE = 256  # points of each side, at most, from which the median divergence is learned
 
 
 def _mixture(kernel: KullbackLeibler, Z: Array) -> Mixture:
@@ -33,10 +33,10 @@ FAMILIES: dict[str, Callable[[KullbackLeibler, Array], Family]] = {
 class KullbackLeibler(Kernel):
     """The Kullback-Leibler kernel, k(P, Q) = exp(-a KL(P || Q)) with KL(P || Q) the integral of P log(P / Q).
 
-    A distribution is a row of numbers, so that sets of them can be sliced, stacked and cross-validated:
+    A distribution is a row of numbers, so that sets of distributions can be sliced, stacked and cross-validated:
 
-    - "discrete": probabilities, which sum to one. Where q = 0 and p > 0 the divergence is infinite and k is zero; add
-      a little to every entry and normalise if that is not wanted.
+    - "discrete": probabilities that sum to one. Where q = 0 and p > 0 the divergence is infinite and k is zero; to
+      avoid that, add a small constant to every entry and normalise the rows.
     - "gaussian": d means, then d variances.
     - "mixture": n_components weights, then the means of each component, then its variances (diagonal), that is
       ``np.hstack([g.weights_, g.means_.ravel(), g.covariances_.ravel()])`` of a scikit-learn ``GaussianMixture`` with
@@ -45,30 +45,30 @@ class KullbackLeibler(Kernel):
     Parameters
     ----------
     a : float or None, default=None
-        Rate of decay, positive. None is 1 / (median divergence), learned at fit from at most 256 points of each side
-        and kept in ``a_``.
+        Rate of decay, positive. None means 1 / (median divergence), learned by ``fit`` from at most 256 points of each
+        side and stored in ``a_``.
     distribution : {"discrete", "gaussian", "mixture"}, default="discrete"
-        What a row means.
+        The family of distributions that rows encode.
     n_components : int, default=1
-        Components of each mixture.
+        Number of components of each mixture.
     n_draws : int, default=16
-        Draws from each component, at least two. Divergences of mixtures have no closed form; theirs is the mean over
-        n_components x n_draws points of P.
+        Number of draws from each component, at least two. Divergences of mixtures have no closed form and are
+        estimated by a weighted mean over n_components x n_draws points drawn from P.
     random_state : int, RandomState instance or None, default=0
-        Seeds the draws, which are fixed at fit and common to all mixtures; None is a fixed seed.
+        Seed of the draws, which are fixed by ``fit`` and common to all mixtures; None means a fixed seed.
 
     Attributes
     ----------
     a_ : float
-        The rate that was taken.
+        The rate of decay, given or learned.
     family_ : Family
-        How the distributions are compared, with the draws for mixtures.
+        The family that computes the divergences; for mixtures it holds the draws.
 
     Notes
     -----
     Cost: O(n m width) for discrete distributions and Gaussians, as one matrix product; O(n m n_components^2 n_draws d)
-    for mixtures, as matrix products in batches. An estimate below zero, as chance makes it where two mixtures nearly
-    agree, is set to zero. Sparse rows are made dense.
+    for mixtures, as matrix products in batches. Negative estimates, which occur by chance between nearly equal
+    mixtures, are set to zero. Sparse rows are made dense.
 
     References
     ----------
@@ -111,14 +111,14 @@ class KullbackLeibler(Kernel):
         self.random_state = random_state
 
     def fit(self, X: Array, Z: Array) -> Self:
-        """Fix the draws, and learn the rate if it was left open."""
+        """Fix the draws, and learn the rate if ``a`` is None."""
         super().fit(X, Z)
         self.family_ = FAMILIES[self.distribution](self, Z)
         self.a_ = self._typical_rate(X, Z) if self.a is None else float(self.a)
         return self
 
     def divergences(self, X: Array, Z: Array) -> np.ndarray:
-        """Return KL(P_i || Q_j) for all pairs, as (n, m); they do not depend on a."""
+        """Return KL(P_i || Q_j) for all pairs, shape (n, m), independent of ``a``."""
         X, Z = check_sides(X, Z)
         kernel = self if hasattr(self, "widths_") else clone(self).set_params(a=1.0).fit(X, Z)
         kernel.check_widths(X, Z)
@@ -126,25 +126,25 @@ class KullbackLeibler(Kernel):
 
     @property
     def left_is_cheap(self) -> bool:
-        """False for mixtures, whose entropy is a mean over draws."""
+        """False for mixtures, whose entropy is estimated by a mean over draws."""
         return self.family_.left_is_cheap
 
     def left(self, X: Array) -> np.ndarray:
-        """What the divergence needs of P."""
+        """Prepare the distributions P."""
         return self.family_.left(X)
 
     def right(self, Z: Array) -> np.ndarray:
-        """What the divergence needs of Q."""
+        """Prepare the distributions Q."""
         return self.family_.right(Z)
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Return exp(-a KL) for all pairs."""
-        D = self.family_.divergences(dense(L), dense(R))  # in a sum with sparse sides they are sparse again
+        D = self.family_.divergences(dense(L), dense(R))  # sparse if this kernel is part of a sum with sparse sides
         D *= -self.a_
         return np.exp(D, out=D)
 
     def _typical_rate(self, X: Array, Z: Array) -> float:
-        """1 / median divergence of rows spread over both sides; one if they are all alike or all infinitely apart."""
+        """Return 1 / median of the finite, nonzero divergences between evenly spaced rows; one if there are none."""
         X, Z = (side[:: -(-side.shape[0] // SAMPLE)] for side in (X, Z))
         D = self.family_.divergences(self.left(X), self.right(Z))
         D = D[np.isfinite(D) & (np.sqrt(np.finfo(D.dtype).eps) < D)]

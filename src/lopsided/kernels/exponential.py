@@ -1,4 +1,4 @@
-"""Kernels that are the exponential of something bilinear: Exponential and RBF."""
+"""Kernels that are the exponential of a matrix product: Exponential and RBF."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from .csr import per_entry
 from .points import Array
 from .structure import SparseKernel, Structure, lifted, product, squared_norms
 
-STEEPEST = 5.0  # exponent at x.z = unit up to which a linear term pays: elsewhere the sparse part undoes it, at a loss
+STEEPEST = 5.0  # largest exponent at x.z = unit for a linear term; above it the sparse part would cancel the term
 
 
 class ExponentialKernel(SparseKernel):
-    """k(x, z) = exp(rate x.z + alpha(x) + beta(z)).
+    """Base class of the kernels k(x, z) = exp(rate x.z + alpha(x) + beta(z)).
 
-    Dense: one matrix product [x, alpha, 1] . [rate z, 1, beta] and one exponential in place. Sparse: outside the
-    pattern of X Z^T the matrix is exp(alpha) exp(beta)^T, of rank one.
+    On dense data the values take one matrix product [x, alpha, 1] . [rate z, 1, beta] and one exponential in place. On
+    sparse data the matrix equals exp(alpha) exp(beta)^T, of rank one, outside the sparsity pattern of X Z^T.
     """
 
     @property
     def symmetric(self) -> bool:
-        """True: x.z is symmetric, and so is what is added to it."""
+        """True, since x.z is symmetric and alpha and beta are the same function."""
         return True
 
     @property
     def commutes(self) -> bool:
-        """True: pairs are functions of l.r."""
+        """True, since ``pairs`` is a function of l.r."""
         return True
 
     @property
@@ -43,22 +43,22 @@ class ExponentialKernel(SparseKernel):
 
     @abstractmethod
     def left_exponents(self, X: Array) -> np.ndarray:
-        """Alpha of every left point, after ``moved``."""
+        """Return alpha for every left point, in the coordinates of ``moved``."""
 
     @abstractmethod
     def right_exponents(self, Z: Array) -> np.ndarray:
-        """Beta of every right point, after ``moved``."""
+        """Return beta for every right point, in the coordinates of ``moved``."""
 
     def moved(self, X: Array) -> Array:
-        """The points in coordinates that lose the least to rounding."""
+        """Return the points in coordinates that reduce rounding errors."""
         return X
 
     def left(self, X: Array) -> Array:
-        """The rows [x, alpha, 1]."""
+        """Return the rows [x, alpha, 1]."""
         return lifted(X, self.moved, lambda X: (self.left_exponents(X), 1))
 
     def right(self, Z: Array) -> Array:
-        """The rows [rate z, 1, beta]."""
+        """Return the rows [rate z, 1, beta]."""
         return lifted(Z, self.moved, lambda Z: (1, self.right_exponents(Z)), scale=self.rate)
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
@@ -67,12 +67,12 @@ class ExponentialKernel(SparseKernel):
         return np.exp(E, out=E)
 
     def structure(self, Z: sparse.csr_array) -> Structure:
-        """On sparse data K = exp(alpha) exp(beta)^T + sparse."""
+        """Return the expansion on sparse data, K = exp(alpha) exp(beta)^T + sparse."""
         return ExponentialStructure(self, Z)
 
 
 class ExponentialStructure:
-    """How such a kernel is expanded on sparse points; see :class:`~lopsided.kernels.structure.Structure`."""
+    """Expansion of an exponential kernel on sparse data, a :class:`~lopsided.kernels.structure.Structure`."""
 
     level = 1.0
 
@@ -82,16 +82,16 @@ class ExponentialStructure:
         self.right = np.exp(self.beta)[:, None]
 
     def slope(self, unit: float) -> float | None:
-        """The slope of the chord of exp(rate p) from p = 0 to p = unit; None where it would cost digits."""
+        """Return the slope of the chord of exp(rate p) from p = 0 to p = unit, or None if it would lose accuracy."""
         step = self.kernel.rate * unit
         return float(np.expm1(step)) / unit if step < STEEPEST else None
 
     def left_exponents(self, X: Array, P: sparse.csr_array, slope: float) -> np.ndarray:
-        """alpha(x) of the rows; kernels that are normalised find it from the products P with the right points."""
+        """Return alpha(x) of the rows; normalised kernels compute it from the products P with the right points."""
         return self.kernel.left_exponents(X)
 
     def expand(self, X: Array, P: sparse.csr_array, slope: float) -> tuple[np.ndarray, np.ndarray]:
-        """exp(alpha) of the rows, and the kernel's values at the entries of P."""
+        """Return exp(alpha) of the rows, and the kernel values at the entries of P."""
         alpha = self.left_exponents(X, P, slope)
         E = self.kernel.rate * P.data
         E += self.beta[P.indices]
@@ -105,7 +105,7 @@ class Exponential(ExponentialKernel):
     Parameters
     ----------
     eta : float, default=1.0
-        Of either sign.
+        Factor of the inner product, of either sign.
 
     Notes
     -----
@@ -125,19 +125,19 @@ class Exponential(ExponentialKernel):
 
     @property
     def rate(self) -> float:
-        """Eta."""
+        """The parameter eta."""
         return float(self.eta)
 
     def left_exponents(self, X: Array) -> np.ndarray:
-        """Zero."""
+        """Return zeros."""
         return np.zeros(X.shape[0], dtype=X.dtype)
 
     def right_exponents(self, Z: Array) -> np.ndarray:
-        """Zero."""
+        """Return zeros."""
         return np.zeros(Z.shape[0], dtype=Z.dtype)
 
     def differentiate(self, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, PullBack]:
-        """The values, and W -> eta (W * K)^T X."""
+        """Return the values and the pull-back W -> eta (W * K)^T X."""
         K = self.pairs(self.left(X), self.right(Z))
         return K, lambda W: self.rate * ((W * K).T @ X)
 
@@ -145,22 +145,22 @@ class Exponential(ExponentialKernel):
 class RBF(ExponentialKernel):
     """The Gaussian kernel, k(x, z) = exp(-|x - z|^2 / bandwidth^2).
 
-    k(x, z) = k(z, x), but the matrix of k(row i, column j) of a table is not symmetric: row i and column i differ.
+    The kernel itself is symmetric. The matrix k(row i, column j) of a table is not, because row i and column i differ.
 
     Parameters
     ----------
     bandwidth : float or None, default=None
-        The papers' gamma or sigma; scikit-learn's gamma is 1 / bandwidth^2. None is sqrt(width x variance), learned at
-        fit and kept in ``bandwidth_``. The variance is that of all entries; left and right points weigh one half each,
-        however many they are.
+        The papers' gamma or sigma; scikit-learn's gamma is 1 / bandwidth^2. None means sqrt(width x variance), learned
+        by ``fit`` and stored in ``bandwidth_``. The variance is that of all entries, where left and right points have
+        weight one half each, whatever their numbers.
 
     Attributes
     ----------
     bandwidth_ : float
-        The bandwidth that was taken.
+        The bandwidth, given or learned.
     origin_ : array of shape (width,) or None
-        Where distances are measured from: the mean of some right points, near which least is lost to rounding. None
-        for sparse points, which would not stay sparse.
+        Vector subtracted from all points to reduce rounding errors: the mean of a sample of right points. None for
+        sparse data, which would not stay sparse.
 
     Notes
     -----
@@ -179,7 +179,7 @@ class RBF(ExponentialKernel):
         self.bandwidth = bandwidth
 
     def fit(self, X: Array, Z: Array) -> Self:
-        """Learn the bandwidth if it was left open, and where the data are."""
+        """Learn the origin, and the bandwidth if it is None."""
         super().fit(X, Z)
         self.bandwidth_ = euclidean_bandwidth(X, Z) if self.bandwidth is None else float(self.bandwidth)
         if self.rate > np.finfo(X.dtype).max:
@@ -194,26 +194,26 @@ class RBF(ExponentialKernel):
     @property
     def rate(self) -> float:
         """2 / bandwidth^2."""
-        return 2.0 / self.bandwidth_ / self.bandwidth_  # a square may overflow
+        return 2.0 / self.bandwidth_ / self.bandwidth_  # bandwidth_**2 may overflow
 
     def left_exponents(self, X: Array) -> np.ndarray:
-        """-|x|^2 / bandwidth^2."""
+        """Return -|x|^2 / bandwidth^2."""
         return -self.rate / 2 * squared_norms(X)
 
     def right_exponents(self, Z: Array) -> np.ndarray:
-        """-|z|^2 / bandwidth^2."""
+        """Return -|z|^2 / bandwidth^2."""
         return -self.rate / 2 * squared_norms(Z)
 
     def moved(self, X: Array) -> Array:
-        """Measured from ``origin_``: distances stay the same, and |x|^2 + |z|^2 - 2 x.z cancels less."""
+        """Subtract ``origin_``: distances stay the same, and |x|^2 + |z|^2 - 2 x.z cancels less."""
         return X if self.origin_ is None else X - self.origin_.astype(X.dtype)
 
     def differentiate(self, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, PullBack]:
-        """The values, and W -> 2 / bandwidth^2 ((W * K)^T X - diag(column sums of W * K) Z)."""
+        """Return the values and the pull-back W -> 2 / bandwidth^2 ((W * K)^T X - diag(column sums of W * K) Z)."""
         K = self.pairs(self.left(X), self.right(Z))
         near, far = self.moved(X), self.moved(Z)
         return K, lambda W: self._pulled(W * K, near, far)
 
     def _pulled(self, of_exponents: np.ndarray, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
-        """The pull-back through -|x - z|^2 / bandwidth^2."""
+        """Pull derivatives by the exponents -|x - z|^2 / bandwidth^2 back to Z."""
         return self.rate * (of_exponents.T @ X - of_exponents.sum(axis=0)[:, None] * Z)

@@ -1,4 +1,4 @@
-"""Kernels of the inner product alone: k(x, z) = h(x.z)."""
+"""Kernels that are functions of the inner product, k(x, z) = h(x.z)."""
 
 from __future__ import annotations
 
@@ -16,43 +16,43 @@ from .structure import SparseKernel, Structure, product
 
 
 class InnerProductKernel(SparseKernel):
-    """k(x, z) = h(x.z): one matrix product, then h in place."""
+    """Base class of the kernels k(x, z) = h(x.z): one matrix product, then h elementwise."""
 
     @property
     def symmetric(self) -> bool:
-        """True, as x.z is."""
+        """True, since x.z is symmetric."""
         return True
 
     @property
     def commutes(self) -> bool:
-        """True: pairs are functions of l.r."""
+        """True, since ``pairs`` is a function of l.r."""
         return True
 
     @abstractmethod
     def profile(self, P: np.ndarray) -> np.ndarray:
-        """Return h of every entry; may overwrite P."""
+        """Return h of every entry of P; may overwrite P."""
 
     @abstractmethod
     def derivative(self, P: np.ndarray) -> np.ndarray:
-        """Return h' of every entry, or a number if it is the same for all."""
+        """Return h' of every entry of P, or a zero-dimensional array if h' is constant."""
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Return h(x.z) for all pairs."""
         return self.profile(product(L, R))
 
     def differentiate(self, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, PullBack]:
-        """The values, and W -> (W * h'(X Z^T))^T X."""
+        """Return the values and the pull-back W -> (W * h'(X Z^T))^T X."""
         P = product(X, Z)
         slopes = self.derivative(P)
         return self.profile(P), lambda W: (W * slopes).T @ X
 
     def structure(self, Z: sparse.csr_array) -> Structure:
-        """On sparse data K = h(0) + sparse."""
+        """Return the expansion on sparse data, K = h(0) + sparse."""
         return _InnerStructure(self, Z)
 
 
 class _InnerStructure:
-    """How such a kernel is expanded on sparse points; see :class:`~lopsided.kernels.structure.Structure`."""
+    """Expansion of an inner-product kernel on sparse data, a :class:`~lopsided.kernels.structure.Structure`."""
 
     def __init__(self, kernel: InnerProductKernel, Z: sparse.csr_array) -> None:
         self.kernel = kernel
@@ -71,7 +71,7 @@ class _InnerStructure:
 
 
 class Linear(InnerProductKernel):
-    """The inner product, k(x, z) = x.z.
+    """The linear kernel, k(x, z) = x.z.
 
     Notes
     -----
@@ -85,7 +85,7 @@ class Linear(InnerProductKernel):
     """
 
     def profile(self, P: np.ndarray) -> np.ndarray:
-        """Return x.z itself."""
+        """Return P unchanged."""
         return P
 
     def derivative(self, P: np.ndarray) -> np.ndarray:
@@ -99,7 +99,7 @@ class Polynomial(InnerProductKernel):
     Parameters
     ----------
     degree : int, default=2
-        Power, at least one.
+        Exponent, at least one.
     offset : float, default=1.0
         The papers' c0.
 
@@ -173,19 +173,19 @@ class LinearPolynomial(InnerProductKernel):
 
 
 class Tanh(InnerProductKernel):
-    """The sigmoid kernel, k(x, z) = tanh(slope x.z + offset); indefinite.
+    """The sigmoid kernel, k(x, z) = tanh(slope x.z + offset), which is indefinite.
 
     Parameters
     ----------
     slope : float or None, default=None
-        The papers' c, of any sign; None is 1 / width, learned at fit and kept in ``slope_``.
+        The papers' c, of any sign; None means 1 / width, set by ``fit`` and stored in ``slope_``.
     offset : float, default=0.0
         The papers' t.
 
     Attributes
     ----------
     slope_ : float
-        The slope that was taken.
+        The slope, given or derived from the width.
 
     Notes
     -----
@@ -208,7 +208,7 @@ class Tanh(InnerProductKernel):
         self.offset = offset
 
     def fit(self, X: Array, Z: Array) -> Self:
-        """Learn the slope if it was left open."""
+        """Set the slope from the width of the data if it is None."""
         super().fit(X, Z)
         self.slope_ = 1.0 / X.shape[1] if self.slope is None else float(self.slope)
         return self

@@ -1,4 +1,4 @@
-"""Katz similarity: all walks from one node to another, the longer the less."""
+"""Katz similarity: walks from one node to another, weighted by a factor beta per step."""
 
 from __future__ import annotations
 
@@ -16,40 +16,40 @@ from .csr import per_entry, some_entries
 from .node import GraphKernel
 from .points import Array, by_rows, canonical
 
-SHARE = 0.5  # of the largest beta: the default
-PRECISION = 1e-3  # relative gap between the bounds of the spectral radius, at which they are near enough
-APART = 1e-2  # relative gap from which a warning says that they are not
+SHARE = 0.5  # default beta as a share of the largest admissible one
+PRECISION = 1e-3  # relative gap between the bounds of the spectral radius at which the power iteration stops
+APART = 1e-2  # relative gap between the bounds above which a warning is issued
 MAX_STEPS = 1000  # of the power iteration
-MAX_TERMS = 10_000  # steps of the longest walk that is counted
+MAX_TERMS = 10_000  # length, in steps, of the longest walk that is counted
 
 
 class Katz(GraphKernel):
-    """k(i, j) = sum over t >= 1 of beta^t (A^t)[i, j], that is (I - beta A)^-1 beta A.
+    """The Katz kernel, k(i, j) = sum over t >= 1 of beta^t (A^t)[i, j], or K = (I - beta A)^-1 beta A.
 
-    The number of walks from node i to node j, those of t steps weighted by beta^t. Its linear SVD is the graph
-    embedding known as HOPE. The matrix, which is dense, is never formed: it is multiplied by.
+    It counts the walks from node i to node j, with weight beta^t for walks of t steps. The SVD of K is the graph
+    embedding known as HOPE. K is dense and is never formed; solvers only use its products.
 
     Parameters
     ----------
     adjacency : array or sparse matrix of shape (n_nodes, n_nodes)
-        A[i, j] is the weight of the edge from i to j. It is not modified. None is for DirectedGraphEmbedding, which
-        gives its graph.
+        A[i, j] is the weight of the edge from i to j. It is not modified. None is for use within
+        DirectedGraphEmbedding, which supplies its graph.
     beta : float or None, default=None
-        Weight of a step, below 1 / (spectral radius of |A|). None is half of that; on a graph without cycles, whose
-        radius is zero, 0.5 / sqrt(largest out-degree times largest in-degree).
+        Weight of a step, below 1 / (spectral radius of |A|). None means half of that bound or, on a graph without
+        cycles, whose spectral radius is zero, 0.5 / sqrt(largest out-degree times largest in-degree).
 
     Attributes
     ----------
     beta_ : float
-        The beta that was taken.
+        The weight of a step, given or derived from the graph.
     radius_ : (float, float)
-        Bounds of the spectral radius of |A|, below and above.
+        Lower and upper bounds of the spectral radius of |A|.
     step_ : scipy.sparse.csr_array of shape (n_nodes, n_nodes)
-        beta A.
+        The matrix beta A.
 
     Notes
     -----
-    Cost: a product with one vector takes log(eps) / log(beta radius) products with A, 52 of them at the default.
+    Cost: a product with one vector takes log(eps) / log(beta radius) products with A, 52 for the default beta.
 
     References
     ----------
@@ -74,7 +74,7 @@ class Katz(GraphKernel):
         self.beta = beta
 
     def learn(self, A: Array) -> None:
-        """Bound the spectral radius, and check beta. Cost O(edges) for each of a few steps."""
+        """Bound the spectral radius and check beta. Cost O(edges) for each step of a power iteration."""
         A = canonical(sparse.csr_array(A))
         self.radius_ = spectral_radius(abs(A))
         high = self.radius_.high
@@ -87,21 +87,21 @@ class Katz(GraphKernel):
         self.step_ = by_rows(A.dtype.type(self.beta_) * A)
 
     def values(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Sum the walks from the rows or to the columns, whichever are fewer."""
+        """Sum the walks from the row nodes or to the column nodes, whichever are fewer."""
         if len(rows) < len(columns):
             return self.walks(self._ones(rows), transposed=True)[columns].T
         return self.walks(self._ones(columns))[rows]
 
     def left_values(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array) -> np.ndarray:
-        """Walks that begin with an edge of a new node."""
+        """Return the values of walks that begin with an edge of a new node."""
         return self._after(out_edges, transposed=True)
 
     def right_values(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array) -> np.ndarray:
-        """Walks that end with an edge of a new node."""
+        """Return the values of walks that end with an edge of a new node."""
         return self._after(in_edges, transposed=False)
 
     def left_products(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array, V: np.ndarray) -> np.ndarray:
-        """Return beta out_edges (V + K V): walks are summed for the columns of V, however many nodes are new."""
+        """Return beta out_edges (V + K V); walks are summed per column of V, whatever the number of new nodes."""
         return self.beta_ * (out_edges @ (V + self.walks(V)))
 
     def right_products(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array, U: np.ndarray) -> np.ndarray:
@@ -109,30 +109,30 @@ class Katz(GraphKernel):
         return self.beta_ * (in_edges @ (U + self.walks(U, transposed=True)))
 
     def walks(self, V: np.ndarray, transposed: bool = False) -> np.ndarray:
-        """K V, or K'V."""
+        """Return K V, or K'V if ``transposed``."""
         M = by_rows(self.step_.T) if transposed else self.step_
         return geometric_sum(lambda block: M @ block, V)
 
     def _after(self, edges: sparse.csr_array, transposed: bool) -> np.ndarray:
-        """Walks along one of these edges alone, and along it and then any walk between known nodes."""
+        """Sum the walks that consist of one of these edges, alone or joined with any walk between known nodes."""
         first = self.beta_ * edges.toarray().T
         return (first + self.walks(first, transposed)).T
 
     def _ones(self, numbers: np.ndarray) -> np.ndarray:
-        """A column for each node, with a one in its place."""
+        """Return the columns of the identity matrix for these nodes."""
         columns = np.zeros((self.n_nodes_, len(numbers)), dtype=self.step_.dtype)
         columns[numbers, np.arange(len(numbers))] = 1
         return columns
 
     def _default(self, A: sparse.csr_array, radius: float) -> float:
-        """The beta that None stands for."""
+        """Return the beta used for ``beta=None``."""
         size = abs(A)
         out, into = (np.sqrt(size.sum(axis=axis).max(initial=0)) for axis in (1, 0))
         return SHARE / (radius or out * into or 1.0)
 
 
 def geometric_sum(multiply: Callable[[np.ndarray], np.ndarray], V: np.ndarray) -> np.ndarray:
-    """The sum over t >= 1 of M^t V, for a matrix of spectral radius below one known by its products."""
+    """Return the sum over t >= 1 of M^t V for M of spectral radius below one, where multiply(V) = M V."""
     with np.errstate(over="ignore", invalid="ignore"):
         term = multiply(V)
         total = term.copy()
@@ -141,7 +141,7 @@ def geometric_sum(multiply: Callable[[np.ndarray], np.ndarray], V: np.ndarray) -
             term = multiply(term)
             total += term
             largest = np.abs(total).max(initial=0)
-            if not np.abs(term).max(initial=0) > eps * largest:  # nor is nan
+            if not np.abs(term).max(initial=0) > eps * largest:  # also stops on nan
                 break
     if not np.isfinite(largest):
         raise ValueError(
@@ -157,19 +157,19 @@ def geometric_sum(multiply: Callable[[np.ndarray], np.ndarray], V: np.ndarray) -
 
 
 class Bounds(NamedTuple):
-    """A number lies between them."""
+    """Lower and upper bounds of a number."""
 
     low: float
     high: float
 
 
 def spectral_radius(A: sparse.csr_array) -> Bounds:
-    """Bounds of the largest eigenvalue of a matrix with entries >= 0.
+    """Bound the spectral radius of a nonnegative matrix.
 
-    It is the largest of those of the strongly connected components. For each of them min and max of (A x)_i / x_i are
-    bounds, whatever the positive x (Collatz and Wielandt), and a power iteration brings them together. It multiplies by
-    A + c I, as powers of A alone need not converge on a graph with a period. With c the geometric mean of the bounds
-    neither the unit of the weights nor a scaling D^-1 A D, which leaves eigenvalues as they are, slows it down.
+    It is the maximum over the strongly connected components. For each component, min and max of (A x)_i / x_i are
+    bounds for any positive x (Collatz-Wielandt), and a power iteration narrows them. The iteration multiplies by
+    A + c I, because powers of A need not converge on a periodic graph. With c the geometric mean of the bounds, neither
+    the unit of the weights nor a scaling D^-1 A D, which preserves eigenvalues, slows convergence.
     """
     A, part = _cyclic(A)
     if not A.nnz:
@@ -194,7 +194,7 @@ def spectral_radius(A: sparse.csr_array) -> Bounds:
 
 
 def _cyclic(A: sparse.csr_array) -> tuple[sparse.csr_array, np.ndarray]:
-    """The edges that lie in cycles, among the nodes that have any, and the strong component of each such node."""
+    """Return the edges that lie in cycles, restricted to their nodes, and the strong component of each such node."""
     _, part = connected_components(A, connection="strong")
     inside = (per_entry(part, A) == part[A.indices]) & (A.data > 0)
     A = some_entries(A, inside).astype(float)
@@ -203,7 +203,7 @@ def _cyclic(A: sparse.csr_array) -> tuple[sparse.csr_array, np.ndarray]:
 
 
 def _largest_of_parts(values: np.ndarray, part: np.ndarray) -> np.ndarray:
-    """The largest of the positive values in each part."""
+    """Return the maximum of the positive values in each part."""
     largest = np.zeros(part.max() + 1)
     np.maximum.at(largest, part, values)
     return largest

@@ -1,4 +1,4 @@
-"""Kernels by name: the shorthand that estimators accept."""
+"""Lookup of kernels by the names that estimators accept."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ def as_kernel(kernel: str | Kernel | Callable[..., object]) -> Kernel:
 
 
 def with_derivative() -> list[str]:
-    """The classes of named kernels that can be differentiated, in the order of the table."""
+    """Return the class names of the kernels that implement ``differentiate``, in the order of ``BY_NAME``."""
     return [kernel.__name__ for kernel in BY_NAME.values() if kernel.differentiate is not Kernel.differentiate]
 
 
 def takes_values(kernel: object) -> bool:
-    """Whether a kernel, or the one of that name, reads values that were computed elsewhere and not points."""
+    """Whether a kernel, given as an object or by name, takes a matrix of values instead of points."""
     if isinstance(kernel, str):
         return issubclass(BY_NAME.get(kernel, Kernel), Precomputed)
     return isinstance(kernel, Precomputed)

@@ -1,4 +1,4 @@
-"""Kernels between the nodes of a graph, and the simplest of them: the entries of its adjacency."""
+"""Kernels between the nodes of a graph, and the kernel given by its adjacency matrix."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from ..exceptions import LopsidedWarning, warn
 from .base import Kernel
 from .points import FLOATS, Array, canonical, check_sides, dense
 
-BLOCK_ENTRIES = 1 << 24
+BLOCK_ENTRIES = 1 << 24  # values of new nodes held in memory at once
 NORMALISED_LEFT = ("left", "both")
 NORMALISED_RIGHT = ("right", "both")
 
 
 class GraphKernel(Kernel):
-    """A similarity k(i, j) of nodes i and j of a directed graph, given by their numbers.
+    """Base class of kernels k(i, j) between the nodes i and j of a directed graph, given by their numbers.
 
-    Samples are node numbers, an array of shape (n, 1), so that cross-validation has both k(test, training) and
-    k(training, test) at hand: the whole graph belongs to the kernel, and labels alone are held back. Nodes that are not
-    in the graph are known by their edges with those that are, see ``left_values`` and ``right_values``.
+    Samples are node numbers, an array of shape (n, 1). The kernel holds the whole graph, so that cross-validation can
+    evaluate both k(test, training) and k(training, test); only labels are held out. Nodes that are not in the graph
+    are described by their edges to and from its nodes, see ``left_values`` and ``right_values``.
 
-    To write one, give ``learn``, ``values`` and the two methods for new nodes.
+    Subclasses implement ``learn``, ``values``, ``left_values`` and ``right_values``.
 
     Attributes
     ----------
     n_nodes_ : int
-        Nodes of the graph.
+        Number of nodes of the graph.
     """
 
     adjacency: Any
 
     def fit(self, X: Array, Z: Array) -> Self:
-        """Learn from the graph, and check the node numbers."""
+        """Validate the samples and the adjacency, and learn from the graph."""
         super().fit(*check_sides(X, Z))
         if self.widths_ != (1, 1):
             raise ValueError(
@@ -57,57 +57,57 @@ class GraphKernel(Kernel):
 
     @abstractmethod
     def learn(self, A: Array) -> None:
-        """Learn from the adjacency, a canonical CSR array or a dense one."""
+        """Learn from the adjacency, a canonical CSR array or a dense array."""
 
     @abstractmethod
     def values(self, rows: np.ndarray, columns: np.ndarray) -> Array:
-        """The entries between nodes of the graph, dense or sparse."""
+        """Return the kernel values between nodes of the graph, dense or sparse."""
 
     @abstractmethod
     def left_values(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array) -> Array:
-        """k(new, known), shape (b, n_nodes), for new nodes with these edges to and from the known ones.
+        """Return k(new, known), shape (b, n_nodes), for new nodes with these edges to and from the known ones.
 
-        Row i of ``out_edges`` holds the weights from new node i, row i of ``in_edges`` those to it. The similarities
-        of the known nodes stay what they are.
+        Row i of ``out_edges`` holds the weights of edges from new node i, and row i of ``in_edges`` those of edges to
+        it. New nodes do not change the similarities between known nodes.
         """
 
     @abstractmethod
     def right_values(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array) -> Array:
-        """k(known, new) transposed, shape (b, n_nodes)."""
+        """Return k(known, new) transposed, shape (b, n_nodes)."""
 
     def left_products(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array, V: np.ndarray) -> np.ndarray:
-        """k(new, known) V, in blocks of new nodes."""
+        """Return k(new, known) V, computed in blocks of new nodes."""
         parts = slices_of(out_edges.shape[0], self.block_rows)
         return np.concatenate([self.left_values(out_edges[rows], in_edges[rows]) @ V for rows in parts])
 
     def right_products(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array, U: np.ndarray) -> np.ndarray:
-        """k(known, new)' U, in blocks of new nodes."""
+        """Return k(known, new)' U, computed in blocks of new nodes."""
         parts = slices_of(out_edges.shape[0], self.block_rows)
         return np.concatenate([self.right_values(out_edges[rows], in_edges[rows]) @ U for rows in parts])
 
     @property
     def block_rows(self) -> int:
-        """New nodes whose values are held at once: each block may take a pass over the graph."""
+        """Number of new nodes per block; blocks are large because each may cost a pass over the graph."""
         return BLOCK_ENTRIES // self.n_nodes_
 
     def left(self, X: Array) -> np.ndarray:
-        """The node numbers, checked, as floats like points of any other kernel."""
+        """Return the validated node numbers, as floats like the points of other kernels."""
         return self.numbers(X)[:, None].astype(float)
 
     def right(self, Z: Array) -> np.ndarray:
-        """The node numbers, checked."""
+        """Return the validated node numbers, as floats."""
         return self.numbers(Z)[:, None].astype(float)
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
-        """Look the entries up."""
+        """Look up the values of all pairs of nodes."""
         return dense(self.values(L[:, 0].astype(np.intp), R[:, 0].astype(np.intp)))
 
     def block(self, X: Array, Z: Array) -> Array:
-        """The entries between nodes, sparse if the kernel's matrix is."""
+        """Return the values between nodes, sparse if the kernel matrix is."""
         return self.values(self.numbers(X), self.numbers(Z))
 
     def numbers(self, X: Array) -> np.ndarray:
-        """Node numbers as integers, checked."""
+        """Validate node numbers and return them as integers."""
         given = dense(X)[:, 0]
         with np.errstate(invalid="ignore"):
             numbers = given.astype(np.intp)
@@ -121,18 +121,18 @@ class GraphKernel(Kernel):
 
 
 class MatrixKernel(GraphKernel):
-    """A kernel of nodes whose matrix is kept, as ``matrix_``."""
+    """Base class of graph kernels that store their whole matrix as ``matrix_``."""
 
     matrix_: Array
 
     @property
     def block_rows(self) -> int:
-        """As many new nodes as fit, if their rows are filled like those of the matrix."""
+        """Number of new nodes per block, assuming rows as full as those of the matrix."""
         entries = self.matrix_.nnz if sparse.issparse(self.matrix_) else self.matrix_.size
         return BLOCK_ENTRIES * self.n_nodes_ // max(1, entries)
 
     def values(self, rows: np.ndarray, columns: np.ndarray) -> Array:
-        """Slice the matrix; the whole of it is not copied."""
+        """Slice the matrix; the whole matrix is returned without a copy."""
         every = np.arange(self.n_nodes_)
         K = self.matrix_ if np.array_equal(rows, every) else self.matrix_[rows]
         return K if np.array_equal(columns, every) else K[:, columns]
@@ -141,31 +141,31 @@ class MatrixKernel(GraphKernel):
 class NodeKernel(MatrixKernel):
     """k(i, j) = G[i, j] for nodes i and j of a directed graph, given by their numbers.
 
-    G is the adjacency with self-loops added, divided by degrees if asked. Samples are node numbers, an array of shape
-    (n, 1), so that cross-validation has both k(test, training) and k(training, test) at hand: the whole graph belongs
-    to the kernel, and only labels are held back.
+    G is the adjacency matrix with optional self-loops and degree normalisation. Samples are node numbers, an array of
+    shape (n, 1). The kernel holds the whole graph, so that cross-validation can evaluate both k(test, training) and
+    k(training, test); only labels are held out.
 
     Parameters
     ----------
     adjacency : array or sparse matrix of shape (n_nodes, n_nodes)
-        A[i, j] is the weight of the edge from i to j. It is not modified. None is for DirectedGraphEmbedding, which
-        gives its graph.
+        A[i, j] is the weight of the edge from i to j. It is not modified. None is for use within
+        DirectedGraphEmbedding, which supplies its graph.
     normalize : {"left", "right", "both"} or None, default=None
-        "left" divides each row by its sum, "right" each column by its sum, "both" by the square roots of both sums, by
-        which no singular value of G exceeds one: any C < 1 is then safe for the least-squares machines.
+        "left" divides each row by its sum, "right" each column by its sum, and "both" each entry by the square roots
+        of both sums. With "both" no singular value of G exceeds one, so that any C < 1 is safe for least-squares SVMs.
     self_loops : float, default=0.0
-        Weight of an edge from every node to itself, added to those that are there.
+        Weight of a self-loop at every node, added to existing self-loops.
 
     Attributes
     ----------
     matrix_ : scipy.sparse.csr_array or array of shape (n_nodes, n_nodes)
-        G.
+        The matrix G.
     balance_ : Balance
-        By what edges are divided, for those of new nodes, too.
+        The self-loops and divisors of edges, also applied to the edges of new nodes.
 
     Notes
     -----
-    Cost: O(edges) once; values are looked up.
+    Cost: O(edges) once, in ``fit``; values are looked up.
 
     Examples
     --------
@@ -192,19 +192,19 @@ class NodeKernel(MatrixKernel):
         self.matrix_ = self.balance_.matrix(A)
 
     def left_values(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array) -> sparse.csr_array:
-        """The edges from new nodes, normalised as rows of the matrix are."""
+        """Return the edges from new nodes, normalised like rows of the matrix."""
         return self.balance_.rows(out_edges)
 
     def right_values(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array) -> sparse.csr_array:
-        """The edges to new nodes, normalised as columns of the matrix are."""
+        """Return the edges to new nodes, normalised like columns of the matrix."""
         return self.balance_.columns(in_edges)
 
 
 class Balance:
-    """Self-loops and division by degrees: what is done to an adjacency, and to the edges of nodes that come later."""
+    """Self-loops and degree normalisation of an adjacency matrix and of the edges of new nodes."""
 
     def __init__(self, A: Array, normalize: str | None, self_loops: float, isolated: np.ndarray | None = None) -> None:
-        """Nodes that are marked as isolated get no self-loop, and no warning speaks of them."""
+        """Compute the weights; nodes marked as isolated get no self-loop and cause no warning."""
         self.normalize, self.self_loops = normalize, self_loops
         self.isolated = np.zeros(A.shape[0], dtype=bool) if isolated is None else isolated
         self.loops = np.where(self.isolated, 0, self_loops).astype(A.dtype)
@@ -212,23 +212,23 @@ class Balance:
         self.right = self._of_known(A, 0, "column") if normalize in NORMALISED_RIGHT else None
 
     def matrix(self, A: Array) -> Array:
-        """The whole matrix."""
+        """Return the normalised adjacency matrix."""
         if self.self_loops:
             A = A + (sparse.diags_array(self.loops) if sparse.issparse(A) else np.diag(self.loops))
         return _scaled(A, self.left, self.right)
 
     def rows(self, out_edges: Array) -> Array:
-        """Rows of nodes that are not in the matrix."""
+        """Return the normalised rows of new nodes."""
         own = self._weights(self._sums(out_edges, 1, self.self_loops), "row") if self.left is not None else None
         return _scaled(out_edges, own, self.right)
 
     def columns(self, in_edges: Array) -> Array:
-        """Columns of nodes that are not in the matrix, as rows."""
+        """Return the normalised columns of new nodes, as rows."""
         own = self._weights(self._sums(in_edges, 1, self.self_loops), "column") if self.right is not None else None
         return _scaled(in_edges, own, self.left)
 
     def _of_known(self, A: Array, axis: int, name: str) -> np.ndarray:
-        """Weights of the nodes of the matrix; warns of those whose sum is zero."""
+        """Return the weights of the known nodes; warn if any of their sums is zero."""
         sums = self._sums(A, axis, self.loops)
         empty = (sums == 0) & ~self.isolated
         if empty.any():
@@ -244,7 +244,7 @@ class Balance:
             return np.asarray(A.sum(axis=axis)).ravel() + np.asarray(loops, dtype=A.dtype)
 
     def _weights(self, sums: np.ndarray, name: str) -> np.ndarray:
-        """1 / sums, or 1 / sqrt(sums) if both sides are normalised; one where the sum is zero."""
+        """Return 1 / sums, or 1 / sqrt(sums) if both sides are normalised; one where the sum is zero."""
         if sums.min() < 0:
             raise ValueError(
                 f"normalize={self.normalize!r} divides by the sums of weights, but {name} {int(sums.argmin())} sums to "
@@ -263,7 +263,7 @@ class Balance:
 
 
 def check_adjacency(adjacency: Array) -> Array:
-    """Validate an adjacency: square, finite, float32 or float64, sparse ones in canonical CSR."""
+    """Validate an adjacency: square, finite, float32 or float64; sparse input becomes canonical CSR."""
     if hasattr(adjacency, "is_directed") and hasattr(adjacency, "edges"):
         raise TypeError(
             f"the adjacency is a matrix, and {type(adjacency).__name__} a graph: give read_graph(graph).adjacency of "
@@ -279,7 +279,7 @@ def check_adjacency(adjacency: Array) -> Array:
 
 
 def _scaled(A: Array, left: np.ndarray | None, right: np.ndarray | None) -> Array:
-    """diag(left) A diag(right); None is the identity."""
+    """Return diag(left) A diag(right); None means the identity."""
     if sparse.issparse(A):
         if left is not None:
             A = sparse.diags_array(left) @ A

@@ -1,4 +1,4 @@
-"""Sets of points as every kernel takes them: checked, in one floating type, sparse ones in canonical CSR."""
+"""Validation of sets of points, and their conversion to the array formats that kernels expect."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ FLOATS = (np.float64, np.float32)
 
 
 def check_points(points: Array, name: str) -> Array:
-    """Validate a set of points: finite, two-dimensional, float32 or float64, sparse ones in canonical CSR."""
+    """Validate a set of points: finite, two-dimensional, float32 or float64; sparse input becomes canonical CSR."""
     return canonical(check_array(points, accept_sparse="csr", dtype=FLOATS, input_name=name))
 
 
 def check_sides(X: Array, Z: Array) -> tuple[Array, Array]:
-    """Validate two sets of points and bring them to one floating type; neither is modified."""
+    """Validate two sets of points and convert both to a common dtype; neither is modified."""
     X, Z = check_points(X, "X"), check_points(Z, "Z")
     dtype = np.result_type(X.dtype, Z.dtype)
     return X.astype(dtype, copy=False), Z.astype(dtype, copy=False)
 
 
 def dense(X: Array) -> np.ndarray:
-    """A sparse matrix, or whatever is like an array, as a numpy array."""
+    """Convert a sparse matrix or array-like to a numpy array."""
     return X.toarray() if sparse.issparse(X) else np.asarray(X)
 
 
 def canonical(S: Array) -> Array:
-    """A sparse matrix as a CSR array with sorted entries, each there once; the input is left as it is."""
+    """Convert a sparse matrix to a CSR array with sorted indices and no duplicates; the input is not modified."""
     S = by_rows(S)
     if sparse.issparse(S) and not S.has_canonical_format:
         S = S.copy()
@@ -40,10 +40,10 @@ def canonical(S: Array) -> Array:
 
 
 def by_rows(S: Array) -> Array:
-    """A sparse matrix as a CSR array, with 32-bit indices, which are faster, if they do; a dense one as it is."""
+    """Convert a sparse matrix to a CSR array, with 32-bit indices (faster) where they fit; return others unchanged."""
     if not sparse.issparse(S):
         return S
-    S = copy(S) if isinstance(S, sparse.csr_array) else sparse.csr_array(S)  # scipy leaves notes on what it looks at
+    S = copy(S) if isinstance(S, sparse.csr_array) else sparse.csr_array(S)  # scipy caches flags on its input
     if S.indices.dtype == np.int64 and max(*S.shape, S.nnz) <= np.iinfo(np.int32).max:
         indices, indptr = S.indices.astype(np.int32), S.indptr.astype(np.int32)
         S = sparse.csr_array((S.data, indices, indptr), shape=S.shape)

@@ -1,4 +1,4 @@
-"""SNE, the RBF kernel whose rows are normalised."""
+"""The stochastic-neighbour (SNE) kernel: RBF values divided by their row sums."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from .structure import Structure, over_rows, product, refuse_sparse_sums
 class SNE(RBF):
     """The stochastic-neighbour kernel, an RBF kernel whose rows are normalised over a fixed right set.
 
-    k(x, z) = exp(-|x - z|^2 / bandwidth^2) / sum over z' of exp(-|x - z'|^2 / bandwidth^2), where z' runs over
-    the right set the kernel was fitted on: a new left point sums over the same set, and a new right point is
-    divided by the sums of the points it meets. Sums are taken in logarithms, so that no row underflows.
+    k(x, z) = exp(-|x - z|^2 / bandwidth^2) / sum over z' of exp(-|x - z'|^2 / bandwidth^2), where z' runs over the
+    right set seen during ``fit``. The denominator depends on x alone: new left points sum over the same set, and new
+    right points do not change the sums. Sums are computed as log-sum-exp, so that no row underflows.
 
     Parameters
     ----------
@@ -33,17 +33,17 @@ class SNE(RBF):
     bandwidth_, origin_
         As in :class:`RBF`.
     right_set_ : array or sparse matrix of shape (m, width)
-        The z' over which rows are normalised.
+        The points z' over which rows are normalised.
     log_weights_ : array of shape (m,)
-        Logarithms of how many points each z' stands for; zeros unless they are landmarks.
+        Logarithm of the number of points that each z' represents; zeros unless the z' are landmarks.
     bounded_ : bool
-        Whether z' are landmarks. Their sums may miss the point that is nearest, and values are then cut at one.
+        Whether the z' are landmarks. Sums over landmarks may omit the nearest point, so values are clipped at one.
     shift_ : float
-        The largest -|z'|^2 / bandwidth^2, taken off all exponents, which changes no value and keeps them in range.
+        The largest -|z'|^2 / bandwidth^2, subtracted from all exponents; it avoids underflow and changes no value.
 
     Notes
     -----
-    Cost: that of :class:`RBF`, and as much again for the sums, which new left points take over the whole right set.
+    Cost: twice that of :class:`RBF`, since the row sums of left points, new ones included, run over the right set.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class SNE(RBF):
     """
 
     def fit(self, X: Array, Z: Array) -> Self:
-        """Learn the bandwidth, and fix the set over which rows are normalised."""
+        """Learn the bandwidth if it is None, and store the set over which rows are normalised."""
         super().fit(X, Z)
         self._sum_over(Z, np.ones(Z.shape[0]))
         return self
@@ -63,7 +63,7 @@ class SNE(RBF):
         self.shift_ = float(super().right_exponents(self.moved(Z)).max())
 
     def narrowed(self, left: Weighted, right: Weighted) -> Kernel:
-        """Sum over a few weighted right points instead."""
+        """Return a copy that is normalised over a few weighted right points."""
         refuse_sparse_sums(right[0])
         narrow = copy(self)
         narrow._sum_over(*right)
@@ -71,7 +71,7 @@ class SNE(RBF):
         return narrow
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
-        """Return exp(l.r) for all pairs, cut at one where sums run over landmarks, which may miss the nearest point."""
+        """Return exp(l.r) for all pairs, clipped at one where sums run over landmarks."""
         if not self.bounded_:
             return super().pairs(L, R)
         E = product(L, R)
@@ -79,11 +79,11 @@ class SNE(RBF):
         return np.exp(E, out=E)
 
     def right_exponents(self, Z: Array) -> np.ndarray:
-        """-|z|^2 / bandwidth^2, shifted so that the largest of the right set is zero."""
+        """Return -|z|^2 / bandwidth^2, shifted so that the maximum over the right set is zero."""
         return super().right_exponents(Z) - self.shift_
 
     def differentiate(self, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, PullBack]:
-        """The values normalised over Z, and the pull-back of RBF for K * (W - row sums of W * K)."""
+        """Return the values normalised over Z, and the pull-back of RBF applied to K * (W - row sums of W * K)."""
         X, Z = self.moved(X), self.moved(Z)
         K = softmax(self.rate * product(X, Z) + super().right_exponents(Z), axis=1)
 
@@ -95,16 +95,16 @@ class SNE(RBF):
 
     @property
     def symmetric(self) -> bool:
-        """False: rows are normalised, and columns are not."""
+        """False, since rows are normalised and columns are not."""
         return False
 
     @property
     def normalised(self) -> bool:
-        """True: rows are divided by their sums over the right set."""
+        """True, since rows are divided by their sums over the right set."""
         return True
 
     def left_exponents(self, X: Array) -> np.ndarray:
-        """Minus the logarithm of the row's sum. Cost O(n m width), or that of X Z^T when both are sparse."""
+        """Return minus the logarithm of each row sum. Cost O(n m width), or that of X Z^T if both are sparse."""
         if sparse.issparse(X) and sparse.issparse(self.right_set_):
             structure = _SNEStructure(self, self.right_set_)
             return over_rows(X, self.right_set_, structure.left_exponents)
@@ -113,12 +113,12 @@ class SNE(RBF):
         return over_rows(X, Z, lambda _, P: -_log_sums(P, self.rate, beta))
 
     def structure(self, Z: sparse.csr_array) -> Structure:
-        """As for RBF; where Z is the right set itself, sums of rows are taken from the products that are at hand."""
+        """Return the expansion of RBF; if Z is the right set itself, row sums reuse the products with Z."""
         return _SNEStructure(self, Z) if Z is self.right_set_ else ExponentialStructure(self, Z)
 
 
 def _log_sums(P: np.ndarray, rate: float, beta: np.ndarray) -> np.ndarray:
-    """For every row i log sum_j exp(rate p_ij + beta_j), shifted by its peak; P is overwritten."""
+    """Return log sum_j exp(rate p_ij + beta_j) for every row i, without overflow; P is overwritten."""
     P *= rate
     P += beta
     peak = P.max(axis=1)
@@ -135,7 +135,7 @@ class _SNEStructure(ExponentialStructure):
         self.pull = Z.T @ self.right[:, 0]
 
     def expand(self, X: Array, P: sparse.csr_array, slope: float) -> tuple[np.ndarray, np.ndarray]:
-        """As for RBF; refuses data for which the sparse part would be a difference of large numbers."""
+        """Expand as for RBF; raise ValueError if the sparse part would be a difference of large numbers."""
         left, values = super().expand(X, P, slope)
         most = np.finfo(left.dtype).eps ** -0.5
         if left.max(initial=0) * np.exp(self.total) > most:
@@ -148,7 +148,7 @@ class _SNEStructure(ExponentialStructure):
         return left, values
 
     def left_exponents(self, X: Array, P: sparse.csr_array, slope: float = 0.0) -> np.ndarray:
-        """Minus the logarithm of the row's sum, that of the background corrected at the entries of P.
+        """Return minus the logarithm of each row sum: the sum of the background, corrected at the entries of P.
 
         The background sums to sum_j exp(beta_j) (1 + slope x.z_j).
         """
@@ -164,7 +164,7 @@ class _SNEStructure(ExponentialStructure):
         if slope:
             sums += slope * np.exp(-peak) * (X @ self.pull)
         alpha = -peak - np.log(np.maximum(sums, np.finfo(sums.dtype).tiny))
-        lost = np.flatnonzero(sums < np.sqrt(np.finfo(sums.dtype).eps) * whole)  # negative products cancelled it
+        lost = np.flatnonzero(sums < np.sqrt(np.finfo(sums.dtype).eps) * whole)  # cancellation from negative products
         if len(lost):
             alpha[lost] = -logsumexp(self.kernel.rate * product(X[lost], self.Z) + self.beta, axis=1)
         return alpha

@@ -1,7 +1,7 @@
-"""What a kernel of x.z knows about its matrix on sparse data: sparse plus low rank.
+"""Kernel matrices of sparse data as sparse plus low rank.
 
 If k(x, z) = f(|x|^2, |z|^2, x.z) and P = X Z^T is sparse, then k differs from the *background* f(|x|^2, |z|^2, 0)
-only on the pattern of P, and for every kernel here the background has (numerically) low rank.
+only on the sparsity pattern of P, and for every kernel here the background has (numerically) low rank.
 """
 
 from __future__ import annotations
@@ -20,34 +20,34 @@ from .base import Kernel
 from .csr import row_sums
 from .points import Array, canonical, dense
 
-BLOCK_ENTRIES = 1 << 21
-LIFT_ENTRIES = 1 << 17
+BLOCK_ENTRIES = 1 << 21  # entries of a product that a thread forms at once
+LIFT_ENTRIES = 1 << 17  # entries of lifted points that a thread writes at once
 
 
 class Structure(Protocol):
-    """A kernel bound to a right set: K = u0 v0 (level + slope x.z) but for ``values`` on a sparse pattern."""
+    """A kernel bound to a right set: K = u0 v0 (level + slope x.z), except on a sparse pattern of entries."""
 
     right: np.ndarray
-    """V0, shape (m, q); u0 v0 stands for the product U0 V0^T."""
+    """V0, shape (m, q); u0 v0 denotes the entries of U0 V0^T."""
     level: float
-    """Weight of the background; zero when k vanishes with x.z."""
+    """Weight of the background; zero if k = 0 wherever x.z = 0."""
 
     def slope(self, unit: float) -> float | None:
-        """The number for which u0 v0 (level + slope x.z) is exact at x.z = unit too, or None if there is none.
+        """Return the slope for which u0 v0 (level + slope x.z) is exact at x.z = unit too, or None to use no slope.
 
-        On unweighted graphs almost every entry of P is one. There the middle term alone, a product of two sparse
-        factors, stands for nearly all of the far fuller matrix P.
+        On unweighted graphs almost every entry of P is one. There the term with the slope, a product of two sparse
+        factors, represents nearly all entries of P, which has many more entries than its factors.
         """
 
     def expand(self, X: Array, P: sparse.csr_array, slope: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return U0 (n, q) for the rows X, and the kernel's values on the entries of P.
+        """Return U0 (n, q) for the rows X, and the kernel values at the entries of P.
 
-        P holds all entries of X Z^T if slope is zero, else those that are not at the unit.
+        P holds all entries of X Z^T if slope is zero, and otherwise those that differ from the unit.
         """
 
 
 class SparseKernel(Kernel):
-    """A kernel of |x|^2, |z|^2 and x.z, exact on sparse data without forming its matrix."""
+    """A kernel of |x|^2, |z|^2 and x.z, whose matrix on sparse data is exactly sparse plus low rank."""
 
     @abstractmethod
     def structure(self, Z: sparse.csr_array) -> Structure:
@@ -55,14 +55,14 @@ class SparseKernel(Kernel):
 
 
 def product(L: Array, R: Array) -> np.ndarray:
-    """L R^T as a dense array, whether the factors are dense or sparse."""
+    """Return L R^T as a dense array, for dense or sparse factors."""
     if sparse.issparse(L) or sparse.issparse(R):
         return dense(L @ R.T)
     return in_strips(L, R.T)
 
 
 def refuse_sparse_sums(Z: Array) -> None:
-    """Stop sums over landmarks where sums over everything cost no more."""
+    """Raise ValueError for sums over sparse landmarks: exact sums over all sparse points cost no more."""
     if sparse.issparse(Z):
         raise ValueError(
             "sums over landmarks are for dense data; over all sparse points they cost no more and are exact"
@@ -70,12 +70,12 @@ def refuse_sparse_sums(Z: Array) -> None:
 
 
 def dense_column(X: Array, j: int) -> np.ndarray:
-    """One column, shape (n, 1)."""
+    """Return column j as a dense array of shape (n, 1)."""
     return X[:, [j]].toarray() if sparse.issparse(X) else X[:, [j]]
 
 
 def squared_norms(X: Array) -> np.ndarray:
-    """|x_i|^2 for every row."""
+    """Return |x_i|^2 for every row."""
     if sparse.issparse(X):
         X = canonical(X)
         return row_sums(np.square(X.data), X)
@@ -85,7 +85,7 @@ def squared_norms(X: Array) -> np.ndarray:
 def lifted(
     X: Array, point: Callable[[Array], Array], columns: Callable[[Array], tuple[Any, Any]], scale: float = 1.0
 ) -> Array:
-    """The rows [scale y, columns(y)] for y = point(x): in one pass over dense points, on threads."""
+    """Return the rows [scale y, columns(y)] for y = point(x), in one threaded pass over dense points."""
     if sparse.issparse(X):
         Y = point(X)
         extra = np.empty((X.shape[0], 2), dtype=X.dtype)
@@ -103,13 +103,13 @@ def lifted(
 
 
 def product_counts(X: sparse.csr_array, Z: sparse.csr_array) -> np.ndarray:
-    """For each row of X Z^T a bound on its entries: the multiplications it takes. Cost O(nnz)."""
+    """Count the multiplications for each row of X Z^T, a bound on its stored entries. Cost O(nnz)."""
     per_column = np.bincount(Z.indices, minlength=Z.shape[1])
     return row_sums(per_column[X.indices], X)
 
 
 def product_slices(counts: np.ndarray, limit: int, parts: int = 1) -> list[slice]:
-    """Cut rows into at least ``parts`` slices of equal work, none above ``limit`` entries unless it is one row."""
+    """Cut rows into ``parts`` or more slices of similar work, none far above ``limit`` unless one row exceeds it."""
     work = np.cumsum(np.maximum(counts, 1), dtype=np.int64)
     limit = min(limit, -(-int(work[-1]) // parts))
     edges = np.searchsorted(work, np.arange(limit, work[-1], limit))
@@ -118,7 +118,7 @@ def product_slices(counts: np.ndarray, limit: int, parts: int = 1) -> list[slice
 
 
 def over_rows(X: Array, Z: Array, task: Callable[[Array, Array], np.ndarray]) -> np.ndarray:
-    """Concatenate task(X[rows], X[rows] Z^T) over slices whose product is small; it is sparse if both sides are."""
+    """Concatenate task(X[rows], X[rows] Z^T) over slices of rows; the product is sparse if both sides are."""
     if sparse.issparse(X) and sparse.issparse(Z):
         Zt = sparse.csr_array(Z.T)
         slices = product_slices(product_counts(X, Z), BLOCK_ENTRIES)

@@ -1,4 +1,4 @@
-"""The heavy-tailed kernel of t-SNE, normalised over a fixed right set."""
+"""The Student t kernel of t-SNE, normalised over a fixed right set."""
 
 from __future__ import annotations
 
@@ -26,31 +26,31 @@ from .structure import (
     squared_norms,
 )
 
-FEW = 32  # so many distinct norms are cheaper as themselves than as interpolation nodes
+FEW = 32  # distinct norms up to which a table of them is cheaper than interpolation
 
 
 class StudentT(SparseKernel):
     """The T kernel, k(x, z) = g(x, z) / sum over z' of g(x, z') with g = 1 / (1 + |x - z|^2 / bandwidth^2).
 
-    The sum runs over the right set the kernel was fitted on; see :class:`SNE`.
+    The sum runs over the right set seen during ``fit``; see :class:`SNE`.
 
     Parameters
     ----------
     bandwidth : float, default=1.0
-        Length at which the similarity has halved. The papers use one.
+        Distance at which g falls to one half. The papers use one.
 
     Attributes
     ----------
     right_set_ : array or sparse matrix of shape (m, width)
-        The z' over which rows are normalised.
+        The points z' over which rows are normalised.
     weights_ : array of shape (m,)
-        How many points each z' stands for; ones unless they are landmarks.
+        Number of points that each z' represents; ones unless the z' are landmarks.
     bounded_, origin_
         As in :class:`SNE`.
 
     Notes
     -----
-    Cost: two products X Z^T, O(n m width), less if sparse: one for the values and one for the sums.
+    Cost: two products X Z^T, one for the values and one for the sums, O(n m width) each, less if sparse.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class StudentT(SparseKernel):
         self.bandwidth = bandwidth
 
     def fit(self, X: Array, Z: Array) -> Self:
-        """Fix the set over which rows are normalised."""
+        """Store the set over which rows are normalised, and check the bandwidth against rounding."""
         super().fit(X, Z)
         self.right_set_, self.weights_, self.bounded_ = Z, np.ones(Z.shape[0], dtype=Z.dtype), False
         dense = not (sparse.issparse(X) or sparse.issparse(Z))
@@ -74,43 +74,43 @@ class StudentT(SparseKernel):
         return self
 
     def scaled(self, X: Array) -> Array:
-        """The points in units of the bandwidth, moved to the data's mean where that keeps them dense."""
+        """Return the points divided by the bandwidth, after subtracting ``origin_`` if the data are dense."""
         moved = X if self.origin_ is None else X - self.origin_.astype(X.dtype)
         return moved * (1 / float(self.bandwidth))
 
     @property
     def normalised(self) -> bool:
-        """Over the right set."""
+        """True, since rows are divided by their sums over the right set."""
         return True
 
     def narrowed(self, left: Weighted, right: Weighted) -> Kernel:
-        """Sum over a few weighted right points instead."""
+        """Return a copy that is normalised over a few weighted right points."""
         refuse_sparse_sums(right[0])
         narrow = copy(self)
         narrow.right_set_, narrow.weights_, narrow.bounded_ = right[0], right[1].astype(right[0].dtype), True
         return narrow
 
     def left(self, X: Array) -> Array:
-        """The rows [-2 x, 1 + |x|^2, 1] times the row's sum, so that one reciprocal gives k."""
+        """Return the rows [-2 x, 1 + |x|^2, 1] times the row sum, so that one reciprocal gives k."""
         sums = self.row_sums(X)
         rows = lifted(X, self.scaled, lambda X: (1 + squared_norms(X), 1), scale=-2)
         return scale_rows(rows, sums) if sparse.issparse(rows) else rows * sums[:, None]
 
     def right(self, Z: Array) -> Array:
-        """The rows [z, 1, |z|^2]."""
+        """Return the rows [z, 1, |z|^2]."""
         return lifted(Z, self.scaled, lambda Z: (1, squared_norms(Z)))
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
-        """Return 1 / (l.r) for all pairs; l.r is at least the row's sum, whatever rounding makes of a distance.
+        """Return 1 / (l.r) for all pairs, where l.r is bounded below by the row sum against rounding errors.
 
-        Where sums run over a few points and may miss the nearest, values are at most one.
+        Where sums run over landmarks, which may omit the nearest point, values are clipped at one instead.
         """
         D = product(L, R)
         np.maximum(D, 1 if self.bounded_ else dense_column(L, -1), out=D)
         return np.reciprocal(D, out=D)
 
     def row_sums(self, X: Array) -> np.ndarray:
-        """Sum of g over the right set. Cost O(n m width), or that of X Z^T when both are sparse."""
+        """Return the sums of g over the right set. Cost O(n m width), or that of X Z^T if both are sparse."""
         X, Z = self.scaled(X), self.scaled(self.right_set_)
         c = 1 + squared_norms(Z)
         if sparse.issparse(X) and sparse.issparse(Z):
@@ -124,7 +124,7 @@ class StudentT(SparseKernel):
         return over_rows(X, Z, sums)
 
     def structure(self, Z: sparse.csr_array) -> Structure:
-        """On sparse data K = a function of the two norms, numerically of low rank, + sparse."""
+        """Return the expansion on sparse data, K = a function of both norms, numerically of low rank, + sparse."""
         return _StudentStructure(self, Z)
 
 
@@ -151,9 +151,9 @@ class _StudentStructure:
 class _Background:
     """The part 1 / (r + c) of g = 1 / (r + c - 2 x.z), where r = |x|^2 and c = 1 + |z|^2.
 
-    For few distinct c it is a table of them. Otherwise it is interpolated in log c at Chebyshev nodes: 1 / (r + c)
-    is analytic in log c within a strip of half-width pi for every r >= 0, so the error falls geometrically at a
-    rate that depends only on the range of log c.
+    For few distinct c it is tabulated. Otherwise it is interpolated in log c at Chebyshev nodes: 1 / (r + c) is
+    analytic in log c within a strip of half-width pi for every r >= 0, so that the error decreases geometrically at
+    a rate that depends only on the range of log c.
     """
 
     def __init__(self, c: np.ndarray) -> None:
@@ -162,7 +162,7 @@ class _Background:
         self.total = self.weights.sum(axis=0)
 
     def expand(self, r: np.ndarray, P: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return left factors (n, q), g on the entries of P, and the sums of g over each row."""
+        """Return the left factors (n, q), g at the entries of P, and the row sums of g."""
         left = 1 / (r[:, None] + self.nodes)
         distances = r[row_numbers(P)] + self.c[P.indices]
         values = 1 / np.maximum(distances - 2 * P.data, 1)
@@ -170,13 +170,13 @@ class _Background:
 
 
 def _nodes(c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes t (q,) and weights W (m, q) with 1 / (r + c_j) = sum over q of W[j, q] / (r + t_q) for all r >= 0."""
+    """Return nodes t (q,) and weights W (m, q) with 1 / (r + c_j) = sum_q W[j, q] / (r + t_q) for all r >= 0."""
     distinct, which = np.unique(c, return_inverse=True)
     if len(distinct) <= FEW:
         return distinct, np.eye(len(distinct), dtype=c.dtype)[which]
     half = np.log(distinct[-1] / distinct[0]) / 2
     height = np.pi / half
-    rate = np.log(height + np.hypot(1, height))  # of the largest ellipse inside the strip
+    rate = np.log(height + np.hypot(1, height))  # log rho of the largest Bernstein ellipse inside the strip
     q = int(np.ceil(-np.log(np.finfo(c.dtype).eps) / rate)) + 1
     angles = (2 * np.arange(q) + 1) * np.pi / (2 * q)
     nodes = np.log(distinct[0]) + half * (1 + np.cos(angles))

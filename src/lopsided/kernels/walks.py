@@ -1,4 +1,4 @@
-"""Random walks with restart on a sparse graph: personalised PageRank, followed as far as chances reach a threshold."""
+"""Random walks with restart on a sparse graph: personalised PageRank, truncated below a probability threshold."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from .._parallel import run, slices_of
 from .csr import per_entry, row_peaks, row_sums, scale_rows, some_entries
 from .points import by_rows
 
-BLOCK_ROWS = 1 << 10  # starts whose walks a thread follows together
-SAMPLE_ROWS = 256  # nodes from whose walks those of all are judged
-SINK = 1e-3  # chance that a node without edges from it stays: it has scores of its own, below those of nodes with edges
+BLOCK_ROWS = 1 << 10  # start nodes whose walks one thread follows at a time
+SAMPLE_ROWS = 256  # start nodes sampled to estimate the number of entries
+SINK = 1e-3  # self-transition probability of nodes without outgoing edges: gives them small scores of their own
 
 
 class Walk(NamedTuple):
-    """Steps along the edges of a graph: P = diag(1 / degrees) A; a node without edges ends the walk.
+    """Transition probabilities along the edges of a graph, P = diag(1 / degrees) A; nodes without edges end the walk.
 
-    The degrees are kept as peaks times sums, the largest weight of each row and the sum in units of it: neither
-    overflows, whatever the weights, nor do quotients by one after the other.
+    Degrees are stored as peaks times sums, the largest weight of each row and the row sum in units of it. Neither
+    factor overflows, and dividing by one after the other does not overflow either.
     """
 
     P: sparse.csr_array
@@ -29,7 +29,7 @@ class Walk(NamedTuple):
 
     @classmethod
     def on(cls, A: sparse.csr_array) -> Walk:
-        """The walk on a graph with weights >= 0."""
+        """Build the walk on a graph with weights >= 0."""
         peaks = row_peaks(A.data, A, least=0.0)
         peaks += peaks == 0
         relative = sparse.csr_array((A.data / per_entry(peaks, A), A.indices, A.indptr), shape=A.shape)
@@ -38,17 +38,17 @@ class Walk(NamedTuple):
 
     @property
     def leads_on(self) -> np.ndarray:
-        """Which nodes have edges to follow."""
+        """Mask of the nodes with outgoing edges."""
         return self.sums > 0
 
     def starts(self, edges: sparse.csr_array) -> sparse.csr_array:
-        """The first steps of nodes with these edges, each row divided by its sum."""
+        """Return the first-step probabilities of new nodes with these edges: each row divided by its sum."""
         return Walk.on(edges).P
 
     def ends(self, edges: sparse.csr_array) -> sparse.csr_array:
-        """The chances of the last step to nodes with these edges: each is divided by the degree it comes from.
+        """Return the probabilities of the last step to new nodes: each edge divided by the degree of its source.
 
-        An edge from a node that had none before is the only one it has.
+        A source without edges of its own takes the edge with probability one.
         """
         known = self.leads_on[edges.indices]
         with np.errstate(over="ignore"):
@@ -65,9 +65,9 @@ class Walk(NamedTuple):
 
 
 def last_step(A: sparse.csr_array) -> sparse.csr_array:
-    """The last step of a walk, (I + P) / 2: stay with chance one half, or follow an edge.
+    """Return the last step of a walk, (I + P) / 2: stay, or follow an edge, with probability one half each.
 
-    A node without edges from it always stays; the row of a node without any edge is zero.
+    Nodes without outgoing edges always stay; the rows of nodes without any edge are zero.
     """
     out = Walk.on(A)
     stay = np.where(out.leads_on, 0.5, np.bincount(A.indices, minlength=A.shape[0]) > 0)
@@ -75,19 +75,19 @@ def last_step(A: sparse.csr_array) -> sparse.csr_array:
 
 
 def edge_steps(A: sparse.csr_array) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """P = D^-1 A and its transpose; in the first a node without edges from it stays with a chance of a thousandth."""
+    """Return P = D^-1 A, plus SINK on the diagonal for nodes without outgoing edges, and the transpose of D^-1 A."""
     P, stay = new_steps(A)
     return by_rows(sparse.diags_array(stay) + P), by_rows(P.T)
 
 
 def new_steps(edges: sparse.csr_array) -> tuple[sparse.csr_array, np.ndarray]:
-    """The steps from nodes with these edges, and the chance of each to stay."""
+    """Return the transition probabilities of nodes with these edges, and their probabilities of staying."""
     out = Walk.on(edges)
     return out.P, np.where(out.leads_on, 0, SINK).astype(edges.dtype)
 
 
 def dense_visits(P: sparse.csr_array, last: sparse.csr_array, restart: float) -> np.ndarray:
-    """The sum restart (1 - restart)^t P^t L over t >= 0, L the last step: the solution of one system. Cost O(n^3)."""
+    """Solve for the sum over t >= 0 of restart (1 - restart)^t P^t L, where L is the last step. Cost O(n^3)."""
     n = P.shape[0]
     system = ((restart - 1) * P).toarray()
     system[np.arange(n), np.arange(n)] += 1
@@ -103,22 +103,22 @@ def visits(
     faint: float = 0.0,
     last: sparse.csr_array | None = None,
 ) -> sparse.csr_array:
-    """Where walks end: restart sum over t >= 1 of (1 - restart)^t S P^(t - 1), a row for each row of S, the starts.
+    """Return the end probabilities restart sum over t >= 1 of (1 - restart)^t S P^(t - 1), where S are the starts.
 
-    A walk takes its first step by S and others by P, and ends after each with probability ``restart``. With S = P the
-    entries are the chances to end in a node after at least one step: personalised PageRank without what stays at the
-    start. Chances below the threshold are followed no further at any step, and are zero in the result: no entry is too
-    large, and none is too small by more than T threshold (restart + the sum of its column), where
-    T <= log(threshold) / log(1 - restart) steps are taken.
+    A walk takes its first step by S and later steps by P, and ends after each step with probability ``restart``. With
+    S = P the entries are the probabilities of ending in a node after at least one step: personalised PageRank without
+    the term t = 0. Probabilities below the threshold are not followed further at any step, and are zero in the result:
+    no entry is too large, and none is too small by more than T threshold (restart + the sum of its column), where
+    T <= log(threshold) / log(1 - restart) is the number of steps.
 
-    With a last step L, for which S must be P, walks may also end before any step, and all of them then take that step:
-    restart sum over t >= 0 of (1 - restart)^t P^t L.
+    With a last step L, which requires S = P, walks may also end before the first step, and all of them then take the
+    last step: restart sum over t >= 0 of (1 - restart)^t P^t L.
 
-    A step that leads nowhere with a chance of ``faint`` or more is not taken: hubs have thousands of edges and would
-    spread a walk so thin that hardly anything of it reaches the threshold. On an undirected graph this takes less than
-    T faint times the degree of its column from an entry.
+    A step that brings a probability of ``faint`` or more to no node is skipped: hubs have thousands of edges and would
+    spread a walk so thinly that hardly any of it reaches the threshold. On an undirected graph this reduces an entry by
+    less than T faint times the degree of its column.
 
-    Cost: fewer than 1 / (restart threshold) chances are followed for a row, whatever the size of the graph.
+    Cost: fewer than 1 / (restart threshold) probabilities are followed per row, whatever the size of the graph.
     """
     scaled = sparse.csr_array(((1 - restart) * P.data, P.indices, P.indptr), shape=P.shape)
     clearest = row_peaks(scaled.data, scaled, least=0.0)
@@ -143,14 +143,14 @@ def visits(
 
 
 def expected_entries(P: sparse.csr_array, *, restart: float, threshold: float, faint: float = 0.0) -> float:
-    """The entries that ``visits`` will find from all nodes, judged from a sample of them."""
+    """Estimate from a sample of start nodes how many entries ``visits`` finds for all nodes."""
     n = P.shape[0]
     rows = np.sort(np.random.default_rng(0).choice(n, min(n, SAMPLE_ROWS), replace=False))
     return n * visits(P, P[rows], restart=restart, threshold=threshold, faint=faint).nnz / len(rows)
 
 
 def _total(parts: list[sparse.csr_array]) -> sparse.csr_array:
-    """The sum of sparse matrices, as one sparse product: [I I ... I] times their stack."""
+    """Sum sparse matrices by one sparse product, [I I ... I] times their vertical stack."""
     n = parts[0].shape[0]
     columns = np.arange(len(parts) * n, dtype=np.int32).reshape(len(parts), n).T.ravel()
     ends = np.arange(0, len(columns) + 1, len(parts), dtype=np.int32)
