@@ -45,7 +45,7 @@ def kernels_figure(image: np.ndarray, few: int, many: int) -> Any:
 
 
 def parameters_figure(image: np.ndarray, many: int) -> Any:
-    """Left: exponential kernel for several eta. Right: linear + polynomial kernel for several degrees."""
+    """Left: exponential kernels by eta. Right: linear + polynomial kernels by degree. All from many components."""
     figure, axes = pyplot.subplots(4, 2, figsize=(8, 10.5), layout="constrained")
     for column, kernels in zip(
         axes.T,
