@@ -1,4 +1,4 @@
-"""How much memory a computation may take."""
+"""Parsing of ``memory_budget``, and detection of free memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 SHARE_OF_FREE = 0.25
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 MEMORY = "/sys/fs/cgroup/memory"
-GROUPS = (  # of Linux: limit, use, statistics and the entry of files there, in versions 2 and 1
+GROUPS = (  # Linux cgroups v2 and v1: limit, usage, statistics, and the field of reclaimable file cache
     (f"{MEMORY}.max", f"{MEMORY}.current", f"{MEMORY}.stat", "inactive_file"),
     (
         f"{MEMORY}/memory.limit_in_bytes",
@@ -19,11 +19,11 @@ GROUPS = (  # of Linux: limit, use, statistics and the entry of files there, in 
         "total_inactive_file",
     ),
 )
-FALLBACK = 2 * 10**9
+FALLBACK = 2 * 10**9  # bytes, for systems that do not report their memory
 
 
 def budget_bytes(memory_budget: float | str | None = None) -> int:
-    """Bytes from a number, a text like "500MB" or None, which is a quarter of the memory that is free.
+    """Return bytes for a number, a string like "500MB", or None, which means a quarter of the free memory.
 
     >>> budget_bytes("1.5GB")
     1500000000
@@ -41,7 +41,7 @@ def budget_bytes(memory_budget: float | str | None = None) -> int:
 
 
 def _free_bytes() -> int:
-    """Memory that can be had without swapping; systems that do not tell get a modest figure."""
+    """Return the memory available without swapping, or a conservative guess if the system does not report it."""
     found = [free for free in (_free_of_machine(), *map(_free_of_group, GROUPS)) if free is not None]
     if found:
         return min(found)
@@ -51,7 +51,7 @@ def _free_bytes() -> int:
 
 
 def _free_of_machine() -> int | None:
-    """What Linux says is available."""
+    """Return ``MemAvailable`` of Linux, or None on other systems."""
     try:
         fields = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
         return int(fields["MemAvailable"].split()[0]) * 1024
@@ -60,10 +60,10 @@ def _free_of_machine() -> int | None:
 
 
 def _free_of_group(names: tuple[str, str, str, str]) -> int | None:
-    """What the limit of a container leaves; the files that it has read would give way."""
+    """Return the memory left under a cgroup (container) limit, counting reclaimable file cache as free."""
     limit, used, statistics, files = names
     try:
         fields = dict(line.split() for line in Path(statistics).read_text().splitlines())
         return max(0, int(Path(limit).read_text()) - int(Path(used).read_text()) + int(fields[files]))
-    except (OSError, KeyError, ValueError):  # no Linux, no such group, or a limit of "max"
+    except (OSError, KeyError, ValueError):  # not Linux, no such cgroup, or a limit of "max"
         return None

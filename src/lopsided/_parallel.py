@@ -1,4 +1,4 @@
-"""Slices of rows, and a thread for each core to work through them."""
+"""Slicing of rows, and a thread pool that works through the slices."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ T = TypeVar("T")
 
 
 def n_threads(n_jobs: int | None = None) -> int:
-    """Number of threads: -1 is one for each core this process may use, -2 one less, and so on.
+    """Return the number of threads: -1 means one per core that this process may use, -2 one fewer, and so on.
 
-    None is as many as the enclosing ``jobs`` allows, and one within a task. If there is none it is one for each core,
-    or $OMP_NUM_THREADS if that is less: BLAS heeds it, and joblib sets it in its workers, which share the cores.
+    None means the number set by the enclosing ``jobs``, and one within a task. Outside of ``jobs`` it means one thread
+    per core, or $OMP_NUM_THREADS if that is less: BLAS respects it, and joblib sets it in workers that share the cores.
     """
     if n_jobs is None:
         n_jobs = 1 if _local.busy else _local.n_jobs or min(_cores(), _omp_threads())
@@ -35,13 +35,13 @@ def _cores() -> int:
 
 
 def _omp_threads() -> int:
-    """$OMP_NUM_THREADS, of whose list the first counts; what is no number is none."""
+    """Return the first value of $OMP_NUM_THREADS, or the number of cores if it is not a number."""
     first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     return max(1, int(first)) if first.isdecimal() else _cores()
 
 
 def even_slices(n: int, parts: int) -> list[slice]:
-    """Cut range(n) into at most ``parts`` slices of nearly equal length, none of them empty."""
+    """Cut range(n) into at most ``parts`` slices of nearly equal length, none of them empty unless n = 0."""
     parts = max(1, min(parts, n))
     edges = [n * i // parts for i in range(parts + 1)]
     return [slice(a, b) for a, b in pairwise(edges)]
@@ -53,9 +53,9 @@ def slices_of(n: int, length: int) -> list[slice]:
 
 
 def run(task: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
-    """Apply a task to every item, in order, on threads; BLAS keeps to one thread within each.
+    """Apply a task to every item on threads, each with a single-threaded BLAS, and return the results in order.
 
-    Their number is that of the enclosing ``jobs``. A task that runs tasks of its own does so on its thread.
+    The enclosing ``jobs`` sets the number of threads. A task that itself calls ``run`` does so on its own thread.
     """
     items = list(items)
     threads = min(n_threads(), len(items))
@@ -83,7 +83,7 @@ def run(task: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Keep BLAS to one thread; of callers at the same time the first sets the limit, and the last lifts it."""
+    """Limit BLAS to one thread; of concurrent callers, the first sets the limit and the last lifts it."""
     with _limit.lock:
         if not _limit.callers:
             _limit.limiter = _blas().limit(limits=1, user_api="blas")
@@ -101,7 +101,7 @@ def one_blas_thread() -> Iterator[None]:
 
 @contextmanager
 def jobs(n_jobs: int | None) -> Iterator[None]:
-    """Let everything below run on so many threads; None leaves their number as it is."""
+    """Set the number of threads for the enclosed code; None keeps the current number."""
     before, _local.n_jobs = _local.n_jobs, n_threads(n_jobs)
     try:
         yield
@@ -110,13 +110,13 @@ def jobs(n_jobs: int | None) -> Iterator[None]:
 
 
 class _Limit:
-    """Who keeps BLAS to one thread; limits that are set side by side would restore each other's."""
+    """Shared state of ``one_blas_thread``: separate concurrent limits would restore each other's values."""
 
     def __init__(self) -> None:
         self.reset()
 
     def reset(self) -> None:
-        """Nobody does."""
+        """Return to the state without callers."""
         self.lock, self.callers = threading.Lock(), 0
         self.limiter: Any = None
 
@@ -144,14 +144,14 @@ def _blas() -> ThreadpoolController:
 
 
 def _let_go() -> None:
-    """Let any thread lift the limit: threadpoolctl from 3.6 on leaves that of OpenBLAS to the thread that set it."""
+    """Allow any thread to lift the limit: since threadpoolctl 3.6 only the thread that set it can do so in OpenBLAS."""
     for library in _blas().lib_controllers:
         if hasattr(library, "clear_controlling_thread"):
             library.clear_controlling_thread()
 
 
 def _forget() -> None:
-    """Threads do not survive a fork, and those that set a limit do not lift it there."""
+    """Reset pools and limits after a fork, which the threads that use them do not survive."""
     _pool.cache_clear()
     _limit.reset()
 

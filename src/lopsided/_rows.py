@@ -1,4 +1,4 @@
-"""Points that come in pieces: row blocks from an iterator, or from a file that is sliced."""
+"""Input that arrives in blocks of rows, from an iterator or from an array-like file."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from scipy import sparse
 
 from ._parallel import slices_of
 
-BLOCK_BYTES = 1 << 26
+BLOCK_BYTES = 1 << 26  # bytes of float64 rows that are read from a file at once
 
 
 def gathered(points: Any, name: str) -> Any:
-    """What can be indexed and sliced like an array: the points themselves, or a copy of their blocks on disk.
+    """Return points that can be indexed like an array: the input itself, or a memory-mapped copy of its blocks.
 
-    An iterator of row blocks, and an object with a shape and row slices (h5py, zarr), are read once and written to a
-    temporary file that is mapped into memory and vanishes with the array; sparse blocks stay in memory. Anything else
-    is returned as it is.
+    An iterator of row blocks, or an object with a shape and row slices (h5py, zarr), is read once and written to a
+    temporary file, which is memory-mapped and deleted with the array; sparse blocks stay in memory. Any other input is
+    returned unchanged.
     """
     if isinstance(points, Iterator):
         return _spooled(points, name)
@@ -34,7 +34,7 @@ def gathered(points: Any, name: str) -> Any:
 
 
 def _is_sliced(points: Any) -> bool:
-    """Whether it has rows on demand and is none of the containers that scikit-learn reads."""
+    """Whether ``points`` has a shape and row slices, and is not a container that scikit-learn reads."""
     known = isinstance(points, np.ndarray) or sparse.issparse(points)
     frame = hasattr(points, "iloc") or hasattr(points, "__dataframe__") or hasattr(points, "__array_namespace__")
     shape = getattr(points, "shape", None)
@@ -52,18 +52,18 @@ def _block(points: Any, rows: slice, name: str) -> Any:
 
 
 def _check_length(points: np.memmap, name: str) -> None:
-    """Refuse a mapped file that has become shorter: to read beyond its end would kill the process."""
-    while isinstance(points.base, np.memmap):  # a view knows the file's offset, and not its own
+    """Raise ValueError if a memory-mapped file was truncated: reading past its end would kill the process."""
+    while isinstance(points.base, np.memmap):  # a view has the offset of its base, not its own
         points = points.base
     path = points.filename
-    if path is None or not os.path.exists(path):  # a copy keeps the type, and has no file
+    if path is None or not os.path.exists(path):  # a copy is a memmap without a file
         return
     if (size := os.path.getsize(path)) < (needed := points.offset + points.nbytes):
         raise ValueError(f"{name} is mapped from a file of {size} bytes that should have {needed}; it was cut short")
 
 
 def _spooled(blocks: Iterable[Any], name: str) -> Any:
-    """All blocks below one another: sparse ones in memory, dense ones in a temporary file."""
+    """Stack all blocks vertically: sparse blocks in memory, dense blocks in a temporary file."""
     kept: list[Any] = []
     n = 0
     width: int | None = None
@@ -106,7 +106,7 @@ def _spooled(blocks: Iterable[Any], name: str) -> Any:
 
 
 def check_out(out: np.ndarray, shape: tuple[int, int], dtype: np.dtype) -> None:
-    """Refuse what cannot take a result of this shape and type."""
+    """Raise an error if ``out`` cannot hold a result of this shape and dtype."""
     if not isinstance(out, np.ndarray):
         raise TypeError(f"out must be a numpy array or memory map, not {type(out).__name__}")
     if out.shape != shape or not np.can_cast(dtype, out.dtype, "same_kind"):

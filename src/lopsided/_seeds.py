@@ -1,4 +1,4 @@
-"""What ``random_state`` means: a seed for numpy's generators, drawn from it or fixed."""
+"""Conversion of ``random_state`` to a seed for numpy generators."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sklearn.utils import check_random_state
 
 
 def seed_of(random_state: Any) -> int:
-    """A seed drawn from ``random_state``; 0 for None, so that the global generator is never looked at.
+    """Draw a seed from ``random_state``; None gives 0, so that the global generator is never used.
 
     Examples
     --------

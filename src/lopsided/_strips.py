@@ -1,4 +1,4 @@
-"""Products of a tall matrix with a small one, a strip of rows at a time."""
+"""Products of a tall matrix with a small one, in strips of rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The warnings and errors of this library, so that they can be filtered and caught by name."""
+"""Warning and error classes, and ``warn``, which attributes warnings to the caller's code."""
 
 import os
 import re
@@ -13,37 +13,37 @@ WRAPPERS = re.compile(r"[\\/](sklearn|joblib|concurrent)[\\/]|[\\/](threading|co
 
 
 class LopsidedWarning(UserWarning):
-    """Anything worth knowing about an answer that is nevertheless usable."""
+    """Base class of the warnings of this library; the result is usable."""
 
 
 class FallbackWarning(LopsidedWarning):
-    """A solver or an operator could not do the work and another one did."""
+    """A requested solver, operator or setting was not feasible and another one was used instead."""
 
 
 class NearSingularWarning(LopsidedWarning):
-    """A linear system is so near to singular that its answer holds few right digits."""
+    """A linear system is so close to singular that its solution has few correct digits."""
 
 
 class ConvergenceWarning(LopsidedWarning, sklearn_exceptions.ConvergenceWarning):
-    """An iteration stopped before its answer was as accurate as was asked; scikit-learn's filters know it, too."""
+    """An iteration stopped before it reached the requested accuracy; a subclass of scikit-learn's warning."""
 
 
 class RankWarning(LopsidedWarning):
-    """The data hold fewer components than were asked for, and so does the answer."""
+    """The data have fewer components than requested, and so does the result."""
 
 
 class AccuracyWarning(LopsidedWarning):
-    """An approximation did not reach the tolerance that was asked for."""
+    """An approximation did not reach the requested tolerance."""
 
 
 class NotFiniteError(ValueError):
-    """A kernel matrix has overflowed, or holds what is not a number."""
+    """A kernel matrix contains infinity or NaN."""
 
 
 def warn(message: str, category: type[LopsidedWarning]) -> None:
-    """Warn of the line that called this library, directly or through what scikit-learn wraps around methods.
+    """Issue a warning that points to the line that called this library, directly or through scikit-learn's wrappers.
 
-    On threads of our own there is no such line on the stack, and the last of ours is named.
+    On the library's own threads the stack has no such line, and the warning points to the outermost library frame.
     """
     files = [frame.f_code.co_filename for frame, _ in traceback.walk_stack(sys._getframe())]
     ours = max(i for i, file in enumerate(files) if file.startswith(OURS))

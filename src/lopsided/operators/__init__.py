@@ -1,4 +1,4 @@
-"""Kernel matrices that are multiplied and sampled: stored, blocked, sparse plus low rank, centred, weighted."""
+"""Kernel matrices as linear operators: stored, blocked, sparse plus low rank, centred, weighted."""
 
 from .._budget import budget_bytes
 from .base import KernelOperator

@@ -1,4 +1,4 @@
-"""The matrix k(X, Z) as something one multiplies by and samples from."""
+"""The interface of kernel matrices as linear operators whose entries can also be sampled."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from .condense import Condensed
 
 Index = Any  # a slice or an array of row or column numbers
 EVERY = slice(None)
-BATCH_ENTRIES = 1 << 22
-LARGE = 1e100  # numbers whose squares are summed as they are
+BATCH_ENTRIES = 1 << 22  # entries of a dense batch of rows, 32 MB in float64
+LARGE = 1e100  # magnitude up to which squares are summed without rescaling; they stay far from overflow
 
 
 class KernelOperator(LinearOperator, ABC):
-    """A real (n, m) matrix known by its products and its entries.
+    """A real (n, m) matrix defined by its products and its entries.
 
-    A subclass gives ``take``, ``work``, ``_matmat`` and ``_adjoint``; it never changes after ``__init__``. The law they
-    share: ``A @ V`` is ``A.take() @ V``, ``A.T @ U`` is ``A.take().T @ U``, ``A.take(r, c)`` is ``A.take()[r][:, c]``.
+    Subclasses implement ``take``, ``work``, ``_matmat`` and ``_adjoint``, and are immutable after ``__init__``. All of
+    them satisfy: ``A @ V`` equals ``A.take() @ V``, ``A.T @ U`` equals ``A.take().T @ U``, and ``A.take(r, c)`` equals
+    ``A.take()[r][:, c]``.
     """
 
     def __init__(self, shape: tuple[int, int], dtype: Any) -> None:
@@ -31,16 +32,16 @@ class KernelOperator(LinearOperator, ABC):
 
     @abstractmethod
     def take(self, rows: Index = EVERY, cols: Index = EVERY) -> np.ndarray:
-        """Return the entries of some rows and some columns as a dense array."""
+        """Return the entries of the given rows and columns as a dense array."""
 
     @property
     @abstractmethod
     def work(self) -> int:
-        """Multiplications in a product with one column."""
+        """Number of multiplications in a product with one vector."""
 
     @property
     def recomputed(self) -> bool:
-        """Whether entries are evaluated anew for each product."""
+        """Whether every product evaluates the entries again."""
         return False
 
     @abstractmethod
@@ -56,25 +57,25 @@ class KernelOperator(LinearOperator, ABC):
         return self._adjoint()
 
     def condensed(self) -> Condensed | None:
-        """A smaller operator that decomposes this one, if there is one worth having."""
+        """Return a smaller operator with the same nonzero singular values, or None if it would save little."""
         return None
 
     def condensed_with(self, update: Callable[[], tuple[np.ndarray, np.ndarray]]) -> Condensed | None:
-        """The same for the matrix plus left right^T, factors that are asked for only where they are of use."""
+        """Return ``condensed`` of this matrix plus left right^T; ``update`` computes the factors if they are needed."""
         return None
 
     def batches(self) -> Iterator[np.ndarray]:
-        """Yield the dense matrix a few rows at a time, from the top."""
+        """Yield the dense matrix in batches of rows, from the top."""
         for rows in slices_of(self.shape[0], BATCH_ENTRIES // max(1, self.shape[1])):
             yield self.take(rows)
 
     def norm(self) -> float:
-        """The root of the sum of all squared entries, and of all squared singular values. Cost O(n m)."""
+        """Return the Frobenius norm, the root of the sum of squared singular values. Cost O(n m)."""
         return math.hypot(*map(_norm, self.batches()))
 
 
 def _norm(K: np.ndarray) -> float:
-    """The Frobenius norm, of a matrix whose squares overflow or vanish in units of its largest entry."""
+    """Return the Frobenius norm, rescaled by the largest entry if squares would overflow or underflow."""
     peak = float(max(K.max(), -K.min()))
     if not 0 < peak < math.inf:
         return peak

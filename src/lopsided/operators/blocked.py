@@ -1,4 +1,4 @@
-"""Dense kernel matrices that are evaluated block by block, used at once, and never stored."""
+"""Dense kernel matrices that are evaluated in blocks for each product and never stored."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ..kernels.base import Kernel
 from ..kernels.points import Array
 from .base import EVERY, Index, KernelOperator
 
-TILE_BYTES = 1 << 21  # a block that stays in a core's cache between the product, the exponential and its use
-TILE_COLUMNS = 128
-FILL_BYTES = 1 << 23
-EXPONENTIAL = 20  # multiplications
+TILE_BYTES = 1 << 21  # bytes of a block, which stays in the cache of a core between matrix product, exponential and use
+TILE_COLUMNS = 128  # columns of a block
+FILL_BYTES = 1 << 23  # bytes of the rows that a thread evaluates at once when the matrix is stored
+EXPONENTIAL = 20  # cost of an exponential, in multiplications
 
 
 class Prepared:
-    """The rows of prepare(points), made when they are asked for: no copy of the points is ever held."""
+    """The rows of prepare(points), computed when they are indexed, so that no copy of all points is held."""
 
     def __init__(self, prepare: Callable[[Array], Array], points: Array) -> None:
         self.prepare, self.points = prepare, points
@@ -31,11 +31,11 @@ class Prepared:
 
 
 class Blocked(KernelOperator):
-    """The matrix k(X, Z) in blocks that fit the cache, a thread to each.
+    """The matrix k(X, Z), evaluated by several threads in blocks that fit the cache.
 
-    Built from a fitted kernel and the two prepared sides, L = ``kernel.left(X)`` and R = ``kernel.right(Z)``, either of
-    which may be ``Prepared`` block by block; it holds nothing else. The adjoint is the blocked operator of the
-    exchanged kernel. Cost of a product: one evaluation of the n m kernel values, and a block of memory for each thread.
+    It holds a fitted kernel and the two prepared sides, L = ``kernel.left(X)`` and R = ``kernel.right(Z)``, either of
+    which may be ``Prepared`` block by block. The adjoint is the blocked operator of the kernel with exchanged
+    arguments. Cost of a product: one evaluation of the n m kernel values, and the memory of one block per thread.
     """
 
     def __init__(self, kernel: Kernel, L: Array, R: Array) -> None:
@@ -45,11 +45,11 @@ class Blocked(KernelOperator):
         self.R = R
 
     def take(self, rows: Index = EVERY, cols: Index = EVERY) -> np.ndarray:
-        """Evaluate the kernel on some rows and columns."""
+        """Evaluate the kernel on the given rows and columns."""
         return self.kernel.pairs(self.L[rows], self.R[cols])
 
     def stored(self) -> np.ndarray:
-        """Evaluate the whole matrix, rows shared among threads."""
+        """Evaluate the whole matrix, with its rows divided among threads."""
         K = np.empty(self.shape, dtype=self.dtype)
 
         def fill(rows: slice) -> None:
@@ -60,12 +60,12 @@ class Blocked(KernelOperator):
 
     @property
     def work(self) -> int:
-        """The multiplications of the inner products, and an exponential or its like."""
+        """Multiplications of the inner products, plus the cost of one exponential per entry."""
         return self.shape[0] * self.shape[1] * (self.L.shape[1] + EXPONENTIAL)
 
     @property
     def recomputed(self) -> bool:
-        """Always."""
+        """True, since nothing is stored."""
         return True
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The operator that suits a kernel and its data."""
+"""The choice of an operator for a kernel and its data."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from .stored import Stored
 
 
 def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int) -> KernelOperator:
-    """The matrix k(X, Z) of a fitted kernel: structured if the data are sparse, stored if it fits, else blocked.
+    """Return k(X, Z) as an operator: structured if the data are sparse, stored if it fits, and blocked otherwise.
 
-    Sparse data of which nearly every row meets every other count as dense.
+    Sparse data whose product X Z^T is more than half full count as dense.
 
     Parameters
     ----------
     kernel : Kernel
-        Fitted.
+        A fitted kernel.
     X, Z : arrays or sparse matrices of shape (n, width) and (m, width)
         The left and the right points.
     budget : int
-        Bytes the operator may keep.
+        Memory that the operator may use for stored entries, in bytes.
     """
     if isinstance(kernel, Precomputed):
         return Stored(_columns(kernel.left(X), Z))
@@ -64,9 +64,10 @@ def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int) -> KernelOpe
 
 
 def operator_of_new(kernel: Kernel, X: Array, Z: Array, *, of_right: bool = False) -> KernelOperator:
-    """The matrix k(X, Z) of new left points, or k(X, Z)^T of new right points, in blocks that are used at once.
+    """Return k(X, Z) for new left points, or k(X, Z)^T for new right points, with a memory budget of zero.
 
-    For precomputed values new points are rows of values against all points of the other side, given by their numbers.
+    For precomputed kernels the new points are rows of values against all points of the other side, and the other side
+    is given by its numbers.
     """
     if not of_right:
         return as_operator(kernel, X, Z, budget=0)
@@ -76,26 +77,26 @@ def operator_of_new(kernel: Kernel, X: Array, Z: Array, *, of_right: bool = Fals
 
 
 def is_recomputed(kernel: Kernel, X: Array, Z: Array, budget: int) -> bool:
-    """Whether the matrix is dense and exceeds the budget, so that every product evaluates it anew."""
+    """Whether the dense matrix would exceed the budget, so that every product evaluates it again."""
     if looks_up(kernel):
         return any(is_recomputed(part, X, Z, budget) for part in _parts(kernel))
     return X.shape[0] * Z.shape[0] * np.result_type(X.dtype, Z.dtype).itemsize > budget
 
 
 def looks_up(kernel: Kernel) -> bool:
-    """Whether it holds values of given nodes or numbers, be they exchanged, scaled or added to others."""
+    """Whether the kernel, or one that it transposes, scales or adds, looks up values by node or column number."""
     return isinstance(kernel, (Precomputed, GraphKernel)) or any(map(looks_up, _parts(kernel)))
 
 
 def _parts(kernel: Kernel) -> list[Kernel]:
-    """The kernels of which it is a transpose, a multiple or a sum."""
+    """Return the kernels of which this one is a transpose, a multiple or a sum."""
     if isinstance(kernel, (Swapped, Scaled)):
         return [kernel.kernel]
     return [kernel.first, kernel.second] if isinstance(kernel, SumKernel) else []
 
 
 def _of_parts(kernel: Scaled | SumKernel, X: Array, Z: Array, budget: int) -> KernelOperator:
-    """A multiple or a sum, of which each part has the operator that suits it; values of nodes are stored as one."""
+    """Return the operator of a multiple or a sum, part by part; stored parts are merged unless X is sparse."""
     fitted = [kernel.kernel_] if isinstance(kernel, Scaled) else [kernel.first_, kernel.second_]
     factors = [kernel.factor] if isinstance(kernel, Scaled) else [1.0, 1.0]
     parts = [as_operator(part, X, Z, budget=budget // len(fitted)) for part in fitted]
@@ -105,6 +106,6 @@ def _of_parts(kernel: Scaled | SumKernel, X: Array, Z: Array, budget: int) -> Ke
 
 
 def _columns(K: Array, numbers: np.ndarray) -> Array:
-    """The columns of K that right points name, K itself if they name all of them in order."""
+    """Return the columns of K with the given numbers, or K itself if these are all columns in order."""
     numbers = numbers.ravel()
     return K if np.array_equal(numbers, np.arange(K.shape[1])) else K[:, numbers]

@@ -1,4 +1,4 @@
-"""Operators made of operators: products of thin factors, sums, two-sided centring and weighting."""
+"""Operators composed of factors or other operators: low rank, sums, two-sided centring and weighting."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .stored import matmul
 
 
 class LowRank(KernelOperator):
-    """L R^T for L (n, q) and R (m, q), each dense or sparse. Cost of a product: O(nnz(L) + nnz(R)) a column."""
+    """L R^T for L (n, q) and R (m, q), each dense or sparse. Cost per column of a product: O(nnz(L) + nnz(R))."""
 
     def __init__(self, L: Any, R: Any) -> None:
         super().__init__((L.shape[0], R.shape[0]), np.result_type(L.dtype, R.dtype))
@@ -25,16 +25,16 @@ class LowRank(KernelOperator):
 
     @cached_property
     def Rt(self) -> Any:
-        """R^T, kept from the first product on."""
+        """R^T, cached by the first product."""
         return by_rows(self.R.T)
 
     def take(self, rows: Index = EVERY, cols: Index = EVERY) -> np.ndarray:
-        """Multiply the factors' rows."""
+        """Multiply the given rows of both factors."""
         return dense(self.L[rows] @ self.R[cols].T)
 
     @property
     def work(self) -> int:
-        """The entries of both factors."""
+        """Number of entries of both factors."""
         return int(sum(side.nnz if sparse.issparse(side) else side.size for side in (self.L, self.R)))
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:
@@ -45,7 +45,7 @@ class LowRank(KernelOperator):
 
 
 class Sum(KernelOperator):
-    """The sum of operators of one shape, each with a factor."""
+    """A linear combination of operators of the same shape; the factors default to one."""
 
     def __init__(self, terms: Sequence[KernelOperator], factors: Sequence[float] | None = None) -> None:
         super().__init__(terms[0].shape, np.result_type(*(term.dtype for term in terms)))
@@ -53,17 +53,17 @@ class Sum(KernelOperator):
         self.factors = tuple(map(float, factors)) if factors is not None else (1.0,) * len(terms)
 
     def take(self, rows: Index = EVERY, cols: Index = EVERY) -> np.ndarray:
-        """Add the terms' entries."""
+        """Add the entries of all terms."""
         return self._add(np.array(term.take(rows, cols)) for term in self.terms)
 
     @property
     def work(self) -> int:
-        """That of all terms."""
+        """The work of all terms."""
         return sum(term.work for term in self.terms)
 
     @property
     def recomputed(self) -> bool:
-        """Whether any term is."""
+        """Whether any term is recomputed."""
         return any(term.recomputed for term in self.terms)
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:
@@ -72,7 +72,7 @@ class Sum(KernelOperator):
     def _adjoint(self) -> Sum:
         return Sum([term.T for term in self.terms], self.factors)
 
-    def _add(self, blocks: Iterator[np.ndarray]) -> np.ndarray:  # overwrites the first of them
+    def _add(self, blocks: Iterator[np.ndarray]) -> np.ndarray:  # overwrites the first block
         scaled = (block if factor == 1 else factor * block for factor, block in zip(self.factors, blocks, strict=True))
         total = next(scaled)
         for block in scaled:
@@ -81,16 +81,16 @@ class Sum(KernelOperator):
 
 
 class Centered(KernelOperator):
-    """(I - 1 p^T) A (I - q 1^T): every row and every column has mean zero, weighted by q and by p.
+    """(I - 1 p^T) A (I - q 1^T): rows have mean zero with weights q, and columns with weights p.
 
-    A product costs one product of A: centre what goes in and what comes out.
+    A product costs one product with A: its input and its output are centred.
 
     Parameters
     ----------
     A : KernelOperator
-        Of shape (n, m).
+        The operator to centre, of shape (n, m).
     left, right : arrays of shapes (n,) and (m,), default=None
-        Weights p of the rows and q of the columns, which are brought to sum to one; None is 1 / n and 1 / m.
+        Weights p of the rows and q of the columns, normalised to sum to one; None means 1 / n and 1 / m.
     """
 
     def __init__(self, A: KernelOperator, left: np.ndarray | None = None, right: np.ndarray | None = None) -> None:
@@ -108,18 +108,18 @@ class Centered(KernelOperator):
         return rows, self.A.rmatvec(self.left), self.left @ rows
 
     def take(self, rows: Index = EVERY, cols: Index = EVERY) -> np.ndarray:
-        """Sample A and subtract its means."""
+        """Take the entries of A and subtract the means."""
         of_rows, of_columns, grand = self.means
         return self.A.take(rows, cols) - of_rows[rows][:, None] - of_columns[cols] + grand
 
     @property
     def work(self) -> int:
-        """That of A."""
+        """The work of A."""
         return self.A.work
 
     @property
     def recomputed(self) -> bool:
-        """As A."""
+        """Whether A is recomputed."""
         return self.A.recomputed
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:
@@ -127,11 +127,11 @@ class Centered(KernelOperator):
         return Y - self.left @ Y
 
     def condensed(self) -> Condensed | None:
-        """That of A with the update which centring is."""
+        """Condense A with centring as an update of rank two."""
         return self.A.condensed_with(self._update)
 
     def _update(self) -> tuple[np.ndarray, np.ndarray]:
-        """Factors of rank two: the centred matrix is K + 1 (grand - columns)^T - rows 1^T."""
+        """Return the factors of centring, K + 1 (grand - columns)^T - rows 1^T."""
         rows, columns, grand = self.means
         left = np.stack([np.ones_like(rows), -rows], axis=1)
         right = np.stack([grand - columns, np.ones_like(columns)], axis=1)
@@ -142,7 +142,7 @@ class Centered(KernelOperator):
 
 
 class Weighted(KernelOperator):
-    """diag(left) A diag(right). A product costs one of A."""
+    """diag(left) A diag(right). A product costs one product with A."""
 
     def __init__(self, A: KernelOperator, left: np.ndarray, right: np.ndarray) -> None:
         super().__init__(A.shape, A.dtype)
@@ -150,17 +150,17 @@ class Weighted(KernelOperator):
         self.left, self.right = left.astype(A.dtype), right.astype(A.dtype)
 
     def take(self, rows: Index = EVERY, cols: Index = EVERY) -> np.ndarray:
-        """Sample A and multiply by the weights."""
+        """Take the entries of A and multiply by the weights."""
         return self.left[rows][:, None] * self.A.take(rows, cols) * self.right[cols]
 
     @property
     def work(self) -> int:
-        """That of A."""
+        """The work of A."""
         return self.A.work
 
     @property
     def recomputed(self) -> bool:
-        """As A."""
+        """Whether A is recomputed."""
         return self.A.recomputed
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:

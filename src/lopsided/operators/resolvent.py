@@ -1,4 +1,4 @@
-"""All walks of a graph as a matrix that is multiplied by, and never formed."""
+"""The Katz matrix of a graph as an operator: products sum over walks, and the matrix is never formed."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ..kernels.points import by_rows
 from .base import EVERY, Index, KernelOperator
 from .stored import matmul
 
-TERMS = 50  # products with the graph that a product usually takes
+TERMS = 50  # typical number of sparse products per product: 52 for the default beta in float64
 
 
 class Resolvent(KernelOperator):
-    """Rows and columns of (I - M)^-1 M for the sparse M of a fitted Katz kernel.
+    """Selected rows and columns of (I - M)^-1 M, where M = beta A is the sparse ``step_`` of a fitted Katz kernel.
 
-    Cost of a product with b columns: that of some fifty sparse products, O(nnz b) each.
+    Cost of a product with b columns: about fifty sparse products, O(nnz b) each.
     """
 
     def __init__(self, kernel: Katz, rows: np.ndarray, columns: np.ndarray, transposed: bool = False) -> None:
@@ -26,14 +26,14 @@ class Resolvent(KernelOperator):
         self.M = by_rows(kernel.step_.T) if transposed else kernel.step_
 
     def take(self, rows: Index = EVERY, cols: Index = EVERY) -> np.ndarray:
-        """Sum the walks between some nodes."""
+        """Sum the walks between the given nodes."""
         if self.transposed:
             return self.kernel.values(self.columns[cols], self.rows[rows]).T
         return self.kernel.values(self.rows[rows], self.columns[cols])
 
     @property
     def work(self) -> int:
-        """The stored entries, for each term of the sum."""
+        """Number of stored entries of M, for each term of the sum."""
         return TERMS * int(self.M.nnz)
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Kernel matrices of sparse data, exact and never dense: sparse plus low rank."""
+"""Exact kernel matrices of sparse data as sparse plus low rank, never dense."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from .blocked import EXPONENTIAL
 from .sparse_low_rank import SparseLowRank
 from .stored import WORTH_THREADS, rows_of
 
-SAMPLE_ENTRIES = 1 << 12
-SLICE_ENTRIES = 1 << 21
-CROWDED = 0.5  # share of all pairs that meet, above which they are compared as dense data are
-FULLER = 1.5  # how many times the data's entries must have one value before the sparse part is kept as a product
+SAMPLE_ENTRIES = 1 << 12  # multiplications of X Z^T that are sampled to forecast it
+SLICE_ENTRIES = 1 << 21  # multiplications of X Z^T for one slice of rows
+CROWDED = 0.5  # share of nonzero entries of X Z^T above which the data are treated as dense
+FULLER = 1.5  # ratio of equal entries of X Z^T to entries of X and Z above which they are kept as a product
 
 
 class Forecast(NamedTuple):
-    """What the product P = X Z^T will be like, judged from a sample of its rows."""
+    """Properties of the product P = X Z^T, estimated from a sample of its rows."""
 
     entries: int
-    """Stored entries of P."""
+    """Number of stored entries of P."""
     unit: float
-    """The most frequent value of an entry."""
+    """The most frequent value among the entries."""
     share: float
-    """How many of the entries have it, from 0 to 1."""
+    """Share of the entries that have this value, from 0 to 1."""
     crowded: bool
-    """Whether P is so full that nothing is gained by keeping it sparse, and its background is a part of few entries."""
+    """Whether P is so full that sparse storage gains nothing and the background accounts for few entries."""
 
 
 def forecast(X: sparse.csr_array, Z: sparse.csr_array) -> Forecast:
-    """Estimate the product's size before it is formed.
+    """Estimate the number of entries of X Z^T before it is formed.
 
-    The multiplications of every row are known exactly (counts of the columns of X and Z); a sample of rows tells how
-    many of them fall on one entry. Cost O(nnz(X) + nnz(Z)) and a sample of some thousand products.
+    The number of multiplications per row follows exactly from the column counts of X and Z; a sample of rows shows how
+    many multiplications share an entry. Cost O(nnz(X) + nnz(Z)) and a few thousand sampled multiplications.
     """
     counts = product_counts(X, Z)
     order = np.random.default_rng(0).permutation(X.shape[0])
@@ -66,11 +66,11 @@ def sparse_plus_low_rank(
     budget: int,
     expected: Forecast | None = None,
 ) -> KernelOperator:
-    """The matrix k(X, Z) of a fitted kernel on sparse data, products in O(nnz(X Z^T) + n + m) or less.
+    """Return k(X, Z) of a fitted kernel on sparse data as an operator with products in O(nnz(X Z^T) + n + m) or less.
 
-    K = S + (slope) diag(u0) X Z^T diag(v0) + (level) u0 v0^T, where the middle term is used only if one value is
-    frequent in X Z^T (unweighted graphs), because S then keeps none of those entries. What would not fit the budget
-    is recomputed for every product.
+    K = S + (slope) diag(u0) X Z^T diag(v0) + (level) u0 v0^T. The middle term is used only if one value is frequent in
+    X Z^T (unweighted graphs), because S then stores none of the entries with that value. If S would exceed the budget,
+    every product recomputes it.
     """
     expected = expected or forecast(X, Z)
     slices = Slices(kernel, X, Z, expected)
@@ -80,7 +80,7 @@ def sparse_plus_low_rank(
 
 
 class Slices:
-    """The terms of a sparse kernel matrix, a few rows at a time."""
+    """The terms of a sparse-plus-low-rank kernel matrix, computed in slices of rows."""
 
     def __init__(self, kernel: SparseKernel, X: Any, Z: Any, expected: Forecast) -> None:
         self.kernel, self.X, self.Z = kernel, X, Z
@@ -108,7 +108,7 @@ class Slices:
         return left, sparse.csr_array((values - weight, P.indices, P.indptr), shape=P.shape)
 
     def compose(self, rows: slice, left: np.ndarray, S: sparse.csr_array) -> SparseLowRank:
-        """Put together the sparse part, the product of the data and the background."""
+        """Combine the sparse part, the product of the data and the background into an operator."""
         right, level = self.structure.right, self.structure.level
         product = tuple(sparse.csr_array((side, 0), dtype=S.dtype) for side in S.shape)
         if self.slope:
@@ -118,15 +118,15 @@ class Slices:
 
     @cached_property
     def weighted_Z(self) -> sparse.csr_array:
-        """diag(v0) Z."""
+        """The matrix diag(v0) Z."""
         return scale_rows(self.Z, self.structure.right[:, 0])
 
     def operator(self, rows: slice) -> KernelOperator:
-        """A few rows of the matrix."""
+        """Return a slice of rows as an operator."""
         return self.compose(rows, *self.terms(rows))
 
     def stored(self) -> KernelOperator:
-        """All rows at once."""
+        """Return all rows as one operator in memory."""
         parts = run(self.terms, self.rows)
         left, S = parts[0]
         if len(parts) > 1:
@@ -136,7 +136,7 @@ class Slices:
 
 
 class Streamed(KernelOperator):
-    """The same matrix when it is too large to keep: each product forms its slices anew and drops them."""
+    """A sparse-plus-low-rank matrix too large to store: each product recomputes its slices and discards them."""
 
     def __init__(self, slices: Slices, transposed: bool = False) -> None:
         shape = (slices.X.shape[0], slices.Z.shape[0])
@@ -145,7 +145,7 @@ class Streamed(KernelOperator):
         self.transposed = transposed
 
     def take(self, rows: Index = EVERY, cols: Index = EVERY) -> np.ndarray:
-        """Evaluate the kernel on some rows and columns."""
+        """Evaluate the kernel on the given rows and columns."""
         if self.transposed:
             return self.T.take(cols, rows).T
         kernel = self.slices.kernel
@@ -153,12 +153,12 @@ class Streamed(KernelOperator):
 
     @property
     def work(self) -> int:
-        """The multiplications of X Z^T, an exponential or its like for each."""
+        """Cost of one exponential for each multiplication of X Z^T."""
         return EXPONENTIAL * int(product_counts(self.slices.X, self.slices.Z).sum())
 
     @property
     def recomputed(self) -> bool:
-        """Always."""
+        """True, since no entries are stored."""
         return True
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:
@@ -176,6 +176,6 @@ class Streamed(KernelOperator):
 
 
 def _meeting_entries(X: sparse.csr_array, Z: sparse.csr_array) -> int:
-    """Entries of both sides in columns that both of them use; the others never meet in X Z^T."""
+    """Count the entries of both sides in columns that are nonempty in both; others do not contribute to X Z^T."""
     counts = [np.bincount(side.indices, minlength=side.shape[1]) for side in (X, Z)]
     return int(sum(count[counts[0] * counts[1] > 0].sum() for count in counts))

@@ -1,4 +1,4 @@
-"""Sparse plus low rank, and the smaller matrix that decomposes it."""
+"""The sparse-plus-low-rank operator, and its reduction to a smaller one with the same nonzero singular values."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .compound import LowRank, Sum
 from .condense import Condensed, Spread
 from .stored import Stored
 
-WORTH_CONDENSING = 0.9  # share of rows and columns that may remain
+WORTH_CONDENSING = 0.9  # largest share of rows and columns left for which condensing pays off
 
 
 class SparseLowRank(Sum):
-    """S + L R^T + U0 V0^T: sparse, a product of sparse factors, and low rank. Factors without columns are no term."""
+    """S + L R^T + U0 V0^T: sparse, a product of sparse factors, and low rank; pairs without columns are omitted."""
 
     def __init__(self, S: sparse.csr_array, product: tuple[Any, Any], background: tuple[Any, Any]) -> None:
         self.S, self.product, self.background = S, product, background
@@ -29,7 +29,7 @@ class SparseLowRank(Sum):
         return SparseLowRank(by_rows(self.S.T), self.product[::-1], self.background[::-1])
 
     def condensed(self) -> Condensed | None:
-        """Only the rows and columns that have sparse entries, and q for the rest."""
+        """Keep the rows and columns with sparse entries, and replace the others by q rows and q columns."""
         L, R = self.product
         live = (np.diff(self.S.indptr) > 0) | _meets(L, R), _columns(self.S) | _meets(R, L)
         if sum(map(np.count_nonzero, live)) > WORTH_CONDENSING * sum(self.shape):
@@ -43,23 +43,23 @@ class SparseLowRank(Sum):
         return Condensed(SparseLowRank(S, (L, R), (U0, V0)), left, right)
 
     def condensed_with(self, update: Callable[[], tuple[np.ndarray, np.ndarray]]) -> Condensed | None:
-        """The background takes the update in."""
+        """Append the update to the background, and condense."""
         U0, V0 = (np.concatenate(pair, axis=1) for pair in zip(self.background, update(), strict=True))
         return SparseLowRank(self.S, self.product, (U0, V0)).condensed()
 
 
 def _meets(L: sparse.csr_array, R: sparse.csr_array) -> np.ndarray:
-    """Which rows of L R^T have any entry."""
+    """Mask of the rows of L R^T that have any entry."""
     return product_counts(L, R) > 0
 
 
 def _columns(S: sparse.csr_array) -> np.ndarray:
-    """Which columns have any entry."""
+    """Mask of the columns of S that have any entry."""
     return np.bincount(S.indices, minlength=S.shape[1]) > 0
 
 
 def _cut(S: sparse.csr_array, rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
-    """The entries of some columns, all of them in some rows, in a shape that may be larger. Cost O(nnz)."""
+    """Select rows and columns, padded with zeros to ``shape``; other rows must be empty there. Cost O(nnz)."""
     kept = columns[S.indices]
     number = np.cumsum(columns, dtype=S.indices.dtype) - 1
     ends = np.cumsum(np.concatenate([[0], kept]), dtype=S.indptr.dtype)[S.indptr[1:][rows]]

@@ -1,4 +1,4 @@
-"""Matrices held in memory, dense or sparse."""
+"""Dense or sparse kernel matrices held in memory, and their threaded products."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .._parallel import n_threads, run
 from ..kernels.points import by_rows, dense
 from .base import EVERY, Index, KernelOperator
 
-WORTH_THREADS = 1 << 19  # multiplications
-PIECES = 2  # for each thread, so that none waits long for another
+WORTH_THREADS = 1 << 19  # multiplications from which a sparse product is divided among threads
+PIECES = 2  # row blocks per thread, so that no thread waits long for another
 
 
 class Stored(KernelOperator):
-    """A dense matrix, or a sparse one in CSR. Cost of a product with b columns: O(nnz b), on threads."""
+    """A dense or CSR matrix in memory. Cost of a product with b columns: O(nnz b), on several threads."""
 
     def __init__(self, K: Any) -> None:
         super().__init__(K.shape, K.dtype)
@@ -29,7 +29,7 @@ class Stored(KernelOperator):
 
     @property
     def work(self) -> int:
-        """The stored entries."""
+        """Number of stored entries."""
         return int(self.K.nnz if sparse.issparse(self.K) else self.K.size)
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:
@@ -40,10 +40,10 @@ class Stored(KernelOperator):
 
 
 def matmul(S: Any, V: np.ndarray) -> np.ndarray:
-    """S @ V for a dense or CSR matrix; a large sparse one is shared among threads, by entries.
+    """Return S @ V for a dense or CSR matrix; large sparse products are divided among threads by stored entries.
 
-    scipy's sparse products release the interpreter lock. A single column takes its faster path for vectors, which waits
-    for memory: a second thread beside it gains nothing, and meets those of BLAS.
+    scipy's sparse products release the global interpreter lock. A single column uses its faster matrix-vector product
+    on one thread: it is bound by memory bandwidth, so that a second thread gains nothing and competes with BLAS.
     """
     if not sparse.issparse(S):
         return times(S, V)
@@ -57,12 +57,12 @@ def matmul(S: Any, V: np.ndarray) -> np.ndarray:
 
 
 def times(Y: np.ndarray, R: np.ndarray) -> np.ndarray:
-    """Y @ R; a product over one index is an outer product, for which BLAS is ten times slower than broadcasting."""
+    """Return Y @ R; for an outer product (inner dimension one) BLAS is ten times slower than broadcasting."""
     return Y * R if Y.shape[1] == 1 else Y @ R
 
 
 def rows_of(S: sparse.csr_array, rows: slice) -> sparse.csr_array:
-    """Some rows of a CSR matrix, sharing its memory."""
+    """Slice rows of a CSR matrix; data and indices are views."""
     start, stop = S.indptr[rows.start], S.indptr[rows.stop]
     parts = S.data[start:stop], S.indices[start:stop], S.indptr[rows.start : rows.stop + 1] - start
     return sparse.csr_array(parts, shape=(rows.stop - rows.start, S.shape[1]))
