@@ -109,7 +109,7 @@ def product_counts(X: sparse.csr_array, Z: sparse.csr_array) -> np.ndarray:
 
 
 def product_slices(counts: np.ndarray, limit: int, parts: int = 1) -> list[slice]:
-    """Cut rows into ``parts`` or more slices of similar work, none far above ``limit`` unless one row exceeds it."""
+    """Cut rows into slices of similar work: ``parts`` or more, of about ``limit`` at most, unless rows are longer."""
     work = np.cumsum(np.maximum(counts, 1), dtype=np.int64)
     limit = min(limit, -(-int(work[-1]) // parts))
     edges = np.searchsorted(work, np.arange(limit, work[-1], limit))
