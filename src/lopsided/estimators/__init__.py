@@ -1,4 +1,4 @@
-"""scikit-learn objects: validate, compute through :mod:`lopsided.linalg`, store."""
+"""Estimators with the scikit-learn interface, built on :mod:`lopsided.linalg`."""
 
 from .asymmetric_lssvc import AsymmetricLSSVC
 from .asymmetric_lssvr import AsymmetricLSSVR

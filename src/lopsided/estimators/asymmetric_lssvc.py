@@ -1,4 +1,4 @@
-"""Classification by least squares with an asymmetric kernel."""
+"""Least-squares support vector classification with an asymmetric kernel."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .least_squares import AsymmetricLeastSquares
 from .refit import all_or_nothing
 from .supervision import encoded
 
-STEEPEST = 1e4
+STEEPEST = 1e4  # bound on the calibration slope, which is infinite if the held-out predictions separate the classes
 
 
 def _has_probabilities(estimator: AsymmetricLSSVC) -> bool:
@@ -37,77 +37,80 @@ def _has_probabilities(estimator: AsymmetricLSSVC) -> bool:
 class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
     """Least-squares support vector classifier with an asymmetric kernel (AsK-LS).
 
-    Two functions are learned at once, one that reads a sample as a source, f_s(x) = k(x, X) c + b1, and one that reads
-    it as a target, f_t(x) = k(X, x)'a + b2:
+    Two functions are learned jointly. f_s(x) = k(x, X) c + b1 treats a sample as a source (first kernel argument),
+    f_t(x) = k(X, x)'a + b2 as a target (second kernel argument):
 
         1'a = 0,   1'c = 0,   a / C + K c + b1 1 = y,   c / C + K'a + b2 1 = y.
 
-    The matrix does not depend on y, so all classes (one against the rest, y = 1 or -1) share one factorisation. If the
-    kernel is symmetric, f_s = f_t is the classical LS-SVM.
+    The matrix does not depend on y, so all classes (one-vs-rest, y = 1 or -1) share one factorisation. If the kernel is
+    symmetric, f_s = f_t is the classical LS-SVM.
 
     Parameters
     ----------
     C : float, array-like or "auto", default="auto"
-        The papers' gamma. From several the best is taken, by the squared error of held-out predictions (their log-loss
-        with merge="stack"). Its scale is that of 1 / s, s being the largest singular value of the centred kernel
-        matrix: below it the system is positive definite, and where 1/C is nearly a singular value
-        :class:`~lopsided.exceptions.NearSingularWarning` says so. "auto" takes the best of thirteen from 0.2 / s to 2e5
-        / s; of more than 3,000 samples, and for MINRES, 1,500 decide, unless there are landmarks. For sparse kernel
-        matrices that are not decomposed it is the better one of 0.2 / s and 0.6 / s.
+        Inverse regularisation strength, called gamma in the papers. From several values, the one with the least squared
+        error of held-out predictions is used (log-loss with merge="stack"). Let s be the largest singular value of the
+        centred kernel matrix: the system is positive definite for C < 1 / s, and a 1/C very close to a singular value
+        issues a :class:`~lopsided.exceptions.NearSingularWarning`. "auto" compares thirteen values from 0.2 / s to
+        2e5 / s (MINRES: up to 20 / s), on a subset of 1,500 samples for MINRES or more than 3,000 samples, unless
+        landmarks are used. With damping, or a sparse kernel matrix that is not decomposed, only 0.2 / s and 0.6 / s.
     kernel : str, Kernel or callable, default="sne"
         A kernel of :mod:`lopsided.kernels`, its name, a vectorised f(X, Z), or "precomputed": X is then the square K.
     merge : {"mean", "source", "target", "stack"}, default="mean"
-        How the functions become one decision. "stack" learns it, by logistic regression on held-out values of both.
+        How f_s and f_t are combined into one decision: their mean, one of them alone, or ("stack") a logistic
+        regression trained on held-out values of both.
     cv : int, splitter or None, default=None
-        How samples are held out. None is exact leave-one-out, from one factorisation, or 10 folds for merge="stack" and
-        where there is no inverse to look into (MINRES, damping). The kernel stays the one fitted on all samples.
+        How samples are held out. None means exact leave-one-out from one factorisation, or up to 10 folds if
+        merge="stack" or the solver gives no entries of the inverse (MINRES, damping). The kernel is always the one
+        fitted on all samples.
     solver : {"auto", "dense", "spectral", "symmetric", "sparse_lu", "minres", "nystrom"}, default="auto"
-        "auto" looks at size, sparsity, symmetry and budget; ``solver_`` says what it took and why. "nystrom" takes a
-        kernel matrix of low rank from landmarks, for many samples; the others are exact.
+        "nystrom" replaces the kernel matrix by a low-rank approximation from landmarks, for many samples; the others
+        are exact. "auto" decides by size, sparsity, symmetry and memory budget; see ``solver_``.
     n_landmarks : int or None, default=None
-        For solver="nystrom": how many, on either side; None is 1,000. Seven components for ten are kept.
+        Number of landmarks on each side for solver="nystrom"; None means 1,000. The approximation has 0.7 components
+        per landmark.
     landmarks : {"uniform", "kmeans", "leverage", "pivoted"}, default="uniform"
-        How they are placed; see :class:`KernelSVD`.
+        How landmarks are selected; see :class:`KernelSVD`.
     damping : float, default=0.0
-        Above 0 the solution is (M'M + damping I)^-1 M'r for the matrix M of the whole system; 1.0 is what the authors
-        of the method fall back to where M is singular.
+        If positive, the solution is (M'M + damping I)^-1 M'r with M the matrix of the whole system. The authors of the
+        method use 1.0 if M is singular.
     tol : float, default=0.0
-        Relative residual at which MINRES stops; 0 is 1e-10.
+        Relative residual at which MINRES stops; 0 means 1e-10.
     random_state : int, RandomState instance or None, default=None
-        Seeds landmarks; None is a fixed seed.
+        Seed of the landmarks and of the subset that selects C; None means a fixed seed.
     n_jobs : int or None, default=None
-        Threads for kernel blocks and sparse products; None is one for each core.
+        Number of threads for kernel blocks and sparse products; None means one per core.
     memory_budget : float, str or None, default=None
-        Bytes, or a text like "2GB", that kernel matrix and factors may take. None is a quarter of what is free.
+        Memory for the kernel matrix and its factors, in bytes or as a string such as "2GB". None means a quarter of the
+        free memory.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
-        The labels.
+        The class labels.
     C_ : float
-        The C that was taken.
+        The C that was used.
     left_duals_, right_duals_ : arrays of shape (n, k)
-        a and c, a column for each class (one column for two classes): the weights of ``X_fit_`` and of ``Z_fit_``.
+        a and c, the weights of ``X_fit_`` and of ``Z_fit_``, with one column per class (one column for two classes).
     source_intercept_, target_intercept_ : arrays of shape (k,)
         b1 and b2.
     solver_ : Choice
-        Name and reason.
+        Name of the solver and the reason for it.
     loo_predictions_ : array of shape (n,) or (n, k)
-        The decisions on every sample by the machine that was trained without it; not there if C is a number, unless
-        merge is "stack".
+        Held-out decision values of the training samples. Only available if C is "auto" or a list, or merge="stack".
     loo_score_ : float
-        Their accuracy.
+        Accuracy of ``loo_predictions_``.
     path_ : dict
-        "C", "error" (by which it is chosen) and "score", arrays of one length.
+        Arrays "C", "error" (the selection criterion) and "score", with one entry per value of C.
     X_fit_, Z_fit_ : arrays or sparse matrices
-        The training samples as sources and as targets, or the landmarks of both.
+        The training samples as sources and as targets, or the left and right landmarks; indices if precomputed.
     n_features_in_, feature_names_in_, kernel_, merger_
-        Width and column names of X, the fitted kernel, and what merges or calibrates.
+        Width and column names of X, the fitted kernel, and the stacking model or the calibration slope.
 
     Notes
     -----
-    Dense: O(n^3) time and O(n^2) memory once, for all classes; for many C one decomposition and O(n^2) for each. Sparse
-    kernel matrices: a sparse LU, or MINRES. Landmarks: O(n p^2) for p of them, and nothing is n x n.
+    Dense: O(n^3) time and O(n^2) memory once, for all classes; for many C, one decomposition and O(n^2) per C. Sparse
+    kernel matrices: a sparse LU, or MINRES. Landmarks: O(n p^2) for p landmarks, without any n x n array.
 
     References
     ----------
@@ -126,7 +129,7 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
 
     @all_or_nothing
     def fit(self, X: Array, y: Any) -> Self:
-        """Learn both functions for every class.
+        """Fit the source and the target function for every class.
 
         Parameters
         ----------
@@ -146,7 +149,7 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         return self
 
     def decision_function(self, X: Array, *, Z: Array = None) -> np.ndarray:
-        """The merged functions, shape (n,) for two classes, else (n, n_classes).
+        """Merged decision values, of shape (n,) for two classes and (n, n_classes) otherwise.
 
         Parameters
         ----------
@@ -154,24 +157,25 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
             New samples; for kernel="precomputed" the block k(new, training).
         Z : array or sparse matrix of shape (n, n_training), default=None
             For kernel="precomputed" only: the block k(training, new), transposed. Row j holds k(x_i, new_j) for all i.
-            None is X if the matrix of ``fit`` was symmetric.
+            May be omitted if merge="source", or if the matrix of ``fit`` was symmetric: X is then used.
         """
         return self._squeeze(self._decide(X, Z))
 
     def predict(self, X: Array, *, Z: Array = None) -> np.ndarray:
-        """The label of the largest decision; X and Z as in ``decision_function``."""
+        """Predict the class with the largest decision value; X and Z as in ``decision_function``."""
         decisions = self._decide(X, Z)
         return self.classes_[winners(decisions)]
 
     def score(self, X: Array, y: Any, sample_weight: Any = None, *, Z: Array = None) -> float:
-        """The share of samples whose label is found; X and Z as in ``decision_function``."""
+        """Accuracy of ``predict``; X and Z as in ``decision_function``."""
         return float(accuracy_score(y, self.predict(X, Z=Z), sample_weight=sample_weight))
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Array, *, Z: Array = None) -> np.ndarray:
-        """Probabilities of the classes, shape (n, n_classes): the softmax of the decisions times one learned number.
+        """Class probabilities of shape (n, n_classes): the softmax of the decision values times a calibration slope.
 
-        The number makes the held-out predictions most likely; with merge="stack" it is part of the logistic regression.
+        The slope maximises the likelihood of the held-out predictions; with merge="stack", the logistic regression
+        itself gives the probabilities.
         """
         decisions = both_sides(self._decide(X, Z))
         return softmax(decisions if self.merge == "stack" else self.merger_ * decisions, axis=1)
@@ -198,7 +202,7 @@ def _log_loss(decisions: np.ndarray, y: np.ndarray) -> float:
 
 
 def _fit_slope(decisions: np.ndarray, y: np.ndarray) -> float:
-    """The number t that makes the labels most likely under softmax(t decisions)."""
+    """Slope t that maximises the likelihood of the labels under softmax(t decisions)."""
     bound = np.log(STEEPEST)
     fitted = minimize_scalar(lambda t: _log_loss(np.exp(t) * decisions, y), bounds=(-bound, bound), method="bounded")
     return float(np.exp(fitted.x))

@@ -1,4 +1,4 @@
-"""Regression by least squares with an asymmetric kernel."""
+"""Least-squares support vector regression with an asymmetric kernel."""
 
 from __future__ import annotations
 
@@ -22,19 +22,20 @@ from .supervision import check_magnitude
 class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
     """Least-squares support vector regression with an asymmetric kernel.
 
-    The system of :class:`AsymmetricLSSVC` with any real y: two functions, f_s(x) = k(x, X) c + b1 and
-    f_t(x) = k(X, x)'a + b2, each of which fits y. If the kernel is symmetric they are one, and that of KernelRidge with
-    an intercept.
+    Solves the system of :class:`AsymmetricLSSVC` for real y: two functions, f_s(x) = k(x, X) c + b1 and
+    f_t(x) = k(X, x)'a + b2, each of which fits y. If the kernel is symmetric, they are equal, and the model is
+    KernelRidge with an intercept.
 
     Parameters
     ----------
     C : float, array-like or "auto", default="auto"
-        The inverse of KernelRidge's alpha. From several the best is taken, by the error of held-out predictions; "auto"
-        is as in :class:`AsymmetricLSSVC`.
+        Inverse regularisation strength, the inverse of KernelRidge's alpha. From several values, the one with the least
+        squared error of held-out predictions is used; "auto" as in :class:`AsymmetricLSSVC`.
     kernel : str, Kernel or callable, default="sne"
         As in :class:`AsymmetricLSSVC`.
     merge : {"mean", "source", "target", "stack"}, default="mean"
-        "stack" learns to combine the functions, by ridge regression on held-out values of both.
+        How f_s and f_t are combined: their mean, one of them alone, or ("stack") a ridge regression trained on held-out
+        values of both.
     cv : int, splitter or None, default=None
         As in :class:`AsymmetricLSSVC`.
     solver : {"auto", "dense", "spectral", "symmetric", "sparse_lu", "minres", "nystrom"}, default="auto"
@@ -59,7 +60,7 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
     C_, left_duals_, right_duals_, source_intercept_, target_intercept_, solver_, loo_predictions_, loo_score_, path_
         As in :class:`AsymmetricLSSVC`; the score is R^2, and k is the number of targets.
     kernel_, X_fit_, Z_fit_, merger_, n_features_in_, feature_names_in_
-        As there.
+        As in :class:`AsymmetricLSSVC`; ``merger_`` is None unless merge="stack".
 
     Examples
     --------
@@ -73,7 +74,7 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
 
     @all_or_nothing
     def fit(self, X: Array, y: Any) -> Self:
-        """Learn both functions for every target.
+        """Fit the source and the target function for every target.
 
         Parameters
         ----------
@@ -97,20 +98,20 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
         return self
 
     def predict(self, X: Array, *, Z: Array = None) -> np.ndarray:
-        """The merged functions, shape (n,) or (n, k) as y was.
+        """Predict targets by the merged functions; shape (n,) or (n, k) like y.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n, width)
             New samples; for kernel="precomputed" the block k(new, training).
         Z : array or sparse matrix of shape (n, n_training), default=None
-            For kernel="precomputed" only: the block k(training, new), transposed. None is X if the matrix of ``fit``
-            was symmetric.
+            For kernel="precomputed" only: the block k(training, new), transposed. May be omitted if merge="source", or
+            if the matrix of ``fit`` was symmetric: X is then used.
         """
         return self._squeeze(self._decide(X, Z))
 
     def score(self, X: Array, y: Any, sample_weight: Any = None, *, Z: Array = None) -> float:
-        """The coefficient of determination, R^2; X and Z as in ``predict``."""
+        """Coefficient of determination R^2 of ``predict``; X and Z as in ``predict``."""
         return float(r2_score(y, self.predict(X, Z=Z), sample_weight=sample_weight))
 
     def _fit_merger(self, source: np.ndarray, target: np.ndarray, y: np.ndarray) -> Any:

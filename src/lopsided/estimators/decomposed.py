@@ -1,4 +1,4 @@
-"""A decomposed kernel matrix in use: embeddings of new points, the approximation, its diagnosis."""
+"""Methods of a fitted kernel SVD: out-of-sample embeddings, reconstruction and diagnostics."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from ..linalg.factors import Side
 from ..operators import Centered, KernelOperator, as_operator, budget_bytes, operator_of_new
 from .placing import check_names, column_names, place
 
-SLAB_ROWS = 1 << 18
+SLAB_ROWS = 1 << 18  # rows embedded at once into ``out``, so that a memory map is written piecewise
 
 
 class DecomposedKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
-    """What a fitted :class:`KernelSVD` does with the factors that ``fit`` stored in it."""
+    """Base class of :class:`KernelSVD`: everything that needs only the factors stored by ``fit``."""
 
     center: bool
     scaling: float
@@ -49,24 +49,25 @@ class DecomposedKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     @abstractmethod
     def fit(self, X: Array, y: Any = None) -> Self:
-        """Decompose, and store the attributes above."""
+        """Decompose the kernel matrix and store the attributes above."""
 
     def transform(self, X: Array, *, out: np.ndarray | None = None) -> np.ndarray:
-        """Embed left points: k(x, Z) V s^(scaling - 1), or the map from the landmarks, in blocks.
+        """Embed left points by k(x, Z) V s^(scaling - 1), or by the map from the landmarks, in blocks.
 
-        For kernel="precomputed" a row of X holds the values of a new left point against the m right points. The result
-        may be written to an array, such as a memory map.
+        For kernel="precomputed", a row of X holds the kernel values of a new left point and the m right points. The
+        result is written to ``out`` if given, for example a memory map.
         """
         check_is_fitted(self)
         X = canonical(validate_data(self, gathered(X, "X"), accept_sparse="csr", dtype=FLOATS, reset=False))
         return self._embed(X, out, of_right=False)
 
     def transform_right(self, Z: Array, *, out: np.ndarray | None = None) -> np.ndarray:
-        """Embed right points: k(X, z)^T U s^(scaling - 1), or the map from the landmarks, in blocks.
+        """Embed right points by k(X, z)^T U s^(scaling - 1), or by the map from the landmarks, in blocks.
 
-        A right point has the width of Z in ``fit``; without Z it is a column of the matrix, with n entries. For
-        kernel="precomputed" a row holds the values of a new right point against the n left points. Kernels normalised
-        over the right set (SNE, StudentT) sum over it again, which costs as much as fitting them did.
+        A right point has the width of the Z of ``fit``; if ``fit`` had no Z, it is a column of the matrix, with n
+        entries, passed as a row. For kernel="precomputed", a row holds the kernel values of the n left points and a new
+        right point. Kernels normalised over the right set (SNE, StudentT) sum over it again, which costs as much as
+        fitting the kernel.
         """
         check_is_fitted(self)
         check_names(column_names(Z), self._right_names, "the Z of fit")
@@ -79,7 +80,7 @@ class DecomposedKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return self._embed(Z, out, of_right=True)
 
     def reconstruct(self) -> np.ndarray:
-        """The dense (n, m) approximation of K of rank k; what ``center`` removed is added back."""
+        """Dense (n, m) rank-k approximation of K; the means removed by ``center`` are added back."""
         check_is_fitted(self)
         K = self._factors().matrix()
         if self.means_ is not None:
@@ -89,27 +90,27 @@ class DecomposedKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     @property
     def errors_left_(self) -> np.ndarray:
-        """e_i of the 2016 paper's primal problem, (n, k): the left points along each direction, U s."""
+        """Error variables e_i of the 2016 paper's primal problem: left projections U s, shape (n, k)."""
         check_is_fitted(self)
         return self.left_vectors_ * self.singular_values_
 
     @property
     def errors_right_(self) -> np.ndarray:
-        """r_j of the 2016 paper's primal problem, (m, k): the right points along each direction, V s."""
+        """Error variables r_j of the 2016 paper's primal problem: right projections V s, shape (m, k)."""
         check_is_fitted(self)
         return self.right_vectors_ * self.singular_values_
 
     def diagnostics(self, X: Array = None, *, Z: Array = None) -> Diagnostics:
-        """How well the factors meet the equations of the papers: stationarity, objective, coupled covariances.
+        """Residuals of the equations in the papers: stationarity, objective, coupled covariances.
 
-        Printed, the result is a table; :func:`lopsided.plotting.plot_diagnostics` draws it. Cost: four products with
-        the kernel matrix and k columns.
+        The result prints as a table; :func:`lopsided.plotting.plot_diagnostics` plots it. Cost: four products of the
+        kernel matrix with k columns.
 
         Parameters
         ----------
         X, Z : as in ``fit``, default=None
-            The data of ``fit``. May be left out where the model keeps all points: not with kernel="precomputed", nor
-            with landmarks, whose approximation is then held against the kernel matrix itself.
+            The data of ``fit``. Required for kernel="precomputed" and with landmarks, where the model does not store
+            all points; a landmark approximation is then compared with the full kernel matrix.
         """
         check_is_fitted(self)
         if X is not None:
@@ -120,7 +121,7 @@ class DecomposedKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             return diagnose(self._centred(A), self._factors(), self.weights_)
 
     def _points_of_fit(self, X: Array, Z: Array) -> tuple[Array, Array]:
-        """The points that were decomposed, mapped: those it keeps, or its data given again."""
+        """Mapped left and right points of ``fit``: the stored points, or X and Z passed again."""
         if X is None:
             if Z is not None:
                 raise ValueError("diagnostics(Z=Z) leaves out X; pass both as in fit, or neither")
@@ -141,7 +142,7 @@ class DecomposedKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return self.compatibility_.left(X), self.compatibility_.right(Z)
 
     def _centred(self, A: KernelOperator) -> KernelOperator:
-        """A, or A without its weighted means."""
+        """Centre A, with the weights of the points if there are any; return A itself if ``center`` is False."""
         weights = self.weights_
         if not self.center:
             return A
@@ -151,7 +152,7 @@ class DecomposedKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return Factors(self.left_vectors_, self.singular_values_, self.right_vectors_)
 
     def _embed(self, points: Array, out: np.ndarray | None, *, of_right: bool) -> np.ndarray:
-        """Map points of one side, at once or, into a given array, slab by slab."""
+        """Embed points of one side, all at once or, if ``out`` is given, in slabs of rows written to it."""
         if out is None:
             return self._embedded(points, of_right)
         check_out(out, (points.shape[0], self.n_components_), self.left_vectors_.dtype)
@@ -160,14 +161,14 @@ class DecomposedKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return out
 
     def _embedded(self, points: Array, of_right: bool) -> np.ndarray:
-        """(k(points, those at fit) map - offset) s^scaling in blocks; nothing is kept."""
+        """Compute (k(points, points of fit) map - offset) s^scaling in blocks, without storing the kernel matrix."""
         side = self._right if of_right else self._left
         scores = times_kernel(self, points, side.map, of_right=of_right)
         check_finite(scores)
         return (scores - side.offset) * self._powers(self.scaling)
 
     def _powers(self, exponent: float) -> np.ndarray:
-        """s^exponent, and zero for triplets that are null to rounding."""
+        """s^exponent, with zero for singular values that are zero to rounding."""
         return powers(self.singular_values_, exponent, max(self.X_fit_.shape[0], self.Z_fit_.shape[0]))
 
     def __sklearn_tags__(self) -> Tags:
@@ -178,9 +179,9 @@ class DecomposedKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
 
 def times_kernel(model: DecomposedKernel, points: Array, weights: np.ndarray, *, of_right: bool = False) -> np.ndarray:
-    """k(points, Z) W for left points and k(X, points)^T W for right ones, in blocks; nothing is kept.
+    """Compute k(points, Z) W for left points or k(X, points)^T W for right points, without storing the kernel matrix.
 
-    X and Z are the points, or the landmarks, that the model compares new ones with.
+    X and Z are the points, or the landmarks, of the fitted model, and W are the ``weights``.
     """
     with jobs(model.n_jobs):
         maps = model.compatibility_

@@ -1,4 +1,4 @@
-"""The choice of C on samples that were left out."""
+"""Selection of C by leave-one-out or cross-validation."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from ..kernels.points import Array
 from ..linalg import Fold, HeldOut, largest_singular_value
 from ..operators import KernelOperator
 
-FOLDS = 10
-MANY_C = 0.2 * 10 ** np.arange(0, 6.5, 0.5)  # times 1 / (largest singular value); none is one, where that is singular
-MODERATE_C = MANY_C[MANY_C <= 20]  # for which MINRES converges soon
-FEW_C = np.array([0.2, 0.6])
-NEIGHBOURS = np.array([0.7, 1.0, 1.4])
-PART = 1500  # samples on which C is found where each value costs as much as a fit
-LARGEST_C = 1e150
+FOLDS = 10  # default number of cross-validation folds
+MANY_C = 0.2 * 10 ** np.arange(0, 6.5, 0.5)  # in units of 1 / (largest singular value); 1 would be a singular system
+MODERATE_C = MANY_C[MANY_C <= 20]  # values for which MINRES converges quickly
+FEW_C = np.array([0.2, 0.6])  # same units; the system is positive definite below 1
+NEIGHBOURS = np.array([0.7, 1.0, 1.4])  # multiples of the C selected on a subset, which may be near-singular on all
+PART = 1500  # samples in the subset that selects C if each value costs as much as a fit
+LARGEST_C = 1e150  # the square of C and of 1/C must not overflow
 
 
 class Judged(NamedTuple):
     """Held-out values of both functions at one C, merged and compared with the targets."""
 
     merger: Any
-    """What merged or calibrates them, trained on all of them."""
+    """Stacking model or calibration slope, trained on all held-out values."""
     merged: np.ndarray
-    """(n, k), one value for each sample and target."""
+    """(n, k), merged held-out values."""
     error: float
-    """By which C is chosen."""
+    """Criterion by which C is selected."""
     score: float
-    """As ``score`` would give it."""
+    """Held-out accuracy or R^2, as defined by ``score``."""
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """The best of several C, what was judged of it, and the errors and scores of all of them."""
+    """The selected C, its held-out results, and the errors and scores of all values."""
 
     C: float
     best: Judged
@@ -45,7 +45,7 @@ class Chosen:
 
 
 def grid_of(C: Any) -> np.ndarray:
-    """The values of C from which one is taken, shape (number,); their squares must be numbers, too."""
+    """Validate C and return its values as a 1-d array; their squares must neither overflow nor underflow."""
     grid = np.atleast_1d(np.asarray(C, dtype=float))
     if grid.ndim != 1 or not grid.size:
         raise ValueError(f"C has shape {grid.shape}; give a number, or a list of them from which the best is taken")
@@ -57,21 +57,21 @@ def grid_of(C: Any) -> np.ndarray:
 
 
 def unit_of_C(A: KernelOperator) -> float:
-    """1 / (largest singular value of the centred matrix); one if nothing but rounding is left of the matrix."""
+    """1 / (largest singular value of the centred matrix), or 1 if the centred matrix is zero to rounding."""
     largest = largest_singular_value(A)
     mean = np.abs(A @ np.full((A.shape[1], 1), 1 / A.shape[1])).max()
     return 1 / largest if largest > A.shape[0] * np.finfo(A.dtype).eps * mean else 1.0
 
 
 def part_of(y: np.ndarray, seed: int, *, of_classes: bool) -> np.ndarray:
-    """Numbers of some of the samples, ascending; of every class at least one."""
+    """Sorted indices of a random subset of ``PART`` samples; for classification, every class is represented."""
     some = np.random.default_rng(seed).permutation(len(y))[:PART]
     firsts = np.unique(y, return_index=True)[1] if of_classes else np.empty(0, dtype=int)
     return np.union1d(some, firsts)
 
 
 def folds_of(cv: Any, X: Array, y: np.ndarray, *, of_classes: bool) -> list[Fold]:
-    """The folds to leave out in turn; None is ten, or as many as the smallest class has samples, if more than one."""
+    """Cross-validation folds; cv=None means ten, or the size of the smallest class if that is from two to nine."""
     counts = np.unique(y, return_counts=True)[1] if of_classes else np.array([len(y)])
     if cv is None and counts.max() < 2:
         raise ValueError(
@@ -91,7 +91,7 @@ def folds_of(cv: Any, X: Array, y: np.ndarray, *, of_classes: bool) -> list[Fold
 
 
 def _dealt(y: np.ndarray, number: int) -> list[Fold]:
-    """Folds to which the samples are dealt in turn, class by class, however few there are of some."""
+    """Stratified folds that also allow classes with fewer samples than folds."""
     fold = np.empty(len(y), dtype=int)
     fold[np.argsort(y, axis=0, kind="stable").ravel()] = np.arange(len(y)) % number
     return [(np.flatnonzero(fold != i), np.flatnonzero(fold == i)) for i in range(number)]
@@ -100,9 +100,9 @@ def _dealt(y: np.ndarray, number: int) -> list[Fold]:
 def choose_C(
     grid: np.ndarray, held_out: Iterable[HeldOut], judge: Callable[[np.ndarray, np.ndarray], Judged]
 ) -> Chosen:
-    """Judge what both functions say of samples left out, for every C, and take the one of the least error.
+    """Evaluate the held-out values of both functions for every C, and select the C with the least error.
 
-    A C at which some of it is not finite is passed over.
+    Values of C with non-finite held-out values are skipped.
     """
     errors, scores = np.full(len(grid), np.inf), np.full(len(grid), np.nan)
     best, C = None, np.nan
