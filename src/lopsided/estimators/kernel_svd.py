@@ -1,4 +1,4 @@
-"""Kernel SVD: embeddings of rows and of columns from one asymmetric kernel."""
+"""Kernel SVD: embeddings of left and right points from one asymmetric kernel."""
 
 from __future__ import annotations
 
@@ -40,85 +40,87 @@ from .refit import all_or_nothing
 class KernelSVD(DecomposedKernel):
     """Singular value decomposition of an asymmetric kernel matrix.
 
-    (Not the K-SVD of dictionary learning.) The matrix K = [k(x_i, z_j)], whose left points x need not be of the kind of
-    the right points z, is decomposed as K = U diag(s) V^T, so that left and right points get embeddings of their own.
-    Without Z the left points are the rows and the right points the columns of one matrix: a nonlinear SVD of it.
+    K = [k(x_i, z_j)] is the matrix of kernel values between left points x and right points z, which need not be of the
+    same kind. Its SVD K = U diag(s) V^T gives left and right points an embedding each. Without Z, the left points are
+    the rows and the right points the columns of one matrix X, of which the result is a nonlinear SVD. This method is
+    unrelated to the K-SVD of dictionary learning.
 
     Parameters
     ----------
     n_components : int or float, default=2
-        Triplets to keep. A float between 0 and 1 keeps as many as hold that share of the energy |K|_F^2, for which
-        every entry of K is looked at once, O(n m), sparse or not.
+        Number of singular triplets. A float between 0 and 1 keeps as many as account for that fraction of |K|_F^2, and
+        evaluates every entry of K once, O(n m), also for sparse data.
     kernel : str, Kernel or callable, default="rbf"
-        A kernel of :mod:`lopsided.kernels`, its name, a vectorised f(X, Z), or "precomputed": X is then K itself. A
-        search over ``kernel__bandwidth`` needs an object, such as RBF().
+        A kernel of :mod:`lopsided.kernels`, its name, a vectorised f(X, Z), or "precomputed": X is then K itself. To
+        search over ``kernel__bandwidth``, pass an object such as RBF().
     compatibility : {"auto", "identity", "pca", "random", "pinv"}, array or tuple of two arrays, default="auto"
-        How vectors of two widths, p and q, are brought together: by nothing, by the papers' a1, a2 or a0, by a matrix
-        that maps one side, or by a tuple C1 (p, width), C2 (width, q) for k(C1^T x, C2 z), such as
-        :func:`lopsided.linalg.split_condition` gives. "auto" is "identity" for equal widths, and "pca" for the rows and
-        columns of a matrix that is not square; that costs a thin SVD, and for sparse data a Gram matrix of the smaller
-        side. Any other name maps the right side if widths are equal.
+        How left and right vectors of different widths p and q are mapped to one width: "identity" (no map), "pca",
+        "random" and "pinv" (a1, a2 and a0 in the papers), a matrix that maps one side, or a tuple C1 (p, width),
+        C2 (width, q) for k(C1^T x, C2 z), for example from :func:`lopsided.linalg.split_condition`. "auto" is
+        "identity" for equal widths, and "pca" for the rows and columns of a non-square matrix, which costs a thin SVD,
+        or for sparse data a Gram matrix of the smaller side. Any other name maps the right side if widths are equal.
     center : bool, default=False
-        Centre the two feature maps, that is the rows and the columns of K.
+        Whether to centre both feature maps, that is the rows and the columns of K.
     scaling : float, default=1.0
-        ``transform`` returns U s^scaling: 1 for scores, 0 for singular vectors, 0.5 for an even split.
+        ``transform`` returns U s^scaling: 1 gives scores, 0 singular vectors, 0.5 splits s evenly between both sides.
     solver : {"auto", "lapack", "krylov", "propack", "arpack", "nystrom"}, default="auto"
-        "nystrom" approximates from landmarks, the others are exact. "auto" looks at shape, sparsity and budget, and
-        takes landmarks where a dense matrix is large; ``solver_`` says what it took and why.
+        "nystrom" approximates K from landmarks, the others are exact. "auto" decides by shape, sparsity and memory
+        budget, and uses landmarks for large dense matrices; see ``solver_``.
     n_landmarks : int, (int, int) or None, default=None
-        Landmarks on either side, or left and right; ignored where they are given. None is 20 for each component,
-        from 200 to 2,000.
+        Number of landmarks on each side, or (left, right); ignored if ``landmarks`` are given as arrays. None means 20
+        per component, between 200 and 2,000.
     landmarks : {"uniform", "kmeans", "leverage", "pivoted"} or pair of arrays, default="uniform"
-        Rows at random; weighted centres of clusters; rows drawn by an estimate of their leverage; pivots of a cross
-        approximation. Or, for the left and for the right, row numbers (p,) or points (p, width).
+        Uniformly random rows; weighted k-means centres; rows sampled by estimated leverage scores; or pivots of a cross
+        approximation. A pair (left, right) gives row indices (p,) or points (p, width).
     extension : {"orthonormal", "plain"}, default="orthonormal"
-        How the landmarks' triplets reach all points: made orthonormal and decomposed anew, or by the 2024 paper's
-        equation 9 alone, with columns of length one and singular values s sqrt(n m / (p q)) of the p x q landmarks.
+        How the singular vectors of the p x q landmark matrix are extended to all points. "orthonormal" orthonormalises
+        the extension and recomputes the singular values; "plain" is equation 9 of the 2024 paper, with columns of unit
+        norm and singular values s sqrt(n m / (p q)).
     denominators : {"auto", "all", "landmarks"}, default="auto"
-        With landmarks: the set over which SNE and StudentT normalise. "all" is exact and costs n m kernel values on
-        dense data, little on sparse; "landmarks" sums over weighted landmarks. "auto" is "all" where it is cheap.
+        With landmarks: the set over which SNE and StudentT normalise. "all" is exact and costs n m kernel values for
+        dense data, little for sparse data; "landmarks" sums over weighted landmarks. "auto" is "all" if it is cheap.
     tol : float, default=0.0
-        Exact solvers: residual at which iterations stop, relative to the largest singular value; 0 is near rounding.
-        Landmarks: bound on the estimated eta, for which their number is doubled until it holds; 0 asks for none.
+        Exact solvers: residual at which iterations stop, relative to the largest singular value; 0 means near machine
+        precision. Landmarks: their number is doubled until the estimated eta is below ``tol``; 0 disables this.
     random_state : int, RandomState instance or None, default=None
-        Seeds compatibility="random", landmarks and start vectors; None is a fixed seed.
+        Seed of compatibility="random", landmarks and start vectors; None means a fixed seed.
     n_jobs : int or None, default=None
-        Threads for kernel blocks and sparse products; None is one for each core, as BLAS does.
+        Number of threads for kernel blocks and sparse products; None means one per core, as for BLAS.
     memory_budget : float, str or None, default=None
-        Bytes, or a text like "2GB", that the kernel matrix may take; above it blocks are evaluated and dropped. None is
-        a quarter of the memory that is free.
+        Memory for the kernel matrix, in bytes or as a string such as "2GB"; a larger matrix is evaluated in blocks that
+        are not stored. None means a quarter of the free memory.
 
     Attributes
     ----------
     left_vectors_ : array of shape (n, k)
-        U, orthonormal columns.
+        Left singular vectors U, with orthonormal columns.
     singular_values_ : array of shape (k,)
-        s, descending: those of K itself (of the centred K with ``center``). The papers' factors 1 / sqrt(n m) and the
-        like are not applied.
+        Singular values s of K (of the centred K with ``center``), descending. The papers' factors such as 1 / sqrt(n m)
+        are not applied.
     right_vectors_ : array of shape (m, k)
-        V, orthonormal columns.
+        Right singular vectors V, with orthonormal columns.
     kernel_ : Kernel
         The fitted kernel.
     compatibility_ : Compatibility
-        The fitted maps.
+        The fitted maps of both sides.
     X_fit_, Z_fit_ : arrays or sparse matrices
-        The points that new ones are compared with, after those maps: all of them, not copied where no map changed them,
-        or the landmarks. For kernel="precomputed" their numbers.
+        The points with which new points are compared, after ``compatibility_``: the landmarks, or all points (not
+        copied if the map leaves them unchanged). For kernel="precomputed", their indices.
     means_ : tuple or None
         Row means, column means and grand mean of K, with ``center``.
     weights_ : Weights or None
-        Of the ``left`` and the ``right`` points, if there are any. Then U^T diag(left) U = I = V^T diag(right) V.
+        Weights of the ``left`` and ``right`` points, if given. Then U^T diag(left) U = I = V^T diag(right) V.
     landmarks_ : tuple of Landmarks or None
-        Left and right: ``points``, ``weights`` and, where they are rows of the data, ``indices``.
+        Left and right landmarks: ``points``, ``weights`` and, if they are rows of the data, ``indices``.
     eta_ : float or None
         With landmarks and ``tol``: the 2024 paper's eta (section 4.4, weights s / s_1), estimated from held-out rows
-        and columns. Zero is exact.
+        and columns. Zero means exact.
     history_ : tuple of Attempt
-        Numbers of landmarks that were tried and the eta of each.
+        The numbers of landmarks that were used in turn, with the eta of each.
     solver_ : Choice
-        Name and reason.
+        Name of the solver and the reason for it.
     n_components_ : int
-        k.
+        Number of components k.
     n_features_in_ : int
         Width of the left points.
     n_features_right_ : int
@@ -131,8 +133,8 @@ class KernelSVD(DecomposedKernel):
 
     Notes
     -----
-    Signs are fixed by the left entry of largest magnitude, which is positive. On sparse data with a kernel of |x|^2,
-    |z|^2 and x.z the matrix is sparse plus low rank and is never formed: the cost is that of X Z^T.
+    Signs are fixed such that the left entry of largest magnitude is positive. For sparse data and kernels of |x|^2,
+    |z|^2 and x.z, the matrix is sparse plus low rank and is never formed: the cost is that of X Z^T.
 
     References
     ----------
@@ -208,16 +210,16 @@ class KernelSVD(DecomposedKernel):
         Parameters
         ----------
         X : array, sparse matrix, sliceable object of shape (n, width), or iterator of row blocks
-            Left points, or the kernel matrix itself. A memory map is read as it is; blocks, and objects that are sliced
-            like h5py's and zarr's, are copied once to a temporary file.
+            Left points, or the kernel matrix itself. A memory map is read in place; row blocks, and objects with row
+            slices such as h5py and zarr arrays, are copied once to a temporary file.
         y : ignored
-            For the convention of scikit-learn; right points are given by name.
+            Present for API consistency with scikit-learn; pass right points as ``Z``.
         Z : like X, of shape (m, width of the right), default=None
-            Right points; None takes the columns of X.
+            Right points; None means the columns of X.
         left_weights, right_weights : arrays of shapes (n,) and (m,), default=None
-            How much each point counts in the covariances and means; kernel and compatibility do not look at them. Two
-            is as good as a row or column of K that is there twice; a point of weight zero is embedded like a new one.
-            They need an exact solver. GridSearchCV slices them, and Z, with the folds if they are as long as X.
+            Weights of the points in the covariances and means; kernel and compatibility ignore them. Weight two has the
+            same effect as a row or column of K that occurs twice; a point of weight zero is embedded out-of-sample.
+            Weights need an exact solver. GridSearchCV slices them, and Z, with the folds if they are as long as X.
         """
         self._validate_params()
         X = canonical(validate_data(self, gathered(X, "X"), accept_sparse="csr", dtype=FLOATS))
@@ -297,14 +299,14 @@ class KernelSVD(DecomposedKernel):
         self.means_ = None if found.means is None else (*found.means, found.means[0].mean())
 
     def _keep(self, factors: Factors, kernel: Kernel, X: Array, Z: Array, numbers: np.ndarray | None = None) -> None:
-        """Store the factors, and what new points are compared with."""
+        """Store the factors, and the kernel and points needed to embed new points."""
         self.left_vectors_, self.singular_values_, self.right_vectors_ = factors.U, factors.s, factors.V
         self.kernel_, self.X_fit_, self.Z_fit_ = kernel, X, Z
         if isinstance(kernel, Precomputed):
             self.X_fit_ = (np.arange(X.shape[0]) if numbers is None else numbers)[:, None]
 
     def _landmark_choice(self, kernel: Kernel, X: Array, Z: Array, budget: int) -> Choice | None:
-        """Landmarks, where they are taken; they do not go together with weights."""
+        """The choice of landmarks, or None for an exact solver; landmarks do not support weights."""
         if self.weights_ is None:
             return landmark_choice(kernel, X, Z, self.n_components, solver=self.solver, budget=budget)
         if self.solver == "nystrom":
@@ -320,7 +322,7 @@ class KernelSVD(DecomposedKernel):
 
 
 def _check_ignored(y: Any, X: Array) -> None:
-    """Right points that were given by position would be taken for labels, and labels are ignored."""
+    """Detect right points passed by position: they would be taken for y, which is ignored."""
     if getattr(y, "ndim", 1) != 2:
         return
     if y.shape[0] != X.shape[0]:

@@ -1,4 +1,4 @@
-"""What classification and regression by kernel SVD with a learned compatibility share."""
+"""Base class of classification and regression by kernel SVD with a learned compatibility."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from ..linalg.compatibility.learning import Batches, LearnedCompatibility, Split
 from ..linalg.compatibility.losses import Loss
 from ..linalg.compatibility.maps import LearnedProjection
 
-COMPONENTS = 4
-FEWEST = 40  # samples with which some are held out
+COMPONENTS = 4  # default number of right singular vectors, as in the 2024 paper
+FEWEST = 40  # smallest number of samples of which some are held out
 
 
 class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """What the classifier and the regressor share; see :class:`LearnedKernelSVDClassifier`."""
+    """Base class of the classifier and the regressor; see :class:`LearnedKernelSVDClassifier` for the parameters."""
 
     _parameter_constraints: dict[str, Any] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
@@ -73,11 +73,11 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.random_state = random_state
 
     def transform(self, X: Any) -> np.ndarray:
-        """The learned features k(x, Z) V, shape (n, n_components)."""
+        """Learned features k(x, Z) V, of shape (n, n_components)."""
         return self._features(X)
 
     def _features(self, X: Any) -> np.ndarray:
-        """As an array, whatever ``set_output`` makes of ``transform``."""
+        """``transform`` as an array, independent of ``set_output``."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=FLOATS, reset=False)
         return self.kernel_(X, self.points_) @ self.right_vectors_
@@ -114,15 +114,15 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return found
 
     def _start(self, X: np.ndarray, random: np.random.RandomState) -> np.ndarray:
-        """As many rows as there are columns, far from each other; repeated where there are fewer."""
+        """Initial points: ``width`` rows of X chosen by k-means++, repeated if X has fewer rows."""
         n, width = X.shape
-        from sklearn.cluster import kmeans_plusplus  # late, as importing it takes long
+        from sklearn.cluster import kmeans_plusplus  # imported here because the import is slow
 
         chosen = kmeans_plusplus(X, min(n, width), random_state=random)[1]
         return X[np.resize(chosen, width)]
 
     def _split(self, n: int, stratify: np.ndarray | None, random: Any) -> Split | None:
-        """Rows that are learned from, and rows that are held out to know when to stop; None holds none out."""
+        """Indices of training rows and of rows held out for early stopping, or None if no rows are held out."""
         if self.validation_fraction == 0 or n < FEWEST:
             return None
         if stratify is not None:

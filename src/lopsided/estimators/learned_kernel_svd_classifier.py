@@ -1,4 +1,4 @@
-"""Classification by kernel SVD whose compatibility is learned from labels."""
+"""Classification by kernel SVD with a compatibility learned from labels."""
 
 from __future__ import annotations
 
@@ -19,65 +19,67 @@ from .supervision import encoded
 
 
 class LearnedKernelSVDClassifier(ClassifierMixin, LearnedKernelSVD):
-    """Classify by kernel SVD with a learned compatibility (alternative a3 of the 2024 paper).
+    """Classifier on kernel SVD features with a learned compatibility (alternative a3 of the 2024 paper).
 
-    The rows of X meet its p columns as p points Z = X^T C of the width of a row, in G = k(X, Z). A linear head reads
-    the features G V, with V the leading right singular vectors of G, and C and the head are learned together by
-    minimising the cross-entropy; V is held fixed in between and found anew from the SVD of G in every round.
+    The compatibility C maps the p columns of X to p right points Z = X^T C of the width of a row, with kernel matrix
+    G = k(X, Z). A linear head is trained on the features G V, where V holds the leading right singular vectors of G.
+    C and the head are learned jointly by minimising the cross-entropy, with V fixed; V is recomputed from the SVD of G
+    in every round.
 
     Parameters
     ----------
     n_components : int or None, default=None
-        Right vectors, at most the columns of X. None is four, as in the paper, or one less than the classes if that is
-        more; the columns if there are fewer.
+        Number of right singular vectors, at most p. None means four, as in the paper, or the number of classes minus
+        one if that is larger; never more than p.
     kernel : str or Kernel, default="rbf"
-        One with a pull-back: Linear, Polynomial, LinearPolynomial, Exponential, RBF, SNE, Tanh, and sums, products and
-        multiples of them.
+        A kernel with a gradient (pull-back): Linear, Polynomial, LinearPolynomial, Exponential, RBF, SNE, Tanh, and
+        sums, products and multiples of them.
     alpha : float, default=1e-3
-        Penalty on the squares of the head's weights, for features of mean square one.
+        L2 penalty on the weights of the head, for features scaled to mean square one.
     optimizer : {"auto", "lbfgs", "adam"}, default="auto"
-        L-BFGS on all rows, ten steps a round, or Adam on batches, a pass a round. "auto" is "lbfgs" up to four million
-        kernel values.
+        L-BFGS on all rows with ten steps per round, or Adam on mini-batches with one pass per round. "auto" is "lbfgs"
+        up to four million kernel values.
     max_iter : int, default=100
-        Rounds at most.
+        Maximum number of rounds.
     batch_size : int, default=500
-        Of Adam.
+        Mini-batch size of Adam.
     learning_rate : float, default=0.01
-        Of Adam. Rounds that diverge are taken back and it is halved, with a warning.
+        Learning rate of Adam. A round that diverges is undone and the rate is halved, with a warning.
     validation_fraction : float, default=0.2
-        Share of the samples by which the best round is known; V and the head are then found from all. 0, or fewer than
-        40 samples: by the loss itself.
+        Fraction of the samples held out to select the best round; V and the head are then refitted on all samples. If
+        0, or with fewer than 40 samples, the training loss selects the best round.
     n_iter_no_change : int, default=10
-        Rounds without a better one after which to stop.
+        Number of rounds without improvement after which to stop.
     tol : float, default=1e-4
-        What counts as better, relative to the loss.
+        Decrease of the loss that counts as an improvement, relative to the loss.
     verbose : bool, default=False
-        Write the losses of every round to stderr.
+        Whether to write the losses of every round to stderr.
     random_state : int, RandomState instance or None, default=None
-        Of the start, the held-out samples and the batches; None is a fixed seed.
+        Seed of the initial points, the held-out samples and the batches; None means a fixed seed.
 
     Attributes
     ----------
     points_ : array of shape (p, p)
-        Z = X^T C.
+        The right points Z = X^T C.
     compatibility_ : Compatibility
-        C, the least of the matrices that give these points.
+        The map C, the matrix of least norm that gives these points.
     right_vectors_, singular_values_ : arrays of shapes (p, k) and (k,)
-        Of k(X, Z).
+        Right singular vectors and singular values of k(X, Z).
     coef_, intercept_ : arrays of shapes (n_classes, k) and (n_classes,)
-        The head on ``transform``. For two classes the log-odds of the second, shapes (1, k) and (1,).
+        The linear head on ``transform``. For two classes it gives the log-odds of the second, with shapes (1, k) and
+        (1,).
     curve_ : tuple of Round
-        ``loss``, ``held_out`` and ``rate`` of every round; the first is the start.
+        ``loss``, ``held_out`` and ``rate`` of every round; the first entry is the start.
     n_iter_ : int
-        Rounds.
+        Number of rounds.
     kernel_ : Kernel
-        Fitted.
+        The fitted kernel.
     optimizer_ : str
-        What was taken.
+        The optimizer that was used.
     classes_ : array
-        Labels.
+        The class labels.
     n_features_in_ : int
-        p.
+        Number of columns p.
 
     References
     ----------
@@ -96,7 +98,7 @@ class LearnedKernelSVDClassifier(ClassifierMixin, LearnedKernelSVD):
 
     @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn from samples X (n, p) with labels y (n,)."""
+        """Learn C and the head from samples X (n, p) and labels y (n,)."""
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS)
         check_classification_targets(y)
@@ -109,15 +111,15 @@ class LearnedKernelSVDClassifier(ClassifierMixin, LearnedKernelSVD):
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Log-odds, shape (n,), for two classes; for more the scores of each, shape (n, n_classes)."""
+        """Log-odds of shape (n,) for two classes, otherwise class scores of shape (n, n_classes)."""
         scores = self._scores(X)
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> np.ndarray:
-        """The label of the largest score."""
+        """Predict the class with the largest score."""
         scores = self._scores(X)
         return self.classes_[winners(scores)]
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes, shape (n, n_classes)."""
+        """Class probabilities of shape (n, n_classes), the softmax of the scores."""
         return softmax(both_sides(self._scores(X)), axis=1)

@@ -1,4 +1,4 @@
-"""Regression by kernel SVD whose compatibility is learned from targets."""
+"""Regression by kernel SVD with a compatibility learned from targets."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .supervision import check_magnitude
 
 
 class LearnedKernelSVDRegressor(RegressorMixin, LearnedKernelSVD):
-    """Regress by kernel SVD with a learned compatibility: :class:`LearnedKernelSVDClassifier` with squared loss.
+    """Regressor on kernel SVD features with a learned compatibility.
 
-    Targets are brought to mean zero and deviation one inside.
+    This is :class:`LearnedKernelSVDClassifier` with squared loss. Targets are standardised internally.
 
     Parameters
     ----------
     n_components : int or None, default=None
-        As in :class:`LearnedKernelSVDClassifier`.
+        As in :class:`LearnedKernelSVDClassifier`, with the number of targets in place of classes.
     kernel : str or Kernel, default="rbf"
         As in :class:`LearnedKernelSVDClassifier`.
     alpha : float, default=1e-3
@@ -51,7 +51,7 @@ class LearnedKernelSVDRegressor(RegressorMixin, LearnedKernelSVD):
     Attributes
     ----------
     coef_, intercept_ : arrays of shapes (n_outputs, k) and (n_outputs,)
-        The head on ``transform``. For y of shape (n,) of shape (k,), and a number.
+        The linear head on ``transform``; for y of shape (n,), an array of shape (k,) and a float.
     points_, compatibility_, right_vectors_, singular_values_, curve_, n_iter_, kernel_, optimizer_, n_features_in_
         As in :class:`LearnedKernelSVDClassifier`.
 
@@ -66,7 +66,7 @@ class LearnedKernelSVDRegressor(RegressorMixin, LearnedKernelSVD):
 
     @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn from samples X (n, p) with numbers y (n,) or (n, outputs)."""
+        """Learn C and the head from samples X (n, p) and real targets y (n,) or (n, outputs)."""
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS, multi_output=True, y_numeric=True)
         Y = y.reshape(len(y), -1).astype(float)
@@ -80,7 +80,7 @@ class LearnedKernelSVDRegressor(RegressorMixin, LearnedKernelSVD):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """The targets, in the shape of y."""
+        """Predict targets, in the shape of the y of ``fit``."""
         return self._scores(X)
 
     def __sklearn_tags__(self) -> Tags:

@@ -1,4 +1,4 @@
-"""What least-squares machines with an asymmetric kernel share: solving, merging of both functions, evaluating."""
+"""Base class of the LS-SVMs with an asymmetric kernel: solving, selecting C, merging both functions, predicting."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ from .held_out import (
     unit_of_C,
 )
 
-ROUNDING = 100  # eps by which kernel values of pairs and of exchanged pairs may differ
+ROUNDING = 100  # tolerance on K - K', in units of eps times the largest entry, for a precomputed K to be symmetric
 
 
 class AsymmetricLeastSquares(BaseEstimator, ABC):
-    """Base of AsymmetricLSSVC and AsymmetricLSSVR; see there."""
+    """Base class of :class:`AsymmetricLSSVC` and :class:`AsymmetricLSSVR`, which document the parameters."""
 
-    _flat: bool  # whether one target is given, and answered, as (n,)
+    _flat: bool  # whether predictions have shape (n,) rather than (n, k)
 
     _parameter_constraints: dict[str, Any] = {
         "C": [Interval(Real, 0, None, closed="neither"), "array-like", StrOptions({"auto"})],
@@ -100,21 +100,21 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
         self.memory_budget = memory_budget
 
     def source_decision_function(self, X: Array) -> np.ndarray:
-        """f_s(x) = k(x, X) c + b1, shape (n,) or (n, k).
+        """Source function f_s(x) = k(x, X) c + b1, of shape (n,) or (n, k).
 
-        For kernel="precomputed" a row of X holds k(x, x_i) for every training sample x_i.
+        For kernel="precomputed", a row of X holds k(x, x_i) for every training sample x_i.
         """
         return self._squeeze(self._values(self._checked(X), of_right=False))
 
     def target_decision_function(self, X: Array) -> np.ndarray:
-        """f_t(x) = k(X, x)'a + b2, shape (n,) or (n, k).
+        """Target function f_t(x) = k(X, x)'a + b2, of shape (n,) or (n, k).
 
-        For kernel="precomputed" a row of X holds k(x_i, x) for every training sample x_i.
+        For kernel="precomputed", a row of X holds k(x_i, x) for every training sample x_i.
         """
         return self._squeeze(self._values(self._checked(X), of_right=True))
 
     def _learn(self, X: Array, Y: np.ndarray, y: np.ndarray) -> None:
-        """Solve for the targets Y (n, k), at the best C if there are several."""
+        """Solve for the targets Y (n, k), at the best C if there are several candidates."""
         for stale in {"merger_", "loo_predictions_", "loo_score_", "path_"} & vars(self).keys():
             delattr(self, stale)
         grid = None if self._is_open else grid_of(self.C)
@@ -135,7 +135,7 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
         self.source_intercept_, self.target_intercept_ = duals.b1, duals.b2
 
     def _machine(self, kernel: Kernel, X: Array, largest_C: float) -> KernelSaddle:
-        """The systems to be solved, of all samples or from landmarks."""
+        """Build the saddle systems, from the full kernel matrix or from landmarks."""
         budget = budget_bytes(self.memory_budget)
         choice = self._landmark_choice(kernel, X, budget)
         if choice is not None:
@@ -161,11 +161,12 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
         )
 
     def _open_grid(self, machine: KernelSaddle, X: Array, Y: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Values of C for C="auto": multiples of 1 / (largest singular value of the centred matrix).
+        """Grid for C="auto": multiples of 1 / (largest singular value of the centred matrix).
 
-        Many where one decomposition serves them all. Where each costs a factorisation or an iteration of its own, what
-        is best for a part of the samples and, as that may be near a singular value of all, its neighbours. Two at which
-        the system is definite for sparse matrices, of which a part says little.
+        If one decomposition serves all values, the grid is wide. If each value needs its own factorisation or
+        iteration, it holds the best C of a subset of the samples and, for factorisations, two neighbours, as that C may
+        be near a singular value of the full matrix. With damping, and for sparse matrices, of which a subset is not
+        representative, it holds two values at which the system is positive definite.
         """
         A, name, n = machine.saddle.A, machine.choice.name, X.shape[0]
         unit, of_graph = unit_of_C(A), isinstance(A, Stored) and sparse.issparse(A.K)
@@ -182,10 +183,10 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
         return best / unit_of_part * unit * (np.ones(1) if iterated else NEIGHBOURS)
 
     def _hold_out(self, saddle: Saddle, grid: np.ndarray, X: Array, Y: np.ndarray, y: np.ndarray, *, cv: Any) -> float:
-        """Judge every C on samples that were left out, keep what the best one says, and return it.
+        """Select C by held-out predictions, store those of the best C, and return it.
 
-        A stack never leaves out one sample at a time: the mean of the remaining labels gives the missing one away, and
-        what learns from such predictions learns nothing else.
+        merge="stack" never uses leave-one-out: the mean of the remaining labels reveals the label left out, and a
+        stacking model would learn only that.
         """
         if cv is None and self.merge != "stack" and saddle.leaves_one_out:
             folds, held_out = [], saddle.leave_one_out(grid, Y)
@@ -200,8 +201,8 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
     def _judge(self, source: np.ndarray, target: np.ndarray, Y: np.ndarray, y: np.ndarray, folds: list[Fold]) -> Judged:
         """Merge held-out values of both functions, and compare them with the targets.
 
-        A stack says of a fold what a merger makes of it that has not seen the fold, nor its labels; but for folds
-        without which a class would be missing.
+        With merge="stack", each fold is predicted by a stacking model trained on the other folds, unless these lack a
+        class; then the model trained on all folds is used.
         """
         merger = self._fit_merger(source, target, y)
         merged = self._merge(source, target, merger)
@@ -214,7 +215,7 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
 
     @property
     def _holds_out(self) -> bool:
-        """Whether predictions of held-out samples are made."""
+        """Whether ``fit`` computes held-out predictions."""
         return self.merge == "stack" or self._is_open or np.ndim(self.C) > 0
 
     @property
@@ -223,11 +224,11 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
 
     @abstractmethod
     def _fit_merger(self, source: np.ndarray, target: np.ndarray, y: np.ndarray) -> Any:
-        """What learns, from held-out values of both functions, to say one thing; None if nothing is to be learned."""
+        """Fit the stacking model or the calibration slope on held-out values of both functions; None if not needed."""
 
     @abstractmethod
     def _held_out_score(self, merged: np.ndarray, y: np.ndarray) -> float:
-        """The score of held-out predictions, as ``score`` would give it."""
+        """Score of the held-out predictions, by the metric of ``score``."""
 
     def _held_out_error(self, merged: np.ndarray, Y: np.ndarray, y: np.ndarray) -> float:
         """Mean squared error over samples and classes."""
@@ -235,16 +236,16 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
 
     @abstractmethod
     def _merged_by(self, merger: Any, features: np.ndarray) -> np.ndarray:
-        """What the merger makes of both functions side by side, shape (n, k)."""
+        """Output of the stacking model on the values of both functions side by side, shape (n, k)."""
 
     def _merge(self, source: Array, target: Array, merger: Any) -> np.ndarray:
-        """One (n, k) array from two; a side that the merge ignores may be None."""
+        """Merge the values of both functions into one (n, k) array; an array that ``merge`` ignores may be None."""
         if self.merge == "stack":
             return self._merged_by(merger, np.hstack([source, target]))
         return {"source": source, "target": target}[self.merge] if self.merge != "mean" else (source + target) / 2
 
     def _decide(self, X: Array, Z: Array) -> np.ndarray:
-        """The merged functions at new samples, shape (n, k)."""
+        """Values of the merged functions at new samples, shape (n, k)."""
         X, Z = self._checked(X), self._checked_right(Z)
         if Z is not None and X.shape[0] != Z.shape[0]:
             raise ValueError(f"X holds {X.shape[0]} new samples and Z {Z.shape[0]}; they must be the same ones")
@@ -257,7 +258,7 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
         return canonical(validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False))
 
     def _checked_right(self, Z: Array) -> Array:
-        """The second block of a precomputed kernel; None for others, and where it is not needed."""
+        """Validate the second block of a precomputed kernel; None for other kernels, and if it is not needed."""
         if not isinstance(self.kernel_, Precomputed):
             if Z is not None:
                 raise ValueError("Z is for kernel='precomputed'; other kernels find both blocks from X")
@@ -275,7 +276,7 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
         return Z
 
     def _values(self, X: Array, *, of_right: bool) -> np.ndarray:
-        """The source function, or the target function of right points, in blocks; nothing is kept."""
+        """Values of the source function, or of the target function if ``of_right``, without storing kernel blocks."""
         weights, offset = (
             (self.left_duals_, self.target_intercept_) if of_right else (self.right_duals_, self.source_intercept_)
         )
@@ -297,7 +298,7 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
         return kernel.fit(X, self._right(kernel, X))
 
     def _landmark_choice(self, kernel: Kernel, X: Array, budget: int) -> Choice | None:
-        """Landmarks, if they are asked for, or the matrix is dense and large; None for the whole matrix."""
+        """The choice of landmarks if requested or if the matrix is dense and large; None for the full matrix."""
         if self.solver == "auto" and self.damping:
             return None
         choice = landmark_choice(kernel, X, X, 1, solver=self.solver, budget=budget)
@@ -309,11 +310,11 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
         return choice
 
     def _right(self, kernel: Kernel, X: Array) -> Array:
-        """The right points: the training samples, or their column numbers if values are given."""
+        """Right points: the training samples, or their column indices for a precomputed kernel."""
         return np.arange(self.n_features_in_, dtype=float)[:, None] if isinstance(kernel, Precomputed) else X
 
     def _squeeze(self, values: np.ndarray) -> np.ndarray:
-        """Values (n, k) in the shape of the targets."""
+        """Reshape values (n, k) to the shape of the targets."""
         return values[:, 0] if self._flat else values
 
     def __sklearn_tags__(self) -> Tags:

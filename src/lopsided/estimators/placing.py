@@ -1,4 +1,4 @@
-"""How KernelSVD brings left and right points, and landmarks among them, to coordinates that its kernel compares."""
+"""Validate left and right points and landmarks, and map them to coordinates that the kernel can compare."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ..linalg.compatibility.maps import given, given_pair
 
 
 def place(kernel: Kernel, X: Array, Z: Array) -> tuple[Array, Array]:
-    """Left and right points as arrays: rows and columns, two sets, or kernel values and numbers of columns.
+    """Left and right points as arrays: two sets, the rows and columns of X, or a precomputed X and column indices.
 
-    X has been checked.
+    X must have been validated.
     """
     if isinstance(kernel, Precomputed):
         if Z is not None:
@@ -28,12 +28,12 @@ def place(kernel: Kernel, X: Array, Z: Array) -> tuple[Array, Array]:
 
 
 def column_names(Z: Any) -> np.ndarray | None:
-    """The names of the columns of a table of right points, if it has any."""
+    """Column names of the right points if Z is a dataframe, else None."""
     return None if Z is None else _get_feature_names(Z)
 
 
 def check_names(names: np.ndarray | None, expected: np.ndarray | None, whose: str) -> None:
-    """Refuse a Z whose columns are named, and are not those expected, in their order."""
+    """Raise an error if Z has as many named columns as expected, but with other names or in another order."""
     if names is None or expected is None or np.array_equal(names, expected):
         return
     if len(names) == len(expected):
@@ -44,7 +44,7 @@ def check_names(names: np.ndarray | None, expected: np.ndarray | None, whose: st
 
 
 def check_rank(k: float, shape: tuple[int, int], n_features: int, weights: Weights | None) -> None:
-    """Refuse more components than the kernel matrix, or what counts of it, can have."""
+    """Raise an error if k exceeds the possible rank of the kernel matrix, without rows and columns of weight zero."""
     n, m = shape
     if k > min(n, m):
         raise ValueError(
@@ -61,7 +61,7 @@ def check_rank(k: float, shape: tuple[int, int], n_features: int, weights: Weigh
 def choose_compatibility(
     compatibility: Any, kernel: Kernel, X: Array, Z: Array, *, of_one_matrix: bool, seed: int, budget: int
 ) -> Compatibility:
-    """The maps of both sides, from a name, a matrix or a pair of them."""
+    """Compatibility maps of both sides from the parameter ``compatibility``: a name, a matrix or a pair of matrices."""
     if isinstance(kernel, Precomputed):
         if not (isinstance(compatibility, str) and compatibility in ("auto", "identity")):
             raise ValueError("kernel='precomputed' compares no vectors; leave compatibility out")
@@ -84,7 +84,7 @@ def choose_compatibility(
 
 
 def mapped_landmarks(landmarks: Any, kernel: Kernel, maps: Compatibility, widths: tuple[int, int]) -> Any:
-    """A strategy, or the given landmarks, points among them in the coordinates in which the kernel compares."""
+    """Return the name of a strategy unchanged, and map given landmark points by the compatibility of their side."""
     if isinstance(landmarks, str):
         return landmarks
     if len(landmarks) != 2:

@@ -1,4 +1,4 @@
-"""Low-rank kernels learned from the few labels, or pairs, that one has: the Nystrom method with a prior."""
+"""Nystrom features with a dictionary learned from a few labels or pairs."""
 
 from __future__ import annotations
 
@@ -25,106 +25,107 @@ from .supervision import checked_pairs, labelled
 
 
 class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Kernel features that use the labels one has: the Nystrom method with a learned dictionary.
+    """Nystrom kernel features with a dictionary learned from partial labels or pairs.
 
-    The Nystrom method approximates a kernel matrix by E W^+ E^T from the values E between samples and landmarks and W
-    among landmarks. Here W^+ gives way to the positive semidefinite S of least
+    The Nystrom method approximates a kernel matrix by E W^+ E^T, where E holds kernel values between samples and
+    landmarks, and W those between landmarks. Here W^+ is replaced by the positive semidefinite S that minimises
 
         weight |S - W^+|^2 + |E_l S E_l^T - K*|^2,
 
-    where E_l are the rows of labelled samples and K* is 1 for two of one class and 0 for two of different ones: near
-    the kernel one began with, and near what one knows. New samples get features E R, R R^T = S, like any others. S has
-    at most the rank of W: with a Z, the side with fewer landmarks bounds it.
+    where E_l are the rows of the labelled samples, and K* is 1 for two samples of the same class and 0 otherwise. The
+    first term keeps S near the original kernel, the second fits the labels. Training and new samples get features E R
+    with R R^T = S. The rank of S is at most that of W; with Z, the side with fewer landmarks bounds it.
 
-    Before that W may give way to W + smoothness E^T L E / n, L being the Laplacian of the graph of nearest samples,
-    labelled or not: features that differ between samples near each other shrink, and what labels say spreads along
-    clusters and manifolds.
+    Optionally, W is first replaced by W + smoothness E^T L E / n, with L the normalised Laplacian of the
+    nearest-neighbour graph of the samples, labelled or not. Features that differ between neighbouring samples shrink,
+    and label information spreads along clusters and manifolds.
 
     Parameters
     ----------
     n_components : int, default=100
-        Landmarks, and features. Ignored where landmarks are given.
+        Number of landmarks and of features. Ignored if ``landmarks`` are given as arrays.
     kernel : str, Kernel, callable or list of them, default="rbf"
-        Symmetric positive semidefinite unless there is a Z. "rbf" is the Gaussian kernel whose squared bandwidth is the
-        mean squared distance between samples, the 2012 paper's; with labels and prior_weight="auto" one of 0.71 times
-        the bandwidth is tried, too. Give the one you trust first in a list: others replace it only if they are
-        significantly better.
+        Symmetric positive semidefinite kernel; with Z any kernel. "rbf" is the Gaussian kernel of the 2012 paper, whose
+        squared bandwidth is the mean squared distance between samples; if prior_weight="auto" and there are labels or
+        pairs, 0.71 times that bandwidth is also considered. Put the preferred kernel first in a list: another one
+        replaces it only if it is significantly better.
     prior_weight : {"auto", "alignment"} or float, default="auto"
-        What the prior weighs, in units of the largest curvature of the other term; infinity is the Nystrom method.
-        "auto" chooses among powers of a hundred by the error of least-squares classifiers on labelled samples that are
-        held out in turn (with pairs, or a Z: by the alignment of held-out entries), and takes infinity unless another
-        is significantly better, one-sided at 5 %. "alignment" is the paper's criterion (12), which looks at nothing
-        held out.
+        Weight of the prior, in units of the largest curvature of the other term; infinity is the Nystrom method.
+        "auto" selects from powers of a hundred by the cross-validated error of least-squares classifiers (with pairs or
+        Z: by the alignment of held-out entries), and prefers infinity unless another weight is significantly better,
+        one-sided at 5 %. "alignment" is the paper's criterion (12), which does not use held-out data.
     smoothness : "auto" or float, default="auto"
-        What the differences between near samples weigh, in units of 1 / (mean k(z, z) of the landmarks z). "auto"
-        chooses among 0, 1e3, 1e4 and 1e5 together with the weight; it is 0 with a Z, where nothing is known and where
-        prior_weight is not "auto". A number is taken with labels or without. Above 0 the result is scaled, so that
-        features vary as much as those of the Nystrom method, and their mean is no longer beside that.
+        Weight of differences between neighbouring samples, in units of 1 / (mean k(z, z) of the landmarks z). "auto"
+        selects from 0, 1e3, 1e4 and 1e5 together with the weight; it is 0 with Z, without labels and pairs, and if
+        prior_weight is not "auto". A number is used with and without labels. If positive, features are rescaled to the
+        variance of Nystrom features and, if a dictionary is learned, to no larger a mean relative to it.
     landmarks : {"kmeans", "uniform"}, array, or pair of arrays with Z, default="kmeans"
-        Centres of clusters; samples at random; row numbers (m,) or points (m, width).
+        k-means centres; uniformly random samples; or row indices (m,) or points (m, width).
     metric : {"samples", "landmarks"}, default="samples"
-        In which metric S is near W^+. "landmarks" is the paper's, |S - W^+|. "samples" weighs a change in directions
-        in which samples differ, labelled or not, less than one in others; with Z the two are the same.
+        Metric in which S is near W^+. "landmarks" is the paper's |S - W^+|. "samples" penalises changes less in
+        directions in which the samples, labelled or not, vary more. With Z both are the same.
     class_weight : {None, "balanced"}, default=None
-        "balanced" divides the ones of a class by its share among the labels, so that large classes do not prevail.
+        "balanced" divides the ones of a class in K* by n_classes times its share of the labels, so that large classes
+        do not dominate.
     solver : {"accelerated", "gradient", "closed"}, default="accelerated"
-        Projected gradient with or without Nesterov's extrapolation, or the closed-form start alone.
+        Projected gradient with or without Nesterov extrapolation, or the closed-form start alone.
     tol : float, default=1e-3
-        Iterations stop when one lowers the objective by less than this share of it.
+        Stop when an iteration lowers the objective by less than this fraction of it.
     max_iter : int, default=100
-        Iterations at most.
+        Maximum number of iterations.
     random_state : int, RandomState instance or None, default=None
-        Seeds landmarks and folds; None is a fixed seed.
+        Seed of the landmarks, subsamples and folds; None means a fixed seed.
     n_jobs : int or None, default=None
-        Threads for kernel blocks; None is one for each core.
+        Number of threads for kernel blocks; None means one per core.
 
     Attributes
     ----------
     components_ : array or sparse matrix of shape (m, width)
-        The landmarks; with Z the right ones, with which left points are compared.
+        The landmarks; with Z, the right landmarks, with which left points are compared.
     component_indices_ : array of shape (m,) or None
-        Row numbers of ``components_``, where they are rows of X, or of Z.
+        Row indices of ``components_`` in X (or Z), if they are rows of it.
     normalization_ : array of shape (n_features_out, m)
         ``transform`` is k(X, components_) normalization_.T.
     components_left_ : array or sparse matrix of shape (left landmarks, width) or None
-        With Z: the left landmarks, with which right points are compared.
+        The left landmarks, with which right points are compared; None without Z.
     normalization_right_ : array of shape (n_features_out, left landmarks)
         ``transform_right`` is k(components_left_, Z)^T normalization_right_.T.
     dictionary_ : array of shape (m, m)
-        S; with Z of shape (right landmarks, left landmarks).
+        S; with Z, of shape (right landmarks, left landmarks).
     kernel_ : Kernel
         The fitted kernel.
     prior_weight_ : float
-        The weight that was taken; infinity where nothing was known.
+        The prior weight that was used; infinity without labels or pairs.
     smoothness_ : float
-        The smoothness that was taken.
+        The smoothness that was used.
     objective_ : array
-        The objective at the start and after every step; it never rises. Empty where nothing was learned.
+        The objective at the start and after every step; it never increases. Empty if no dictionary was learned.
     n_iter_ : int
-        Evaluations of the objective, the closed-form start counted; 1 where nothing was learned.
+        Length of ``objective_``, the closed-form start included; 1 if no dictionary was learned.
     alignment_ : float
-        Normalised alignment of the learned kernel with what was known (equation 11); nan where nothing was.
+        Normalised alignment of the learned kernel with the labels or pairs (equation 11); nan without any.
     candidates_ : list of (Kernel, float)
-        The kernels and values of smoothness that were tried.
+        The kernels and values of smoothness that were compared.
     path_ : list of Path
-        For each of them the weights that were tried, and the losses on held-out samples; with more than 200 labels only
-        one of them is tried at other weights than infinity. Empty where nothing was to be chosen.
+        For each candidate, the weights and the losses by which they are selected; with more than 200 labels, only the
+        selected candidate has finite weights. Empty if nothing was selected.
     classes_ : array
-        Of the labels; empty without.
+        The classes; empty without labels.
     n_features_in_ : int
         Width of the samples.
     n_features_right_ : int
-        Width of the samples of Z; without Z that of X.
+        Width of the right samples Z; without Z, that of X.
 
     See Also
     --------
-    sklearn.kernel_approximation.Nystroem : The same with an infinite prior weight.
-    KernelSVD : For kernels that are not symmetric, without labels.
+    sklearn.kernel_approximation.Nystroem : The special case of an infinite prior weight.
+    KernelSVD : Unsupervised, for kernels that need not be symmetric.
 
     Notes
     -----
-    Only rows of known samples enter, and all else is m x m: the cost of fit is that of the landmarks, O(l m^2) for l
-    known samples, O(m^3) for each iteration, and moments and nearest neighbours of at most 5,000 samples.
+    Learning uses only the rows of labelled samples and m x m matrices. The cost of ``fit`` is that of the landmarks,
+    O(l m^2) for l labelled samples, O(m^3) per iteration, and second moments and nearest neighbours of at most 5,000
+    samples.
 
     References
     ----------
@@ -199,15 +200,15 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         X : array or sparse matrix of shape (n, width)
             Samples, labelled or not.
         y : array of shape (n,), default=None
-            Labels, numbers or text, with -1 for none. None leaves all to ``pairs``, or to the Nystrom method.
+            Numeric or string labels, with -1 for unlabelled samples. With neither ``y`` nor ``pairs``, the features are
+            those of the Nystrom method.
         Z : array or sparse matrix of shape (m, width), default=None
-            Things of another kind that samples are compared with: the learned kernel is then E_x S E_z^T with landmarks
-            on both sides, a rectangular S and any kernel, symmetric or not.
+            Right samples, possibly of another kind than X. The learned kernel is then E_x S E_z^T with landmarks on
+            both sides, a rectangular S and any kernel, symmetric or not.
         y_right : array of shape (m,), default=None
-            Labels of Z, which mean the same as in y.
+            Labels of Z, from the same classes as y.
         pairs : (must_link, cannot_link), default=None
-            In place of labels: sample numbers, each of shape (p, 2); with Z a row of X and a row of Z that are linked,
-            or are not.
+            Alternative to labels: two arrays of sample indices of shape (p, 2); with Z, a row of X and a row of Z.
         """
         self._validate_params()
         X = canonical(validate_data(self, gathered(X, "X"), accept_sparse="csr", dtype=FLOATS))
@@ -233,28 +234,28 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return self
 
     def transform(self, X: Array) -> np.ndarray:
-        """Features E R with R R^T = S, shape (n, n_features_out): their inner products are the learned kernel."""
+        """Features E R with R R^T = S, of shape (n, n_features_out); their inner products are the learned kernel."""
         return self._features(X)
 
     def transform_right(self, Z: Array) -> np.ndarray:
-        """Features of right samples; those of left and right have the learned kernel for inner product."""
+        """Features of right samples, whose inner products with features of left samples are the learned kernel."""
         check_is_fitted(self)
         if self.components_left_ is None:
             return self._features(Z)
         return self._mapped(self._right(Z), self.components_left_, self.normalization_right_, of_right=True)
 
     def learned_kernel(self, X: Array, Y: Array) -> np.ndarray:
-        """The learned kernel between any samples, E_x S E_y^T, shape (n, m); with Z between left and right ones."""
+        """Learned kernel E_x S E_y^T, shape (n, m), between any samples; if fitted with Z, X is left and Y is right."""
         return self._features(X) @ self.transform_right(Y).T
 
     @property
     def _compares_columns(self) -> bool:
-        """Whether a kernel compares the columns of X with those of Z, one by one."""
+        """Whether any of the kernels requires X and Z to have the same columns."""
         kernels = self.kernel if isinstance(self.kernel, list) else [self.kernel]
         return any(as_kernel(kernel).same_width for kernel in kernels)
 
     def _known(self, X: Array, y: Any, Z: Array, y_right: Any, pairs: Any) -> Labels | Pairs | None:
-        """Labels or pairs, checked; None, with a warning if some were given, where they say nothing."""
+        """Validate labels or pairs; return None if there are none, or (with a warning) fewer than two classes."""
         self.classes_ = np.empty(0)
         if y_right is not None and Z is None:
             raise ValueError("y_right labels the samples of Z; give Z, or leave y_right out")
@@ -286,7 +287,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return Labels(left, classes, right, np.searchsorted(self.classes_, others), balanced)
 
     def _keep(self, place: Landscape, learned: LearnedKernel) -> None:
-        """Store what was learned, in the type of the data."""
+        """Store the fitted attributes; the feature maps have the dtype of the data."""
         dtype = place.X.dtype
         self.kernel_, self.dictionary_, self.smoothness_ = learned.kernel, learned.S, learned.smoothness
         self.components_, self.component_indices_ = place.right.points, place.right.indices
@@ -300,7 +301,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.n_features_right_ = self.components_.shape[1]
 
     def _features(self, X: Array) -> np.ndarray:
-        """``transform`` as an array, whatever ``set_output`` makes of it."""
+        """``transform`` as an array, independent of ``set_output``."""
         check_is_fitted(self)
         X = canonical(validate_data(self, gathered(X, "X"), accept_sparse="csr", dtype=FLOATS, reset=False))
         return self._mapped(X, self.components_, self.normalization_, of_right=False)
@@ -313,7 +314,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return Z
 
     def _mapped(self, points: Array, landmarks: Array, normalization: np.ndarray, *, of_right: bool) -> np.ndarray:
-        """Kernel values against landmarks, times the map, in blocks of which none is kept."""
+        """Product of kernel values against the landmarks with the feature map, without storing kernel blocks."""
         with jobs(self.n_jobs):
             X, Z = (landmarks, points) if of_right else (points, landmarks)
             features = operator_of_new(self.kernel_, X, Z, of_right=of_right) @ normalization.T

@@ -1,4 +1,4 @@
-"""A fit that fails leaves the model as it was."""
+"""Restore an estimator's state if ``fit`` fails."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 
 def all_or_nothing(fit: Fit) -> Fit:
-    """Let ``fit`` put back what it had stored when it fails, so that no model is half old and half new."""
+    """Decorate ``fit`` to restore all attributes if it raises, so that no model is left partially refitted."""
 
     @wraps(fit)
     def fit_or_restore(self: Any, *args: Any, **kwargs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What a user knows of samples, checked: labels, with gaps or without, and pairs that belong together or do not."""
+"""Validation of supervision: full or partial labels, real targets, and must-link and cannot-link pairs."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from sklearn.utils.validation import check_consistent_length
 
 from ..kernels.points import Array
 
-LARGEST = 1e150
+LARGEST = 1e150  # bound on the magnitude of targets, whose squares must not overflow
 
 
 def encoded(y: Any, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
-    """The classes, sorted, and the number of its class for each sample; refuses labels that tell none apart."""
+    """Sorted classes and the class index of each sample; raise an error if there are fewer than two classes."""
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         said = f"one class only, {classes[0]}" if len(classes) else "no class"
@@ -24,7 +24,7 @@ def encoded(y: Any, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
 
 
 def check_magnitude(Y: np.ndarray) -> None:
-    """Refuse real targets whose squares overflow or vanish."""
+    """Raise an error if the squares of real targets overflow or underflow."""
     largest = float(np.abs(Y).max())
     if largest and not 1 / LARGEST < largest < LARGEST:
         raise ValueError(
@@ -33,7 +33,7 @@ def check_magnitude(Y: np.ndarray) -> None:
 
 
 def labelled(y: Any, X: Array, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of the samples that have a label, and the labels; -1, or "-1" among text, is none."""
+    """Indices of the labelled samples, and their labels; -1 (or "-1" in string labels) marks a missing label."""
     y = column_or_1d(np.asarray(y), warn=True)
     check_consistent_length(X, y)
     missing = (y == -1) | (y == "-1") if y.dtype.kind == "O" else y == ("-1" if y.dtype.kind in "US" else -1)
@@ -48,9 +48,9 @@ def labelled(y: Any, X: Array, name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def checked_pairs(pairs: Any, n: int, m: int, symmetric: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs (p, 2) of sample numbers, each once, and their targets: 1 for the first kind and 0 for the second.
+    """Validate pairs and return unique index pairs (p, 2) with targets: 1 for must-link, 0 for cannot-link.
 
-    If symmetric, (i, j) and (j, i) are one pair; the result has both orders.
+    If ``symmetric``, (i, j) and (j, i) are the same pair, and the result contains both orders.
     """
     if not isinstance(pairs, (tuple, list)) or len(pairs) != 2:
         raise ValueError("pairs must be (must_link, cannot_link), two arrays of shape (p, 2)")
