@@ -164,6 +164,14 @@ def test_the_graph_is_known_in_any_order_of_its_edges(tmp_path):
         model.transform(pd.DataFrame({"source": ["n"], "target": ["a"]}), edges.iloc[:1])
 
 
+def test_a_first_line_with_a_known_id_is_an_edge_of_new_nodes(tmp_path):
+    """Without digits above ids with digits it would be a header."""
+    model = DirectedGraphEmbedding(2).fit(pd.DataFrame({"source": ["bob", "u1", "u2"], "target": ["u1", "u2", "bob"]}))
+    path = tmp_path / "new.csv"
+    path.write_text("alice,bob\nnew7,u2\n")
+    assert model.transform(path).shape[0] == 2
+
+
 @pytest.mark.parametrize("decoder", ["factors", "edges"])
 @pytest.mark.parametrize("kernel", [Diffusion(threshold=1e-14), *KERNELS[2:]], ids=repr)
 def test_a_copy_of_a_node_is_scored_like_it(kernel, decoder):

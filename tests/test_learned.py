@@ -68,7 +68,7 @@ def test_kernels_without_a_derivative_say_which_have_one(rng):
             LearnedKernelSVDRegressor(kernel=kernel).fit(rng.standard_normal((20, 3)), rng.standard_normal(20))
         listed = str(refusal.value).split("; ")[1].split(" do, ")[0]
         assert set(listed.split(", ")) == having
-    assert f"One with a pull-back: {listed}, and sums" in LearnedKernelSVDClassifier.__doc__
+    assert f"(pull-back): {listed}, and sums" in " ".join(LearnedKernelSVDClassifier.__doc__.split())
     with pytest.raises(ValueError, match="'kernel' parameter of LearnedKernelSVDRegressor"):
         LearnedKernelSVDRegressor(kernel=np.dot).fit(rng.standard_normal((20, 3)), rng.standard_normal(20))
 
@@ -348,3 +348,9 @@ def test_many_classes_have_components_enough():
     X, y = load_digits(return_X_y=True)
     model = LearnedKernelSVDClassifier(max_iter=1).fit(X[:300] / 16, y[:300])
     assert model.coef_.shape == (10, 9)
+
+
+def test_every_target_of_a_regression_has_a_component(rng):
+    X = rng.standard_normal((60, 8))
+    assert LearnedKernelSVDRegressor(max_iter=2).fit(X, X[:, :6]).right_vectors_.shape == (8, 6)
+    assert LearnedKernelSVDClassifier(max_iter=2).fit(X, np.arange(60) % 6).right_vectors_.shape == (8, 5)

@@ -392,6 +392,11 @@ BAD = {
     "apart_from_itself": ({}, {"pairs": (LINKS, [(4, 4)])}, r"\(4, 4\), a sample apart from itself"),
     "out_of_range": ({}, {"pairs": ([(0, 40)], LINKS)}, "must_link names samples from 40 to 40.*0 to 39"),
     "negative": ({}, {"pairs": (LINKS, [(-1, 3)])}, "cannot_link names samples from -1"),
+    "right_out_of_range": (
+        {},
+        {"Z": X, "pairs": (LINKS, [(0, 40)])},
+        "cannot_link names.*40, but those of Z are 0 to 39",
+    ),
     "floats": ({}, {"pairs": ([(0.0, 1.0)], LINKS)}, "integers of shape.*float64"),
     "triples": ({}, {"pairs": ([(0, 1, 2)], LINKS)}, r"shape \(p, 2\); got \(1, 3\)"),
     "no_pairs": ({}, {"pairs": ([], [])}, "holds no pair"),
@@ -449,7 +454,7 @@ def test_columns_of_right_samples_are_known_by_name(rng):
 def test_a_pair_held_out_is_held_out_in_both_orders():
     pairs = np.random.default_rng(0).permutation(40).reshape(20, 2)
     numbers, targets = np.concatenate([pairs, pairs[:, ::-1]]), np.tile(np.repeat([1.0, 0.0], 10), 2)
-    for kept, out in _folds(Pairs(numbers, targets), np.random.default_rng(0)):
+    for kept, out in _folds(Pairs(numbers, targets), np.random.default_rng(0), symmetric=True):
         assert not {tuple(pair[::-1]) for pair in numbers[out].tolist()} & set(map(tuple, numbers[kept].tolist()))
         assert len(kept) + len(out) == 40
 
@@ -493,3 +498,11 @@ def test_penalised_classifiers_see_what_was_learned():
     X, known = StandardScaler().fit_transform(X), np.where(np.arange(569) < 100, y, -1)
     F = PriorNystroem().fit(X, known).transform(X)
     assert LogisticRegression().fit(F[:100], y[:100]).score(F[100:], y[100:]) > 0.9
+
+
+def test_pairs_of_two_sets_are_not_turned_round_for_the_folds():
+    """(i, j) and (j, i) are links of different things there, and each is held out by itself."""
+    pairs = Pairs(np.array([(0, 1), (1, 0), (2, 3), (3, 2), (4, 5), (5, 4)]), np.array([1.0, 0, 1, 0, 1, 0]))
+    for symmetric, sizes in ((True, {2}), (False, {1, 2})):
+        folds = _folds(pairs, np.random.default_rng(0), symmetric=symmetric)
+        assert {len(out) for _, out in folds} == sizes

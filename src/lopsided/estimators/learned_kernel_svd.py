@@ -7,7 +7,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, is_classifier
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -84,7 +84,8 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     def _fit(self, X: np.ndarray, Y: np.ndarray, loss: Loss, stratify: np.ndarray | None) -> LearnedCompatibility:
         n, width = X.shape
-        k = min(max(COMPONENTS, Y.shape[1] - 1), width) if self.n_components is None else self.n_components
+        needed = Y.shape[1] - is_classifier(self)  # scores of classes need one dimension less
+        k = min(max(COMPONENTS, needed), width) if self.n_components is None else self.n_components
         if k > width:
             raise ValueError(f"n_components={k} exceeds the {width} columns of X, each of which gives a right point")
         random = check_random_state(seed_of(self.random_state))

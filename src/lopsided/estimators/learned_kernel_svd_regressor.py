@@ -24,7 +24,8 @@ class LearnedKernelSVDRegressor(RegressorMixin, LearnedKernelSVD):
     Parameters
     ----------
     n_components : int or None, default=None
-        As in :class:`LearnedKernelSVDClassifier`, with the number of targets in place of classes.
+        Number of right singular vectors, at most p. None means four, or the number of targets if that is larger; never
+        more than p.
     kernel : str or Kernel, default="rbf"
         As in :class:`LearnedKernelSVDClassifier`.
     alpha : float, default=1e-3

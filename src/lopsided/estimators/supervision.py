@@ -54,7 +54,8 @@ def checked_pairs(pairs: Any, n: int, m: int, symmetric: bool) -> tuple[np.ndarr
     """
     if not isinstance(pairs, (tuple, list)) or len(pairs) != 2:
         raise ValueError("pairs must be (must_link, cannot_link), two arrays of shape (p, 2)")
-    kinds = [_numbers(kind, name, n, m) for kind, name in zip(pairs, ("must_link", "cannot_link"), strict=True)]
+    sides = (("X", n), ("X" if symmetric else "Z", m))
+    kinds = [_numbers(kind, name, sides) for kind, name in zip(pairs, ("must_link", "cannot_link"), strict=True)]
     if symmetric:
         kinds = [np.sort(kind, axis=1) for kind in kinds]
     kinds = [np.unique(kind, axis=0) for kind in kinds]
@@ -74,7 +75,7 @@ def checked_pairs(pairs: Any, n: int, m: int, symmetric: bool) -> tuple[np.ndarr
     return found, targets
 
 
-def _numbers(pairs: Any, name: str, n: int, m: int) -> np.ndarray:
+def _numbers(pairs: Any, name: str, sides: tuple[tuple[str, int], tuple[str, int]]) -> np.ndarray:
     found = np.asarray(pairs)
     if not found.size:
         return np.empty((0, 2), dtype=np.intp)
@@ -82,8 +83,8 @@ def _numbers(pairs: Any, name: str, n: int, m: int) -> np.ndarray:
         raise ValueError(
             f"{name} must hold pairs of sample numbers, integers of shape (p, 2); got {found.shape} of {found.dtype}"
         )
-    for column, size, side in ((0, n, "X"), (1, m, "X" if m == n else "the right side")):
-        low, high = found[:, column].min(), found[:, column].max()
+    for numbers, (side, size) in zip(found.T, sides, strict=True):
+        low, high = numbers.min(), numbers.max()
         if low < 0 or high >= size:
             raise ValueError(f"{name} names samples from {low} to {high}, but those of {side} are 0 to {size - 1}")
     return found.astype(np.intp)

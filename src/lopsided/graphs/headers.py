@@ -21,9 +21,13 @@ def has_header(
     """Whether the first row is a header: as stated by ``header``, or judged from its cells; warns if undecidable."""
     if header is not None:
         return header
-    if not wanted.isdisjoint(rows[0]) or _is_header(rows):
+    if not wanted.isdisjoint(rows[0]):
         return True
-    if wanted == {None} and _may_be_header(rows) and not any(cell in known for cell in rows[0][:2]):
+    if any(cell in known for cell in rows[0][:2]):
+        return False
+    if _is_header(rows):
+        return True
+    if wanted == {None} and _may_be_header(rows):
         warn(
             f"the first line of {str(path)!r}, {', '.join(rows[0])}, is read as an edge, but it may be a header: no "
             "other line has its ids; say which by read_graph(path, header=True) or header=False, or name the columns "

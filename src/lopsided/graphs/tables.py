@@ -44,7 +44,7 @@ def read_edges(
 ) -> Edges:
     """Read the edges of a table or of a file; parameters as in ``read_graph``. Ids from text files are strings.
 
-    No warning about a possible header is given if the first line contains a known id.
+    A first line that contains a known id is read as an edge, unless its columns are named by the caller.
     """
     if isinstance(table, (str, os.PathLike)):
         names, columns = _read_file(Path(table), {source, target, weight}, header, known)

@@ -258,7 +258,7 @@ def _by_held_out(place: Landscape, candidates: list[Candidate], known: Labels | 
         _, weight, paths[number : number + 1] = _by_held_out(place, [candidates[number]], known)
         return number, weight, paths
     few = known.thinned(HELD, rng) if isinstance(known, Labels) else known
-    folds = _folds(few, rng)
+    folds = _folds(few, rng, symmetric=place.Z is None)
     if not folds:
         return 0, np.inf, []
     paths = run(lambda each: _path(place, each, few, folds), candidates)
@@ -281,7 +281,7 @@ def _plain_path(place: Landscape, candidate: Candidate, known: Labels) -> Path:
     return plain_errors(F, known.left_classes, balanced=known.balanced)
 
 
-def _folds(known: Labels | Pairs, rng: np.random.Generator) -> list[Parts]:
+def _folds(known: Labels | Pairs, rng: np.random.Generator, *, symmetric: bool) -> list[Parts]:
     """Cross-validation folds (kept, held out) of labelled samples, of both sides at once with Z, or of pairs.
 
     The list is empty if there are fewer than two labelled samples or pairs.
@@ -291,8 +291,10 @@ def _folds(known: Labels | Pairs, rng: np.random.Generator) -> list[Parts]:
         folds = dealt(groups, min(FOLDS, len(groups)), rng) if len(groups) > 1 else []
         return [(np.setdiff1d(np.arange(len(groups)), fold), fold) for fold in folds]
 
-    if isinstance(known, Pairs):  # both orders of a pair go to one fold: within one set they are equivalent
-        _, first, pair = np.unique(np.sort(known.numbers, axis=1), axis=0, return_index=True, return_inverse=True)
+    if isinstance(known, Pairs):
+        # Within one set both orders of a pair say the same, and go to one fold.
+        numbers = np.sort(known.numbers, axis=1) if symmetric else known.numbers
+        _, first, pair = np.unique(numbers, axis=0, return_index=True, return_inverse=True)
         folds = parts(known.targets[first])
         return [(np.flatnonzero(np.isin(pair, kept)), np.flatnonzero(np.isin(pair, out))) for kept, out in folds]
     left = parts(known.left_classes)
