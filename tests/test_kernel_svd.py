@@ -264,3 +264,15 @@ def test_krylov_spaces_as_large_as_the_matrix_stay_orthonormal(m, k):
     assert model.solver_.name == "krylov"
     assert_close(model.singular_values_, np.linalg.svd(X @ Z.T, compute_uv=False)[:k])
     np.testing.assert_allclose(model.right_vectors_.T @ model.right_vectors_, np.eye(k), atol=1e-13)
+
+
+@pytest.mark.parametrize("tol", [1e-1, 1e-2, 1e-4])
+@pytest.mark.parametrize("bandwidth", [1.5, 3.0, 6.0])
+def test_a_tolerance_bounds_the_error_of_the_vectors(bandwidth, tol, rng):
+    """Eta of the 2024 paper, with weights s / s_1, against the vectors of a full decomposition."""
+    X, Z = two_sets(rng, n=700, m=600, width=6)
+    U, s, Vt = np.linalg.svd(reference("rbf", X, Z, bandwidth=bandwidth), full_matrices=False)
+    model = KernelSVD(20, kernel=RBF(bandwidth), solver="krylov", tol=tol).fit(X, Z=Z)
+    pairs = ((U[:, :20], model.left_vectors_), (Vt[:20].T, model.right_vectors_))
+    cosines = [np.abs(np.einsum("ij,ij->j", exact, found)) for exact, found in pairs]
+    assert sum(np.mean(s[:20] / s[0] * (1 - cosine)) for cosine in cosines) <= tol

@@ -36,6 +36,8 @@ from .decomposed import DecomposedKernel
 from .placing import check_names, check_rank, choose_compatibility, column_names, mapped_landmarks, place
 from .refit import all_or_nothing
 
+MARGIN = 10  # times that residuals are below tol: vectors of singular values as small as the residuals may be wrong
+
 
 class KernelSVD(DecomposedKernel):
     """Singular value decomposition of an asymmetric kernel matrix.
@@ -80,8 +82,9 @@ class KernelSVD(DecomposedKernel):
         With landmarks: the set over which SNE and StudentT normalise. "all" is exact and costs n m kernel values for
         dense data, little for sparse data; "landmarks" sums over weighted landmarks. "auto" is "all" if it is cheap.
     tol : float, default=0.0
-        Exact solvers: residual at which iterations stop, relative to the largest singular value; 0 means near machine
-        precision. Landmarks: their number is doubled until the estimated eta is below ``tol``; 0 disables this.
+        Largest acceptable eta, the 2024 paper's error of the singular vectors (section 4.4, weights s / s_1). Exact
+        solvers stop iterating when residuals are below ``tol`` / 10 times the largest singular value, and with 0 near
+        machine precision. The number of landmarks is doubled until the estimated eta is below ``tol``; 0 disables this.
     random_state : int, RandomState instance or None, default=None
         Seed of compatibility="random", landmarks and start vectors; None means a fixed seed.
     n_jobs : int or None, default=None
@@ -318,7 +321,7 @@ class KernelSVD(DecomposedKernel):
     def _factorise(self, A: KernelOperator, budget: int) -> tuple[Factors, Choice]:
         solve = factorise if isinstance(self.n_components, Integral) else factorise_energy
         rng = np.random.default_rng(seed_of(self.random_state))
-        return solve(A, self.n_components, solver=self.solver, tol=self.tol, budget=budget, rng=rng)
+        return solve(A, self.n_components, solver=self.solver, tol=self.tol / MARGIN, budget=budget, rng=rng)
 
 
 def _check_ignored(y: Any, X: Array) -> None:
