@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from lopsided import KernelSVD, LearnedKernelSVDClassifier, LearnedKernelSVDRegressor
 from lopsided.exceptions import ConvergenceWarning
 from lopsided.kernels import RBF, SNE, TL1, Exponential, Linear, LinearPolynomial, Polynomial, Tanh
-from lopsided.linalg.compatibility.descent import Moving, Problem
+from lopsided.linalg.compatibility.descent import LBFGS, Adam, Moving, Problem
 from lopsided.linalg.compatibility.learned import LearnedPoints, refitted
 from lopsided.linalg.compatibility.losses import CrossEntropy, Squared
 
@@ -354,3 +354,9 @@ def test_every_target_of_a_regression_has_a_component(rng):
     X = rng.standard_normal((60, 8))
     assert LearnedKernelSVDRegressor(max_iter=2).fit(X, X[:, :6]).right_vectors_.shape == (8, 6)
     assert LearnedKernelSVDClassifier(max_iter=2).fit(X, np.arange(60) % 6).right_vectors_.shape == (8, 5)
+
+
+def test_a_slower_optimiser_takes_shorter_steps():
+    problem = Problem(RBF(1.0), np.eye(3), Squared(), 2, 0.1)
+    assert LBFGS(problem, 2.0).slower().unit == 1.0
+    assert Adam(problem, 10, 0.5, np.random.default_rng(0)).slower().rate == 0.25

@@ -16,17 +16,10 @@ from .base import Kernel, PullBack, Weighted
 from .points import Array
 
 
-class Swapped(Kernel):
-    """A kernel with its arguments exchanged, k'(z, x) = k(x, z).
+class Derived(Kernel):
+    """A kernel that has the properties of the one it is made from."""
 
-    Attributes
-    ----------
-    kernel_ : Kernel
-        The fitted kernel k.
-    """
-
-    def __init__(self, kernel: Kernel) -> None:
-        self.kernel = kernel
+    kernel: Kernel
 
     @property
     def symmetric(self) -> bool:
@@ -39,9 +32,27 @@ class Swapped(Kernel):
         return self.kernel.same_width
 
     @property
+    def commutes(self) -> bool:
+        """Whether the inner kernel commutes."""
+        return self.kernel.commutes
+
+    @property
     def normalised(self) -> bool:
         """Whether the inner kernel is normalised."""
         return self.kernel.normalised
+
+
+class Swapped(Derived):
+    """A kernel with its arguments exchanged, k'(z, x) = k(x, z).
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+        The fitted kernel k.
+    """
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
 
     @property
     def left_is_cheap(self) -> bool:
@@ -181,7 +192,7 @@ class Product(Pair):
         return K * L, lambda W: one(W * L) + other(W * K)
 
 
-class Scaled(Kernel):
+class Scaled(Derived):
     """A multiple of a kernel, k(x, z) = factor kernel(x, z).
 
     Attributes
@@ -196,25 +207,10 @@ class Scaled(Kernel):
         self.kernel = kernel
         self.factor = factor
 
-    @property
-    def symmetric(self) -> bool:
-        """Whether the inner kernel is symmetric."""
-        return self.kernel.symmetric
-
-    @property
-    def same_width(self) -> bool:
-        """Whether the inner kernel requires equal widths."""
-        return self.kernel.same_width
-
     def fit(self, X: Array, Z: Array) -> Self:
         """Fit the inner kernel."""
         self.kernel_ = clone(self.kernel).fit(X, Z)
         return super().fit(X, Z)
-
-    @property
-    def normalised(self) -> bool:
-        """Whether the inner kernel is normalised."""
-        return self.kernel.normalised
 
     @property
     def left_is_cheap(self) -> bool:

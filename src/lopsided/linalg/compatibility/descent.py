@@ -6,7 +6,7 @@ The notation is that of :mod:`lopsided.linalg.compatibility.learned`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -137,8 +137,8 @@ class LBFGS:
         return now.like(found.x, self.unit)
 
     def slower(self) -> LBFGS:
-        """Return itself, as L-BFGS has no learning rate to lower."""
-        return self
+        """Return the optimiser with half the unit, which makes its first step shorter."""
+        return replace(self, unit=self.unit / 2)
 
 
 class Adam:
