@@ -278,6 +278,26 @@ def test_a_task_that_fails_stops_the_others():
     assert len(begun) < 20
 
 
+def test_an_interrupt_stops_the_threads():
+    """Ctrl-C reaches the thread that waits for the others."""
+    code = """
+import os, signal, threading, time
+from lopsided._parallel import jobs, run
+begun = []
+threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    with jobs(2):
+        run(lambda number: (begun.append(number), time.sleep(0.05)), range(200))
+except KeyboardInterrupt:
+    before = len(begun)
+    time.sleep(0.5)
+    assert before < 100 and len(begun) <= before + 2, (before, len(begun))
+    print("stopped")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "stopped", done.stderr
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2, -1, None])
 def test_blocked_products_do_not_depend_on_tiles_or_threads(n_jobs, rng, monkeypatch):
     monkeypatch.setattr("lopsided.operators.blocked.TILE_COLUMNS", 7)

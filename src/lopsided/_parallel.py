@@ -76,8 +76,11 @@ def run(task: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
                 waiting.clear()
                 raise
 
-    with one_blas_thread():
-        list(_pool(threads).map(work, range(threads)))
+    try:
+        with one_blas_thread():
+            list(_pool(threads).map(work, range(threads)))
+    finally:
+        waiting.clear()  # after an interrupt of the caller the threads finish their items and stop
     return results
 
 
