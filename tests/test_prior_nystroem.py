@@ -506,3 +506,12 @@ def test_pairs_of_two_sets_are_not_turned_round_for_the_folds():
     for symmetric, sizes in ((True, {2}), (False, {1, 2})):
         folds = _folds(pairs, np.random.default_rng(0), symmetric=symmetric)
         assert {len(out) for _, out in folds} == sizes
+
+
+def test_features_that_vary_along_their_mean_alone_stay_finite():
+    """One landmark gives one feature, whose mean cannot be shortened without its variance."""
+    X, y = load_iris(return_X_y=True)
+    plain = PriorNystroem(1, smoothness=0.0, prior_weight=np.inf).fit(X, y).transform(X)
+    for weight in np.logspace(-8, 0, 20):
+        smooth = PriorNystroem(1, smoothness=1e5, prior_weight=weight).fit(X, y).transform(X)
+        assert_close(np.abs(smooth), np.abs(plain), ulps=1e7)

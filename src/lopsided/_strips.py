@@ -13,8 +13,8 @@ SHORTEST, LONGEST = 64, 256  # rows of a strip: shorter ones lose time where ope
 def in_strips(Y: np.ndarray, W: np.ndarray) -> np.ndarray:
     """Compute Y @ W for a tall dense Y and a small dense W, one strip of rows at a time.
 
-    BLAS packs the operands of a large product into buffers, which costs a thin product as much as its arithmetic.
-    Strips are small enough to avoid this: with 20 columns they take about a third less time. Strips are only used
+    BLAS packs the operands of a large product into buffers, which a thin product does not earn back. Strips are
+    small enough to avoid this: with 20 columns they take about a third less time. Strips are only used
     within tasks that run in parallel; elsewhere Y @ W is left to the threads of BLAS.
     """
     height = min(LONGEST, SMALL // max(1, W.size))

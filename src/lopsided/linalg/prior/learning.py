@@ -159,20 +159,21 @@ def _like_plain(place: Landscape, chosen: Candidate, map: np.ndarray, *, learned
     Smoothing shrinks the features, and penalised classifiers would neglect them. A learned dictionary first fits the
     mean of K*, a constant that carries no information and dominates the other features. F is therefore replaced by
     F (I - (1 - t) u u^T / |u|^2), whose mean is t times the mean u of F, with the t that makes |mean|^2 / variance
-    equal to that of the Nystrom method.
+    equal to that of the Nystrom method; unless all of the variance lies along u, and would shrink with the mean.
     """
     n = place.X.shape[0]
     rows = np.sort(np.random.default_rng([place.seed, 4]).permutation(n)[:MANY])
     E = place.left_values(chosen.kernel, rows).astype(float)
     plain, F = E @ chosen.rough.plain_map, E @ map
     variance, own = plain.var(axis=0).sum(), F.var(axis=0).sum()
-    if not own > 0:
+    if not min(variance, own) > 0:
         return map
     share, mean = np.square(plain.mean(axis=0)).sum() / variance, F.mean(axis=0)
     square = mean @ mean
-    if learned and square > share * own:
-        along = (F @ mean).var() / square
-        factor = np.sqrt(share * (own - along) / (square - share * along))
+    across = own - ((F @ mean).var() / square if square > 0 else 0.0)
+    if learned and square > share * own and across > np.sqrt(place.eps) * own:
+        along = own - across
+        factor = np.sqrt(share * across / (square - share * along))
         map = map - (1 - factor) / square * np.outer(map @ mean, mean)
         own -= (1 - factor**2) * along
     return np.sqrt(variance / own) * map
