@@ -12,7 +12,19 @@ from sklearn.metrics import pairwise
 
 from cases import KERNELS, SPARSE, assert_close, reference, sparse_pair
 from lopsided import kernels
-from lopsided.kernels import RBF, SNE, TL1, Exponential, Laplacian, Linear, Polynomial, StudentT, Tanh, as_kernel
+from lopsided.kernels import (
+    RBF,
+    SNE,
+    TL1,
+    Exponential,
+    Laplacian,
+    Linear,
+    LinearPolynomial,
+    Polynomial,
+    StudentT,
+    Tanh,
+    as_kernel,
+)
 from lopsided.kernels.bandwidth import euclidean_bandwidth, manhattan_bandwidth
 from lopsided.kernels.names import BY_NAME
 
@@ -71,6 +83,21 @@ def test_single_precision_is_kept_and_near_double(name, rng):
         assert K.dtype == np.float32
         assert_close(K, reference(name, X, Z))
     assert kernel(X, Z.astype(float)).dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        Polynomial(np.int64(3), np.float64(0.5)),
+        LinearPolynomial(np.float64(0.5), np.int64(3)),
+        Tanh(np.float64(0.2), np.float64(0.1)),
+    ],
+    ids=repr,
+)
+def test_parameters_of_numpy_leave_single_precision_alone(kernel, rng):
+    X, Z = dense_pair(rng, dtype=np.float32)
+    K, pull_back = clone(kernel).fit(X, Z).differentiate(X, Z)
+    assert kernel(X, Z).dtype == K.dtype == pull_back(np.ones_like(K)).dtype == np.float32
 
 
 @every_kernel

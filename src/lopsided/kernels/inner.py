@@ -126,11 +126,12 @@ class Polynomial(InnerProductKernel):
     def profile(self, P: np.ndarray) -> np.ndarray:
         """Return (u + offset)^degree."""
         P += float(self.offset)
-        return np.power(P, self.degree, out=P)
+        return np.power(P, int(self.degree), out=P)
 
     def derivative(self, P: np.ndarray) -> np.ndarray:
         """Return degree (u + offset)^(degree - 1)."""
-        return self.degree * (P + float(self.offset)) ** (self.degree - 1)
+        degree = int(self.degree)
+        return degree * (P + float(self.offset)) ** (degree - 1)
 
 
 class LinearPolynomial(InnerProductKernel):
@@ -165,11 +166,12 @@ class LinearPolynomial(InnerProductKernel):
 
     def profile(self, P: np.ndarray) -> np.ndarray:
         """Return u - weight u^degree."""
-        return P - float(self.weight) * P**self.degree
+        return P - float(self.weight) * P ** int(self.degree)
 
     def derivative(self, P: np.ndarray) -> np.ndarray:
         """Return 1 - weight degree u^(degree - 1)."""
-        return 1 - float(self.weight) * self.degree * P ** (self.degree - 1)
+        degree = int(self.degree)
+        return 1 - float(self.weight) * degree * P ** (degree - 1)
 
 
 class Tanh(InnerProductKernel):
@@ -216,9 +218,9 @@ class Tanh(InnerProductKernel):
     def profile(self, P: np.ndarray) -> np.ndarray:
         """Return tanh(slope u + offset)."""
         P *= self.slope_
-        P += self.offset
+        P += float(self.offset)
         return np.tanh(P, out=P)
 
     def derivative(self, P: np.ndarray) -> np.ndarray:
         """Return slope (1 - tanh(slope u + offset)^2)."""
-        return self.slope_ * (1 - np.tanh(self.slope_ * P + self.offset) ** 2)
+        return self.slope_ * (1 - np.tanh(self.slope_ * P + float(self.offset)) ** 2)
