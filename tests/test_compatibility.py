@@ -195,6 +195,17 @@ def test_what_a_sparse_pseudo_inverse_drops_is_in_its_residual(rng):
     assert found.residual == pytest.approx(1e-10 / 2, rel=0.1)
 
 
+@KINDS
+@pytest.mark.parametrize(("scale", "dtype"), [(1e-200, float), (1e200, float), (1e-25, np.float32), (1e25, np.float32)])
+@pytest.mark.parametrize("shape", [(12, 30), (30, 12)])
+def test_the_pseudo_inverse_takes_matrices_of_any_scale(shape, scale, dtype, kind, rng):
+    A = rng.standard_normal(shape).astype(dtype)
+    model = KernelSVD(3, kernel="linear", compatibility="pinv").fit(kind(A * dtype(scale)))
+    expected = np.linalg.svd(A, compute_uv=False)[:3]
+    np.testing.assert_allclose(model.singular_values_ / scale, expected, rtol=np.finfo(dtype).eps ** 0.5)
+    assert model.compatibility_.residual < np.finfo(dtype).eps ** 0.5
+
+
 @pytest.mark.parametrize("shape", [(40, 25), (25, 40)])
 def test_dense_and_sparse_forms_of_a_matrix_have_one_kernel(shape):
     A = np.random.default_rng(7).standard_normal(shape)

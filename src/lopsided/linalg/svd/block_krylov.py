@@ -249,7 +249,7 @@ def orthonormalise(
 
 def unit_of(image: np.ndarray) -> float:
     """Power of two near the scale of a matrix, from its product with random vectors; 1 if safe to square, 0 if zero."""
-    peak, info = float(np.abs(image).max()), np.finfo(image.dtype)
+    peak, info = float(np.abs(image).max(initial=0)), np.finfo(image.dtype)
     if peak == 0 or float(info.tiny) ** 0.25 < peak < float(info.max) ** 0.25 or not np.isfinite(peak):
         return float(peak > 0)
     return max(math.ldexp(1.0, math.frexp(peak)[1] - 1), float(info.tiny))
