@@ -20,7 +20,7 @@ from cases import assert_close
 from lopsided import PriorNystroem
 from lopsided.exceptions import LopsidedWarning, RankWarning
 from lopsided.kernels import RBF, SNE, Laplacian, Linear, Polynomial, Tanh
-from lopsided.kernels.bandwidth import mean_squared_distance
+from lopsided.kernels.bandwidth import root_mean_squared_distance
 from lopsided.linalg.prior.learning import Pairs, _folds
 
 
@@ -306,10 +306,26 @@ def test_default_bandwidth_is_the_mean_distance(rng):
     X, Z = rng.standard_normal((30, 4)) + 5, rng.standard_normal((20, 4))
     for A, B in ((X, X), (X, Z), (sparse.csr_array(X), sparse.csr_array(Z))):
         dense = [np.asarray(side.todense()) if sparse.issparse(side) else side for side in (A, B)]
-        assert mean_squared_distance(A, B) == pytest.approx(euclidean_distances(*dense, squared=True).mean())
+        assert root_mean_squared_distance(A, B) ** 2 == pytest.approx(euclidean_distances(*dense, squared=True).mean())
     model = PriorNystroem(10).fit(X)
     assert model.kernel_.bandwidth_**2 == pytest.approx(euclidean_distances(X, squared=True).mean())
-    assert mean_squared_distance(np.ones((5, 2)), np.ones((5, 2))) == 1
+    assert root_mean_squared_distance(np.ones((5, 2)), np.ones((5, 2))) == 1
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(
+    ("scale", "dtype", "message"),
+    [
+        (1e-300, float, "2 / ban"),
+        (1e-30, np.float32, "2 / ban"),
+        (1e160, float, "overflow"),
+        (1e20, np.float32, "over"),
+    ],
+)
+def test_samples_whose_squares_leave_the_range_of_floats_are_refused(scale, dtype, message, kind, rng):
+    X = (scale * rng.standard_normal((30, 4))).astype(dtype)
+    with pytest.raises(ValueError, match=f"{message}.*scale the data"), np.errstate(over="ignore", invalid="ignore"):
+        PriorNystroem(10, landmarks="uniform").fit(kind(X))
 
 
 def test_sparse_samples_give_what_dense_ones_do(rng):

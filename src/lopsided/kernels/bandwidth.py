@@ -12,7 +12,6 @@ from .structure import squared_norms
 CHUNK = 1 << 20  # entries processed at once, so that temporary copies stay small
 TYPICAL = 1 << 13  # rows sampled per side, enough for a median norm or a mean
 MEANS_EPS = 64  # in units of eps times the mean: deviations below it are rounding errors of constant data
-LARGE = 1e100  # magnitude up to which squares are summed without rescaling; they stay far from overflow
 LOST = 1e-3  # largest tolerated rounding error of an exponent: a divergence, or (distance / bandwidth)^2
 
 
@@ -21,12 +20,7 @@ def deviation(X: Array, Z: Array) -> float:
 
     Each array has weight one half whatever its size, because a distance has one endpoint on each side.
     """
-    X, Z = canonical(X), canonical(Z)
-    unit = max(_peak(X), _peak(Z))
-    if unit == 0 or 1 / LARGE < unit < LARGE:
-        unit = 1.0
-    else:  # squares would overflow or vanish
-        X, Z = X / unit, Z / unit
+    X, Z, unit = _in_units(canonical(X), canonical(Z))
     mean = (_mean(X) + _mean(Z)) / 2
     found = (_mean_square(X, mean) + _mean_square(Z, mean)) / 2
     rounding = MEANS_EPS * np.finfo(float).eps * mean
@@ -43,9 +37,10 @@ def manhattan_bandwidth(X: Array, Z: Array) -> float:
     return X.shape[1] * deviation(X, Z) or 1.0
 
 
-def mean_squared_distance(X: Array, Z: Array) -> float:
-    """Mean of |x - z|^2 over all pairs, from the means and variances of both sides in O(n + m); one if it is zero."""
+def root_mean_squared_distance(X: Array, Z: Array) -> float:
+    """Root of the mean of |x - z|^2 over all pairs, from means and variances in O(n + m); one for constant data."""
     means, squares = [], 0.0
+    X, Z, unit = _in_units(X, Z)
     for side in (X, Z):
         means.append(np.asarray(side.mean(axis=0, dtype=float)).ravel())
         centre = None if sparse.issparse(side) else means[-1].astype(side.dtype)
@@ -53,7 +48,7 @@ def mean_squared_distance(X: Array, Z: Array) -> float:
         squares += spread - (float(means[-1] @ means[-1]) if centre is None else 0.0)
     apart = means[0] - means[1]
     found = squares + float(apart @ apart)
-    return found if found > 0 else 1.0
+    return unit * float(np.sqrt(found)) if found > 0 else 1.0
 
 
 def origin_of(Z: Array) -> np.ndarray:
@@ -96,6 +91,14 @@ def _norms_from(origin: np.ndarray | None, X: Array) -> np.ndarray:
         return squared_norms(X)
     slices = slices_of(X.shape[0], CHUNK // X.shape[1])
     return np.concatenate(run(lambda rows: squared_norms(X[rows] - origin), slices))
+
+
+def _in_units(X: Array, Z: Array) -> tuple[Array, Array, float]:
+    """Return both sides divided by a unit, and the unit: their largest entry if squares might overflow or vanish."""
+    peak, limits = max(_peak(X), _peak(Z)), np.finfo(X.dtype)
+    if peak == 0 or float(limits.tiny) ** 0.25 < peak < float(limits.max) ** 0.25:
+        return X, Z, 1.0
+    return X / peak, Z / peak, peak
 
 
 def _peak(X: Array) -> float:

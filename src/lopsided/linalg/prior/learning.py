@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._parallel import run
 from ...kernels import RBF, Kernel, as_kernel
-from ...kernels.bandwidth import mean_squared_distance
+from ...kernels.bandwidth import root_mean_squared_distance
 from .choice import (
     Parts,
     Path,
@@ -183,8 +183,8 @@ def kernels_to_try(kernel: Any, place: Landscape, fractions: Sequence[float], ch
     """Candidate kernels, fitted to the samples; "rbf" gives one for each fraction of the bandwidth from the data."""
     if isinstance(kernel, str) and kernel == "rbf":
         Z = place.X if place.Z is None else place.Z
-        bandwidth = np.sqrt(mean_squared_distance(place.X, Z)) if place.X.shape[1] == Z.shape[1] else 1.0
-        kernel = [RBF(float(bandwidth * part)) for part in fractions]
+        bandwidth = root_mean_squared_distance(place.X, Z) if place.X.shape[1] == Z.shape[1] else 1.0
+        kernel = [RBF(bandwidth * part) for part in fractions]
     elif not isinstance(kernel, list):
         kernel = [kernel]
     if not kernel or (len(kernel) > 1 and not chooses):
