@@ -13,6 +13,7 @@ from lopsided import KernelSVD
 from lopsided.kernels import RBF, SNE, Exponential, Katz, Laplacian, Linear
 from lopsided.linalg import STRATEGIES
 from lopsided.linalg.landmarks.placing import (
+    PLACES,
     WATCHED,
     by_leverage,
     chances_of_inclusion,
@@ -106,6 +107,15 @@ def test_centres_of_sparse_points_are_sparse_and_those_of_the_dense_ones(rng):
     assert sparse.issparse(found.points)
     assert_close(np.sort(found.weights), np.sort(expected.weights))
     assert found.points.shape == expected.points.shape
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("strategy", PLACES)
+def test_as_many_landmarks_as_points_are_the_points(strategy, kind, rng):
+    X = kind(rng.standard_normal((30, 5)))
+    found = PLACES[strategy](X, 30, seeded())
+    np.testing.assert_array_equal(found.indices, np.arange(30))
+    np.testing.assert_array_equal(found.weights, np.ones(30))
 
 
 def test_clusters_that_stay_empty_are_left_out():

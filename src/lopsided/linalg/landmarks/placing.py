@@ -84,13 +84,15 @@ def uniform(points: Array, p: int, rng: np.random.Generator) -> Landmarks:
 
 
 def kmeans(points: Array, p: int, rng: np.random.Generator) -> Landmarks:
-    """k-means centres of a sample, weighted by cluster size (density-weighted Nystrom).
+    """k-means centres of a sample, weighted by cluster size (density-weighted Nystrom); the points, if they are p.
 
     Centres of sparse points are returned sparse, as each has only the entries of its cluster; they are dense during
     k-means.
     """
     from sklearn.cluster import MiniBatchKMeans  # late, as the import is slow
 
+    if p == points.shape[0]:
+        return rows_as_landmarks(points, np.arange(p))
     sample = points[np.sort(rng.permutation(points.shape[0])[: CLUSTERED * p])]
     init, seed = "k-means++" if p <= SEEDED else "random", int(rng.integers(2**31))
     with one_blas_thread(), threadpool_limits(1, "openmp"):  # more threads change summation order and so the clusters

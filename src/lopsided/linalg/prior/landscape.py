@@ -13,7 +13,7 @@ from ...exceptions import RankWarning, warn
 from ...kernels import Kernel, Precomputed
 from ...kernels.points import Array
 from ..landmarks.matrix import between
-from ..landmarks.placing import PLACES, Landmarks, given_landmarks, rows_as_landmarks
+from ..landmarks.placing import PLACES, Landmarks, given_landmarks
 from .choice import thinned
 from .frames import Axes, Frame, TwoFrames, axes_of, frames_of
 from .side_information import ClassTargets, PairTargets, SideInformation
@@ -162,8 +162,6 @@ def _place(points: Array, landmarks: Any, count: int, rng: np.random.Generator, 
     if not isinstance(landmarks, str):
         return given_landmarks(landmarks, points, side)
     n = points.shape[0]
-    if count >= n:
-        if count > n:
-            warn(f"n_components={count} exceeds the {n} samples; every sample is a landmark", RankWarning)
-        return rows_as_landmarks(points, np.arange(n))
-    return PLACES[landmarks](points, count, rng)
+    if count > n:
+        warn(f"n_components={count} exceeds the {n} samples; every sample is a landmark", RankWarning)
+    return PLACES[landmarks](points, min(count, n), rng)
