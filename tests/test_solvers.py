@@ -1,6 +1,7 @@
 """Laws of factorisations: every solver gives the leading triplets of every operator."""
 
 import warnings
+from dataclasses import astuple
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ from lopsided.linalg import (
 )
 from lopsided.linalg.svd import dense as drivers
 from lopsided.linalg.svd import lanczos
-from lopsided.operators import Stored
+from lopsided.operators import Centered, Stored
 
 every_solver = pytest.mark.parametrize("solve", SOLVERS.values(), ids=SOLVERS)
 DECAY = 0.6 ** np.arange(60)
@@ -119,6 +120,24 @@ def test_krylov_finds_copies_within_a_dense_spectrum(k, block, rng):
 def test_krylov_keeps_its_digits_in_a_cluster_above_nothing(k, gap, rng):
     d = np.concatenate([1 - gap * np.arange(300), np.zeros(100)])
     assert_triplets(krylov(Stored(np.diag(d)), k, rng=rng, block=1), np.diag(d), k)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    ("values", "shape", "k", "block", "dtype"),
+    [
+        (np.linspace(1, 0.5, 232), (232, 332), 77, 8, np.float64),
+        (np.repeat(np.linspace(2, 1, 20), 12), (381, 244), 11, 1, np.float32),
+    ],
+)
+def test_krylov_has_the_residuals_it_promises_after_many_restarts(values, shape, k, block, dtype, seed):
+    rng = np.random.default_rng(seed)
+    A = Centered(Stored(with_spectrum(values, *shape, rng, dtype)))
+    U, s, V = (array.astype(float) for array in astuple(krylov(A, k, rng=rng, block=block)))
+    K = A.take().astype(float)
+    promised = 4 * np.finfo(dtype).eps ** 0.8 * s[0]
+    assert np.linalg.norm(K @ V - U * s, axis=0).max() < promised
+    assert np.linalg.norm(K.T @ U - V * s, axis=0).max() < promised
 
 
 @every_solver

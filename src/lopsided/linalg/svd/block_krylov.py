@@ -17,13 +17,12 @@ CHUNK_ROWS = 1 << 13  # rows per chunk in restarts and QR, so that a chunk fits 
 LOOK = 40  # multiplications in the SVD of B, in units of the cube of its size
 EXTRA = 10  # columns beyond k in a block whose width is free
 SPARE = 20  # triplets kept beyond k at a restart, so that the k-th converges too
-PROBES = 3  # random columns that must find no further singular value before convergence is accepted
+PROBES = 3  # random columns that must find no further singular value, nor U to have lost its orthogonality
 WIDEST = 8  # columns, at most, of a block that searches for further copies of a repeated singular value
 MAX_STEPS = 1000  # block steps before a ConvergenceWarning
 BEST_FOR_CHOLESKY = 30.0  # condition number below which one pass of Cholesky QR is accurate enough
 WORST_FOR_CHOLESKY = 0.01  # in units of eps^-1/2: condition number from which Cholesky QR is unreliable
-DRIFT = 1e5  # in units of eps, at most sqrt(eps): bound on |U^T U - I| above which a block of U is reorthogonalised
-DRIFT_AGAIN = 1e2  # the same bound after a restart, where every further block would inherit the loss
+DRIFT = 1e5  # in units of eps, at most sqrt(eps): estimate of |U^T U - I| above which a block of U is reorthogonalised
 ORTHONORMAL = 100.0  # in units of eps: deviation from orthonormality allowed in the returned vectors
 
 
@@ -46,7 +45,8 @@ def krylov(
     a repeated singular value, so after convergence a few steps from random directions search for further copies.
 
     V lies on the shorter side and is fully orthogonalised. U follows from a one-sided recurrence (Simon and Zha, 2000)
-    and is reorthogonalised when a bound on its loss of orthogonality becomes too large.
+    and is reorthogonalised when an estimate of its loss of orthogonality becomes too large. What is left of the loss
+    is taken into account before restarts and before convergence is accepted.
 
     Cost per step: two products with ``block`` columns and O(min(n, m) k block); memory O((n + m)(4 k + 6 block)). If
     the bases would exceed ``budget`` bytes, they are shortened, down to 1.5 k vectors, and restarted more often.
@@ -73,7 +73,10 @@ def krylov(
         if step < next_look and not full:
             continue
         space.solve()
-        excess = space.residuals[:k].max() / (tol * max(space.s[0], np.finfo(A.dtype).tiny))
+        excess = space.excess(k, tol)
+        if (excess <= 1 or full) and space.loss() > tol:
+            space.mend()
+            excess = space.excess(k, tol)
         next_look = pace.next_look(step, excess)
         if excess <= 1:
             found_again = settled is not None and _agree(settled, space.s[:k], tol)
@@ -156,10 +159,11 @@ class _Bidiagonal:
             image /= self.unit
 
     def _drifts_by(self, R: np.ndarray) -> bool:
-        """Update the bound on the loss of orthogonality in U, and return whether the next block exceeds it.
+        """Update the estimate of the loss of orthogonality in U, and return whether the next block loses too much.
 
         U^T (A v - U T^T) = (I - U^T U) T^T: the next block inherits the loss of the last one, multiplied by |T| / |R|.
-        This is an upper bound; the actual loss is far smaller.
+        The actual loss is mostly far smaller, but may be larger where U was reorthogonalised against columns that had
+        lost their own orthogonality; ``loss`` measures it.
         """
         eps, bond, least = self.info.eps, length(self.T), least_pivot(R)
         self.scale = max(self.scale, bond, length(R), self.info.tiny**0.5)
@@ -168,13 +172,35 @@ class _Bidiagonal:
         self.drift = float(eps if drifts else lost / least)
         return drifts
 
-    def solve(self) -> None:
-        """Compute the SVD B = P diag(s) Q^T and the residual |A^T u - s v| of each triplet."""
+    def solve(self, R: np.ndarray | None = None) -> None:
+        """Compute the SVD B = P diag(s) Q^T and the residual |A^T u - s v| of each triplet.
+
+        With U^T U = R^T R given, R B is decomposed and U P made orthonormal, since A V = (U R^-1)(R B).
+        """
         B = self.B[: self.size, : self.size]
+        B = B if R is None else R @ B
         check_finite(B)
-        self.P, self.s, Qt = np.linalg.svd(B)
-        self.Q = Qt.T
+        P, self.s, Qt = np.linalg.svd(B)
+        self.P, self.Q = P if R is None else np.linalg.solve(R, P), Qt.T
         self.residuals = np.linalg.norm(self.T @ self.P[self.bound], axis=0)
+
+    def mend(self) -> None:
+        """Solve with the inner products that the columns of U have. Cost O(n size^2).
+
+        A^T U has a part V B^T (U^T U - I), which the recurrence takes for zero. A restart would lose it: the triplets
+        that it keeps would have residuals that no later step sees.
+        """
+        U = self.U[:, : self.size]
+        self.solve(np.linalg.cholesky(U.T @ U).T)
+
+    def loss(self) -> float:
+        """Estimate |U^T U - I| in the Frobenius norm from products with random vectors. Cost O(n size)."""
+        U, some = self.U[:, : self.size], self.rng.standard_normal((self.size, PROBES)).astype(self.U.dtype)
+        return length(U.T @ (U @ some) - some) / PROBES**0.5
+
+    def excess(self, k: int, tol: float) -> float:
+        """Largest residual of the k leading triplets, in units of ``tol`` times the largest singular value."""
+        return float(self.residuals[:k].max() / (tol * max(self.s[0], self.info.tiny)))
 
     def is_leading(self, k: int, tol: float) -> bool:
         """Whether triplet k + 1 is known accurately enough to rule it out of the k leading ones."""
@@ -191,7 +217,7 @@ class _Bidiagonal:
         self.B[:] = 0
         np.fill_diagonal(self.B[:size, :size], self.s[:size])
         self.T, self.bound, self.size = self.T @ self.P[self.bound, :size], slice(0, size), size
-        self.drift, self.most_drift = self.most_drift, DRIFT_AGAIN * float(self.info.eps)
+        self.drift = float(self.info.eps)
         self.P = self.Q = np.eye(size, dtype=self.B.dtype)
 
     def triplets(self, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
