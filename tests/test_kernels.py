@@ -1,5 +1,7 @@
 """Laws of kernels: values, types, arithmetic and exchange, for every kernel of the table."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +14,7 @@ from sklearn.metrics import pairwise
 
 from cases import KERNELS, SPARSE, assert_close, reference, sparse_pair
 from lopsided import kernels
+from lopsided.exceptions import AccuracyWarning
 from lopsided.kernels import (
     RBF,
     SNE,
@@ -210,6 +213,19 @@ def test_squares_that_leave_the_range_of_floats_are_refused(scale, message, kern
     X = rng.standard_normal((20, 3))
     with pytest.raises(ValueError, match=f"{message}.*scale the data"):
         kernel(scale * X, scale * X)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("kernel", [RBF(1.0), SNE(1.0), StudentT(1.0)], ids=repr)
+def test_outliers_whose_distances_are_lost_in_rounding_are_told_of(kernel, kind, rng):
+    X = rng.standard_normal((500, 3)).astype(np.float32)
+    X[0] = 1e3
+    with pytest.warns(AccuracyWarning, match="as long as 1.*off by.*float32.*larger.*double precision"):
+        kernel(kind(X), kind(X))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kernel(kind(X.astype(float)), kind(X.astype(float)))
+        kernel(kind(X), kind(X[1:]))  # no right point is as far
 
 
 def test_a_bandwidth_whose_square_overflows_is_wide():

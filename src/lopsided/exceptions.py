@@ -33,7 +33,7 @@ class RankWarning(LopsidedWarning):
 
 
 class AccuracyWarning(LopsidedWarning):
-    """An approximation did not reach the requested tolerance."""
+    """An approximation did not reach the requested tolerance, or some values are lost in rounding."""
 
 
 class NotFiniteError(ValueError):

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from .._parallel import run, slices_of
+from ..exceptions import AccuracyWarning, warn
 from .points import Array, canonical
 from .structure import squared_norms
 
@@ -13,6 +14,7 @@ CHUNK = 1 << 20  # entries processed at once, so that temporary copies stay smal
 TYPICAL = 1 << 13  # rows sampled per side, enough for a median norm or a mean
 MEANS_EPS = 64  # in units of eps times the mean: deviations below it are rounding errors of constant data
 LOST = 1e-3  # largest tolerated rounding error of an exponent: a divergence, or (distance / bandwidth)^2
+LOST_FAR = 0.1  # the same between the longest points of both sides, above which there is a warning
 
 
 def deviation(X: Array, Z: Array) -> float:
@@ -67,9 +69,10 @@ def check_resolution(bandwidth: float, origin: np.ndarray | None, X: Array, Z: A
     """Raise ValueError if rounding errors of squared distances are too large relative to bandwidth^2.
 
     Squared distances are computed as |x|^2 + |z|^2 - 2 x.z, which cancels for points far from the origin. The check
-    uses the median squared norm.
+    uses the median squared norm; a warning tells of outliers on both sides, whose distances from each other are lost.
     """
-    typical = float(np.median(np.concatenate([_norms_from(origin, some) for some in (_spaced(X), _spaced(Z))])))
+    norms = [_norms_from(origin, side) for side in (X, Z)]
+    typical = float(np.median(np.concatenate([_spaced(side) for side in norms])))
     if not np.isfinite(typical):
         raise ValueError(f"squared distances between typical points overflow in {X.dtype}; scale the data")
     least = np.sqrt(np.finfo(X.dtype).eps * typical / LOST)
@@ -77,6 +80,15 @@ def check_resolution(bandwidth: float, origin: np.ndarray | None, X: Array, Z: A
         raise ValueError(
             f"bandwidth={bandwidth:g} is lost in the rounding of distances between points as long as "
             f"{np.sqrt(typical):.3g} in {X.dtype}; take at least {least:.2g}, or scale the data"
+        )
+    far = float(min(side.max() for side in norms))
+    off = float(np.finfo(X.dtype).eps) * far / bandwidth / bandwidth
+    if off > LOST_FAR:
+        warn(
+            f"both sides have points as long as {np.sqrt(far):.3g}, and values between such points are off by factors "
+            f"up to exp({off:.2g}) in {X.dtype} with bandwidth={bandwidth:g}; take a larger one, leave such points "
+            f"out{', or take double precision' if X.dtype != float else ''}",
+            AccuracyWarning,
         )
 
 
