@@ -19,11 +19,13 @@ from lopsided.kernels import (
     RBF,
     SNE,
     TL1,
+    Association,
     Exponential,
     Laplacian,
     Linear,
     LinearPolynomial,
     Polynomial,
+    Precomputed,
     StudentT,
     Tanh,
     as_kernel,
@@ -341,3 +343,10 @@ def test_fit_says_what_it_takes(kernel, points):
     for sides in ((points, np.ones((1, 2))), (np.ones((1, 2)), points)):
         with pytest.raises(TypeError, match="fit takes arrays of floats with two dimensions, not .*numpy.asarray"):
             kernel.fit(*sides)
+
+
+@pytest.mark.parametrize("numbers", [[[-1]], [[3]], [[0.5]], [[0, 1]]], ids=str)
+@pytest.mark.parametrize("kernel", [Precomputed(), Association()], ids=repr)
+def test_right_points_of_given_values_are_numbers_of_columns(kernel, numbers):
+    with pytest.raises(ValueError, match="column numbers from 0 to 2"):
+        kernel(np.ones((2, 3)), numbers)

@@ -235,6 +235,16 @@ class Precomputed(Kernel):
         """The kernel of the transposed matrix, whose left points are columns of this one."""
         return self
 
+    def right(self, Z: Array) -> np.ndarray:
+        """Check that the right points are numbers of columns."""
+        numbers, m = dense(Z), self.widths_[0]
+        if numbers.shape[1] != 1 or not np.isin(numbers, np.arange(m)).all():
+            raise ValueError(
+                f"right points of {self!r} are column numbers from 0 to {m - 1}, of shape (points, 1); got shape "
+                f"{numbers.shape} with values from {numbers.min():g} to {numbers.max():g}"
+            )
+        return numbers
+
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Select the columns whose numbers the right points give."""
         K = L[:, np.asarray(R, dtype=np.intp).ravel()]
