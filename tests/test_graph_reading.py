@@ -412,6 +412,23 @@ def test_unreadable_files_say_so(name, content, message, tmp_path):
         read_graph(tmp_path / name)
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "separator"),
+    [
+        ("e.txt", "1, 2\n2, 3\n", ","),
+        ("e.edges", "source, target, weight\na, b, 2\n", ","),
+        ("e.txt", "1,2\n2,3\n", ","),
+        ("e.csv", "source;target;weight\na;b;1,5\n", ";"),
+        ("e.csv", "a\tb\nb\tc\n", r"\\t"),
+        ("e.tsv", "a,b\nb,c\n", ","),
+    ],
+)
+def test_cells_separated_otherwise_than_the_ending_says_are_no_ids(name, text, separator, tmp_path):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ValueError, match=rf"separates cells by '{separator}'.*read_csv\(path, sep='{separator}'"):
+        read_graph(tmp_path / name)
+
+
 @pytest.mark.parametrize("name", ["missing.csv", "missing.parquet"])
 def test_a_missing_file_is_missing(name, tmp_path):
     with pytest.raises(FileNotFoundError, match=name):

@@ -20,6 +20,7 @@ from .ids import LARGEST, as_ids, is_missing
 SPACES = " "
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".edgelist": SPACES, ".edges": SPACES, ".txt": SPACES}
 COMMENT = "#"
+SEPARATORS = ",;|\t"  # of cells, in files whose extension may promise another
 NAMELESS = re.compile(r"(__index_level_\d+__|Unnamed: \d+)?")  # names that pandas gives to an unnamed index
 QUOTED = '"(?:[^"]|"")*+'  # a quoted cell up to, but without, its closing quote
 ENCODING = "utf-8-sig"  # drops the byte order mark of spreadsheets, which would join the first column name
@@ -164,6 +165,8 @@ def _parsed(
     rows: list[list[str]], path: Path, wanted: set[str | None], header: bool | None, known: Container[Any]
 ) -> tuple[list[str], list[np.ndarray]]:
     """Column names (empty without a header) and columns of a text file; a first row with a wanted name is a header."""
+    rows = [[cell.strip() for cell in row] for row in rows]
+    _check_separator(rows, path)
     width = max(2, len(rows[0])) if rows else 2
     wrong = next((i for i, row in enumerate(rows) if len(row) != width), None)
     if wrong is not None:
@@ -171,7 +174,6 @@ def _parsed(
             f"row {wrong + 1} of {str(path)!r} has {len(rows[wrong])} cells, {rows[wrong][:4]}, where there should be "
             f"{width}: a source, a target and perhaps a weight"
         )
-    rows = [[cell.strip() for cell in row] for row in rows]
     while width > 2 and not any(row[width - 1] for row in rows):
         width -= 1
     rows = [row[:width] for row in rows]
@@ -182,6 +184,18 @@ def _parsed(
         missing = ", ".join(sorted(repr(name) for name in wanted - {None}))
         raise ValueError(f"the first line of {str(path)!r}, {rows[0]}, has none of the columns {missing}")
     return names, [np.array([row[j] for row in rows], dtype=object) for j in range(width)]
+
+
+def _check_separator(rows: list[list[str]], path: Path) -> None:
+    """Reject cells separated otherwise than the extension says: a,b as one cell, or a, b at a space in every row."""
+    alone = rows[0][0] if rows and len(rows[0]) == 1 else ""
+    ends = {row[0][-1:] for row in rows}
+    found = next((separator for separator in SEPARATORS if separator in alone or ends == {separator}), None)
+    if found is not None:
+        raise ValueError(
+            f"{str(path)!r} separates cells by {found!r}, as in {' '.join(rows[0])!r}, but {_kind(path)} stands for "
+            f"{DELIMITERS[_kind(path)]!r}; give pandas.read_csv(path, sep={found!r}, skipinitialspace=True) instead"
+        )
 
 
 def as_whole_numbers(*columns: np.ndarray) -> Sequence[np.ndarray]:
