@@ -272,8 +272,9 @@ def check_adjacency(adjacency: Array) -> Array:
     A = canonical(check_array(adjacency, accept_sparse="csr", dtype=FLOATS, input_name="adjacency"))
     if A.shape[0] != A.shape[1]:
         raise ValueError(
-            f"adjacency has shape {A.shape}, but rows and columns must be the same nodes; give a square one, or "
-            "decompose a matrix of two kinds of things with KernelSVD"
+            f"adjacency has shape {A.shape}, but rows and columns must be the same nodes; give a square one. An array "
+            "of edges is given as a table, pandas.DataFrame(edges, columns=['source', 'target']), to read_graph, and a "
+            "matrix of two kinds of things to KernelSVD"
         )
     return A
 
