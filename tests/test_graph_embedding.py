@@ -311,6 +311,16 @@ def test_any_hashable_is_an_id():
     np.testing.assert_array_equal(model.transform(graph), both)
 
 
+def test_a_mask_is_no_list_of_ids():
+    model = DirectedGraphEmbedding(2).fit(np.eye(4, k=1))
+    mask = np.array([False, True, True, False])
+    for ids in (mask, mask.tolist(), pd.Series(mask)):
+        with pytest.raises(ValueError, match="4 ids are not nodes of the graph: False, True"):
+            model.nearest_targets(ids, k=1)
+    truths = DirectedGraphEmbedding(2).fit(pd.DataFrame({"source": [True, False], "target": [False, True]}))
+    assert truths.score_edges(np.array([True, False]), False).shape == (2,)
+
+
 def test_sets_and_bytes_are_ids():
     ids = [frozenset([1, 2]), b"xy", "z"]
     model = DirectedGraphEmbedding(2).fit(nx.DiGraph([(ids[0], ids[1]), (ids[1], ids[2]), (ids[2], ids[0])]))

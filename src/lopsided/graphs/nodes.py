@@ -14,6 +14,7 @@ from .reading import LIST_OF_EDGES, Graph, assembled, is_array_like, number_node
 from .tables import Edges, is_path_or_table, is_text, is_whole, read_edges
 
 SHOWN = 5  # ids listed in an error message
+TRUTHS = (bool, np.bool_)
 
 
 class Nodes:
@@ -22,6 +23,7 @@ class Nodes:
     def __init__(self, ids: np.ndarray) -> None:
         self.ids = ids
         self._number = {node: i for i, node in enumerate(ids.tolist())}
+        self._of_truths = any(isinstance(node, TRUTHS) for node in self._number)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -65,6 +67,8 @@ class Nodes:
         return A if (order == np.arange(len(order))).all() else A[order][:, order]
 
     def _find(self, node: Any) -> int | None:
+        if isinstance(node, TRUTHS) and not self._of_truths:  # a mask; to a dict True is 1
+            return None
         if self._holds(node):
             return self._number[node]
         return next((self._number[form] for form in forms(node) if self._holds(form)), None)
