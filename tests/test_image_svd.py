@@ -9,6 +9,7 @@ import pytest
 from numpy.lib.stride_tricks import sliding_window_view
 
 from cases import assert_close
+from lopsided.exceptions import LopsidedWarning
 from lopsided.images import image_svd, psnr, ssim
 from lopsided.kernels import RBF, Exponential, Linear, LinearPolynomial, Polynomial, Tanh
 
@@ -115,6 +116,13 @@ def test_flat_and_black_images(rng):
 def test_bad_images_are_refused(image, k, error, message):
     with pytest.raises(error, match=message):
         image_svd(image, "linear", k)
+
+
+@pytest.mark.parametrize(("dtype", "scale", "eta"), [(float, 255, 1.0), (float, 255, -1.0), (np.float32, 1, 30.0)])
+def test_tones_that_a_kernel_cannot_tell_apart_are_spoken_of(dtype, scale, eta, rng):
+    found = image_svd((scale * rng.random((8, 9))).astype(dtype), Exponential(eta))
+    with pytest.warns(LopsidedWarning, match=r"\d+% of the tones from .* drown .*; scale the image"):
+        found.restore(found.values)
 
 
 def test_what_has_no_inverse_is_not_restored(image):

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..estimators import KernelSVD
+from ..exceptions import LopsidedWarning, warn
 from ..kernels import Exponential
 from ..kernels.inner import InnerProductKernel
 from .pixels import as_pixels
 
 GRID = (1 << 16) + 1  # points of the table that inverts a profile; the error is about 1e-10 where it is not flat
+TONE = 1 << 8  # steps of the table in a tone; 256 tones are those of an 8-bit image
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,8 @@ class ImageSVD:
         """Invert the kernel's profile to recover pixels from values of B, for inner-product kernels.
 
         Values outside the range of the profile between the darkest and the brightest pixel are clipped to that range.
+        If the profile spans more digits than the image's dtype has, tones where it is flat are lost, with a
+        :class:`~lopsided.exceptions.LopsidedWarning`.
 
         Raises
         ------
@@ -95,6 +99,7 @@ class ImageSVD:
                 f"{kernel!r} is not monotone for pixels from {grid[0]:.3g} to {grid[-1]:.3g}, so its values have no "
                 "inverse; scale the image or take another kernel"
             )
+        _warn_if_lost(grid[::TONE], profile[::TONE], kernel, np.finfo(self.image.dtype).eps)
         order = np.argsort(profile, kind="stable")
         return np.interp(values, profile[order], grid[order]).astype(self.image.dtype)
 
@@ -146,3 +151,15 @@ def image_svd(image: np.ndarray, kernel: Any = "linear", n_components: int | Non
     models = tuple(KernelSVD(k, kernel=kernel, compatibility="pinv").fit(channel) for channel in channels)
     values = [model.kernel_(model.X_fit_, model.Z_fit_) for model in models]
     return ImageSVD(pixels, models, values[0] if pixels.ndim == 2 else np.stack(values, axis=2))
+
+
+def _warn_if_lost(tones: np.ndarray, values: np.ndarray, kernel: Any, eps: float) -> None:
+    """Warn if values of neighbouring tones are equal to rounding, relative to the largest, and the tones are not."""
+    lost = np.abs(np.diff(values)) < eps * np.abs(values).max()
+    if lost.any() and np.ptp(tones[:2]) > eps * np.abs(tones).max():
+        warn(
+            f"{lost.mean():.0%} of the tones from {tones[0]:.3g} to {tones[-1]:.3g} drown in the rounding of "
+            f"{kernel!r}, whose values reach {np.abs(values).max():.3g}, and are restored as others; scale the image "
+            "to at most 1, or take a kernel that grows less",
+            LopsidedWarning,
+        )
