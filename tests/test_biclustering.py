@@ -83,6 +83,15 @@ def test_sparse_counts_are_clustered_and_stay_sparse(rng):
 
 
 @pytest.mark.parametrize("weighting", [None, "tfidf", "length"])
+@pytest.mark.parametrize("unit", [2.0**600, 2.0**-600])
+def test_the_unit_of_the_table_does_not_matter(weighting, unit, rng):
+    X = np.abs(blocks(0.2, rng)[0])
+    first, second = (KernelBiclustering(3, weighting=weighting).fit(table) for table in (X, unit * X))
+    np.testing.assert_array_equal(first.row_labels_, second.row_labels_)
+    np.testing.assert_array_equal(first.column_labels_, second.predict_columns(unit * X.T))
+
+
+@pytest.mark.parametrize("weighting", [None, "tfidf", "length"])
 @pytest.mark.parametrize("joint", [False, True])
 def test_known_rows_and_columns_keep_their_clusters_when_they_come_as_new(weighting, joint, rng):
     X, *_ = counts(rng)

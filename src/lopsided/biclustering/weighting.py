@@ -26,13 +26,17 @@ class Weighting:
     def fit(self, X: Array) -> Self:
         """Compute column weights and row lengths. Cost O(nnz)."""
         self.idf_ = self._idf(X) if self.name == "tfidf" else None
-        lengths = _lengths(self._columns_weighted(X))
-        self.lengths_ = np.where(lengths > 0, lengths, 1)
+        if self.name is not None:
+            lengths = _lengths(self._columns_weighted(X))
+            self.lengths_ = np.where(lengths > 0, lengths, 1)
         return self
 
     def rows(self, X: Array) -> Array:
         """Apply the weighting to rows with as many entries as the table has columns."""
-        return X if self.name is None else by_rows(normalize(self._columns_weighted(X)))
+        if self.name is None:
+            return X
+        Y = self._columns_weighted(X)
+        return by_rows(normalize(Y / _unit(Y)))
 
     def columns(self, Z: Array) -> Array:
         """Apply the weighting to new columns, passed as rows with one entry per row of the table."""
@@ -56,5 +60,12 @@ def _scaled(X: Array, weights: np.ndarray) -> Array:
 
 
 def _lengths(X: Array) -> np.ndarray:
-    squares = X.multiply(X) if sparse.issparse(X) else X * X
-    return np.sqrt(np.asarray(squares.sum(axis=1)).ravel())
+    unit = _unit(X)
+    Y = X / unit
+    squares = Y.multiply(Y) if sparse.issparse(Y) else Y * Y
+    return unit * np.sqrt(np.asarray(squares.sum(axis=1)).ravel())
+
+
+def _unit(X: Array) -> np.floating:
+    """Power of two nearest below the largest entry; in this unit squares neither overflow nor vanish."""
+    return X.dtype.type(2.0 ** (np.frexp(abs(X).max() or 1.0)[1] - 1))
