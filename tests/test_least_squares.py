@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from cases import KERNELS, assert_close, centred, reference, solve_bordered
 from lopsided import AsymmetricLSSVC, AsymmetricLSSVR
 from lopsided.exceptions import NearSingularWarning
-from lopsided.kernels import RBF, SNE, Association, StudentT
+from lopsided.kernels import RBF, SNE, Association, Linear, StudentT, as_kernel
 from lopsided.kernels.base import Kernel
 from lopsided.linalg import Spectral
 from lopsided.operators import Stored
@@ -97,6 +97,20 @@ def test_a_symmetric_kernel_is_never_near_to_singular(kernel, make, C, rng):
     np.testing.assert_array_equal(source, target)
     expected = (2 * (np.arange(60) % 2) - 1) * model.C_ / (1 + model.C_)  # of K = 1 and as many of either class
     np.testing.assert_allclose(source, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", ["linear", RBF(1.0), 2 * RBF(1.0) + Linear()], ids=repr)
+def test_a_symmetric_kernel_of_sparse_points_gives_the_classical_machine(kernel, rng):
+    """Also at a C that is 1 over a singular value, where the half of the system that K = K' leaves idle is singular."""
+    points = rng.standard_normal((80, 60)) * (rng.random((80, 60)) < 0.02)
+    y = np.arange(80) % 2
+    K = as_kernel(kernel).fit(points, points)(points, points)
+    s = np.linalg.svd(K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean(), compute_uv=False)
+    for C in ("auto", 1 / s[3]):
+        dense, given = (AsymmetricLSSVC(C, kernel=kernel).fit(X, y) for X in (points, sparse.csr_array(points)))
+        assert dense.solver_.name == given.solver_.name == "symmetric"
+        np.testing.assert_allclose(given.C_, dense.C_)
+        np.testing.assert_allclose(given.decision_function(points), dense.decision_function(points), atol=1e-9)
 
 
 @pytest.mark.parametrize("kernel", [SNE(), StudentT(), RBF(1.0)], ids=repr)

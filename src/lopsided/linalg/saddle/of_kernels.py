@@ -65,12 +65,19 @@ def saddle_of_samples(
 
     The matrix of a symmetric kernel on one set is symmetrised, which removes rounding errors only.
     """
-    A = as_operator(kernel, X, Z, budget=budget)
-    if kernel.symmetric and X is Z and isinstance(A, Stored):
+    A, symmetric = as_operator(kernel, X, Z, budget=budget), kernel.symmetric and X is Z
+    if symmetric and isinstance(A, Stored):
         A = Stored((A.K + A.K.T) / 2)
     check_finite(A @ np.ones((A.shape[1], 1)))
     saddle, choice = build_saddle(
-        A, solver=solver, largest_C=largest_C, many=many, damping=damping, tol=tol, budget=budget
+        A,
+        solver=solver,
+        largest_C=largest_C,
+        many=many,
+        damping=damping,
+        tol=tol,
+        budget=budget,
+        symmetric=symmetric,
     )
     left = Z if isinstance(kernel, Precomputed) else X  # a precomputed K is not stored: indices stand for both sides
     return KernelSaddle(saddle, choice, kernel, left, Z, lambda _, duals, __: duals)

@@ -65,15 +65,26 @@ def choose_saddle(
 
 
 def build_saddle(
-    A: KernelOperator, *, solver: str, largest_C: float, many: bool, damping: float, tol: float, budget: int
+    A: KernelOperator,
+    *,
+    solver: str,
+    largest_C: float,
+    many: bool,
+    damping: float,
+    tol: float,
+    budget: int,
+    symmetric: bool = False,
 ) -> tuple[Saddle, Choice]:
-    """Build the saddle systems of a kernel matrix with the given solver, or with the one that "auto" selects."""
+    """Build the saddle systems of a kernel matrix with the given solver, or with the one that "auto" selects.
+
+    ``symmetric`` states that the matrix equals its transpose up to rounding; a stored one is also looked at.
+    """
     choice = Choice(solver, "asked for")
     is_sparse = isinstance(A, Stored) and sparse.issparse(A.K)
     if solver == "auto" and damping:
         choice = Choice("sparse_lu" if is_sparse else "dense", "damping takes a factorisation of the whole system")
     elif solver == "auto":
-        symmetric = isinstance(A, Stored) and (A.K != A.K.T).sum() == 0
+        symmetric = symmetric or (isinstance(A, Stored) and (A.K != A.K.T).sum() == 0)
         choice = choose_saddle(
             A.shape[0], entries=A.work, budget=budget, many=many, symmetric=symmetric, is_sparse=is_sparse
         )
@@ -81,16 +92,19 @@ def build_saddle(
         raise ValueError(f"damping={damping} takes solver='dense' or 'sparse_lu', not {choice.name!r}")
     if choice.name == "sparse_lu" and not is_sparse:
         raise ValueError("solver='sparse_lu' takes a sparse kernel matrix, but this one is dense; use solver='dense'")
-    return BUILDERS[choice.name](A, largest_C=largest_C, many=many, damping=damping, tol=tol), choice
+    build = BUILDERS[choice.name]
+    return build(A, largest_C=largest_C, many=many, damping=damping, tol=tol, symmetric=symmetric), choice
 
 
 def _dense(A: KernelOperator, *, damping: float, **_: object) -> Saddle:
     return BlockLU(Stored(np.asarray(A.take(), dtype=float)), damping) if damping else Reduced(A)
 
 
-def _symmetric(A: KernelOperator, *, many: bool, **_: object) -> Saddle:
+def _symmetric(A: KernelOperator, *, many: bool, symmetric: bool, **_: object) -> Saddle:
     K = A.take()
-    if not np.array_equal(K, K.T):
+    if symmetric:
+        K = (K + K.T) / 2
+    elif not np.array_equal(K, K.T):
         gap = np.abs(K - K.T).max()
         raise ValueError(f"solver='symmetric' takes K = K', but they differ by up to {gap:.3g}; use solver='auto'")
     return Symmetric(Stored(K), many)
