@@ -141,6 +141,13 @@ def test_dots_without_a_label_are_grey(nothing):
     assert [text.get_text() for text in numbers.get_legend().get_texts()] == ["0", "2", "no label"]
 
 
+def test_classes_that_differ_in_late_digits_have_a_name_each(rng):
+    """Integers beside nan become floats in pandas."""
+    codes = np.array([1000001.0, 1000002.0, np.nan])[np.arange(9) % 3]
+    ax = plot_embeddings((rng.random((9, 2)), rng.random((9, 2))), codes)[1]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["1000001", "1000002", "no label"]
+
+
 def test_the_legend_stays_within_axes_that_are_given():
     figure, axes = pyplot.subplots(1, 2)
     plot_embeddings(pair(40, 40), np.arange(40) % 3, axes=axes)

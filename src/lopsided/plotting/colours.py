@@ -51,7 +51,10 @@ def _of_classes(labels: list[np.ndarray | None], sizes: list[int]) -> Colours:
         else np.array([grey if is_missing(label) else known[label] for label in of_side.tolist()]).reshape(-1, 3)
         for of_side, n in zip(labels, sizes, strict=True)
     ]
-    names = {f"{label:g}" if isinstance(label, float) else str(label): colour for label, colour in known.items()}
+    names = {
+        str(label).removesuffix(".0") if isinstance(label, float) else str(label): colour
+        for label, colour in known.items()
+    }
     if any(is_missing(label) for of_side in given for label in of_side):
         names["no label"] = grey
     return Colours(sides, names)
