@@ -82,11 +82,15 @@ def test_sparse_counts_are_clustered_and_stay_sparse(rng):
     np.testing.assert_array_equal(model.column_labels_, dense.column_labels_)
 
 
-@pytest.mark.parametrize("weighting", [None, "tfidf", "length"])
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"weighting": "tfidf"}, {"weighting": "length"}, {"kernel": "precomputed", "spherical": True}],
+    ids=repr,
+)
 @pytest.mark.parametrize("unit", [2.0**600, 2.0**-600])
-def test_the_unit_of_the_table_does_not_matter(weighting, unit, rng):
+def test_the_unit_of_the_table_does_not_matter(settings, unit, rng):
     X = np.abs(blocks(0.2, rng)[0])
-    first, second = (KernelBiclustering(3, weighting=weighting).fit(table) for table in (X, unit * X))
+    first, second = (KernelBiclustering(3, **settings).fit(table) for table in (X, unit * X))
     np.testing.assert_array_equal(first.row_labels_, second.row_labels_)
     np.testing.assert_array_equal(first.column_labels_, second.predict_columns(unit * X.T))
 

@@ -229,6 +229,14 @@ def test_rows_that_follow_in_a_pipeline_have_length_one():
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), linked)
 
 
+@pytest.mark.parametrize("unit", [2.0**80, 2.0**-80])
+def test_rows_have_length_one_in_any_unit_of_the_weights(unit):
+    """Squares of these weights exceed what float32 holds."""
+    model = DirectedGraphEmbedding(2, kernel=NodeKernel())
+    first, second = (model.fit_transform((scale * GRAPH).astype(np.float32)) for scale in (1.0, unit))
+    np.testing.assert_allclose(first, second, atol=1e-5)
+
+
 @pytest.mark.parametrize("threshold", [1e-4, 1e-12])
 @pytest.mark.parametrize("dense", [True, False])
 def test_the_last_step_of_an_undirected_walk_follows_an_edge(dense, threshold, monkeypatch):
