@@ -113,6 +113,8 @@ def test_columns_can_be_named():
     A, _ = read_graph(table, source="citing", target="cited", weight="times")
     np.testing.assert_array_equal(A.toarray(), ADJACENCY)
     assert read_graph(table, source="citing", target="cited").adjacency.sum() == len(EDGES)
+    numbered = table[["year", "cited", "citing"]].set_axis(range(3), axis=1)
+    assert read_graph(numbered, source=2, target=1).adjacency.sum() == len(EDGES)
     graph = nx.DiGraph()
     graph.add_edge(0, 1, cost=7.0)
     assert read_graph(graph, weight="cost").adjacency[0, 1] == 7.0
@@ -386,6 +388,13 @@ def test_kinds_of_things_that_hold_no_graph_are_named(thing):
             TypeError, match=rf"{type(thing).__name__} is no graph; give .*Graph\(adj.*hide_edges its .adj"
         ):
             read(thing)
+
+
+@pytest.mark.parametrize("index", [range(500), range(500, 1000)], ids=["adjacency", "wide"])
+def test_an_error_lists_a_few_columns_of_many(index):
+    with pytest.raises(ValueError, match=r"\['0', '1', .*'11', \.\.\.\]") as error:
+        read_graph(pd.DataFrame(np.eye(500), index=index))
+    assert len(str(error.value)) < 400
 
 
 def test_a_first_line_without_the_names_that_are_given_is_shown(tmp_path):

@@ -20,6 +20,7 @@ from .ids import LARGEST, as_ids, is_missing
 SPACES = " "
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".edgelist": SPACES, ".edges": SPACES, ".txt": SPACES}
 COMMENT = "#"
+MOST_NAMED = 12  # columns listed in an error message
 SEPARATORS = ",;|\t"  # of cells, in files whose extension may promise another
 NAMELESS = re.compile(r"(__index_level_\d+__|Unnamed: \d+)?")  # names that pandas gives to an unnamed index
 QUOTED = '"(?:[^"]|"")*+'  # a quoted cell up to, but without, its closing quote
@@ -73,8 +74,8 @@ def _table_columns(table: Any) -> tuple[list[str], list[Any]]:
         numbers = all(kind.kind in "biuf" for kind in table.dtypes)
         if numbers and len(table) == len(names) and list(table.index) == list(table.columns):
             raise ValueError(
-                f"rows and columns of the table have the same labels, {names}, and it may be an adjacency, which is "
-                "given as an array, table.to_numpy(); edges have columns called source and target"
+                f"rows and columns of the table have the same labels, {_few(names)}, and it may be an adjacency, which "
+                "is given as Graph(table.to_numpy(), table.columns); edges have columns called source and target"
             )
         return names, [table.iloc[:, i].to_numpy() for i in range(len(names))]
     return names, [table[name].to_numpy() for name in names]
@@ -215,7 +216,7 @@ def _choose_columns(
     """Positions of the source, target and weight columns."""
     repeated = sorted({name for name in names if names.count(name) > 1 and not NAMELESS.fullmatch(name)})
     if repeated:
-        raise ValueError(f"columns {repeated} appear more than once in {names}; rename them, so that one is meant")
+        raise ValueError(f"columns {repeated} appear more than once in {_few(names)}; rename them")
     u, v, w = _find(names, "source", source), _find(names, "target", target), _find(names, "weight", weight)
     ends = [i for i in range(width) if i != w and not (names and NAMELESS.fullmatch(names[i]))]
     if u is None and v is None and len(ends) == 2:
@@ -224,8 +225,8 @@ def _choose_columns(
         return ends[0], ends[1], ends[2]
     if u is None or v is None:
         raise ValueError(
-            f"the {width} columns {names} do not tell source and target of the edges; call them so, or name them: "
-            "read_graph(table, source=..., target=...); an adjacency is given as an array"
+            f"the {width} columns {_few(names)} do not tell source and target of the edges; call them so, or name "
+            "them: read_graph(table, source=..., target=...); an adjacency is given as an array"
         )
     return u, v, w
 
@@ -233,14 +234,19 @@ def _choose_columns(
 def _find(names: Sequence[str], role: str, name: str | None) -> int | None:
     """Position of the column with the given name, or else with one of the usual names of its role."""
     if name is not None:
-        if name not in names:
-            raise ValueError(f"{role}={name!r} is not among the columns {list(names)}")
-        return names.index(name)
+        if str(name) not in names:
+            raise ValueError(f"{role}={name!r} is not among the columns {_few(names)}")
+        return names.index(str(name))
     lower = [other.lower() for other in names]
     usual = next((usual for usual in NAMES[role] if usual in lower), None)
     if usual is not None and lower.count(usual) > 1:
-        raise ValueError(f"the columns {list(names)} name the {role} more than once; say which by {role}=...")
+        raise ValueError(f"the columns {_few(names)} name the {role} more than once; say which by {role}=...")
     return None if usual is None else lower.index(usual)
+
+
+def _few(names: Sequence[str]) -> str:
+    """The names as a list, cut off after a few."""
+    return str(list(names)) if len(names) <= MOST_NAMED else f"{str(list(names[:MOST_NAMED]))[:-1]}, ...]"
 
 
 def _checked_ids(column: Any, side: str) -> np.ndarray:
