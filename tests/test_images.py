@@ -137,6 +137,22 @@ def test_variances_do_not_see_how_bright_images_are(light):
     np.testing.assert_allclose(bright[:, -2 * d :], dark[:, -2 * d :], rtol=1e-12 * light + 1e-9)
 
 
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ((5, 8, 9), r"images of shape \(8, 9\) .*: give X.reshape\(len\(X\), -1\), and shape=\(8, 9\)"),
+        ((5, 8, 9, 3), r"shape \(8, 9, 3\) .*mean of the channels.*shape=\(8, 9\) to ImageMixtures"),
+    ],
+    ids=["grey", "colour"],
+)
+def test_stacks_of_images_are_told_how_to_become_rows(shape, message, rng):
+    stack = rng.random(shape)
+    model = ImageMixtures(2, shape=(8, 9)).fit(rng.random((5, 72)))
+    for take, images in ((model.transform, stack), (ImageMixtures(2).fit, list(stack))):
+        with pytest.raises(ValueError, match=message):
+            take(images)
+
+
 @pytest.mark.parametrize(("scale", "dtype"), [(1e160, np.float64), (1e25, np.float32)])
 def test_images_whose_squares_overflow_are_to_be_scaled(scale, dtype):
     X = np.random.default_rng(0).random((6, 64)).astype(dtype)

@@ -122,6 +122,7 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             Present for scikit-learn API consistency.
         """
         self._validate_params()
+        _check_rows(X)
         X = validate_data(self, X, dtype=FLOATS)
         _check_magnitude(X)
         self.shape_ = self._check_shape(X.shape[1])
@@ -139,6 +140,7 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def transform(self, X: Array) -> np.ndarray:
         """Return one mixture per image as a row of n_components (1 + 2 d) numbers, for d coefficients per patch."""
         check_is_fitted(self)
+        _check_rows(X)
         X = validate_data(self, X, dtype=FLOATS, reset=False)
         _check_magnitude(X)
         entries = self._coefficients(X[:1]).size
@@ -225,6 +227,17 @@ def maximise(F: np.ndarray, R: np.ndarray, prior: np.ndarray, n_iter: int, floor
         R = mixtures.responsibilities(F)
         mixtures = Mixtures.with_sums(R.swapaxes(1, 2) @ F + prior, floor)
     return mixtures
+
+
+def _check_rows(X: Any) -> None:
+    """Raise an error for a stack of images, which scikit-learn would refuse without saying how to flatten it."""
+    sides = (np.shape(X) if isinstance(X, (list, tuple)) else getattr(X, "shape", ()))[1:]
+    if len(sides) > 1:
+        first = "take the mean of the channels, then " if len(sides) > 2 else ""
+        raise ValueError(
+            f"images of shape {sides} are passed as rows of pixels: {first}give X.reshape(len(X), -1), and "
+            f"shape={sides[:2]} to ImageMixtures"
+        )
 
 
 def _check_magnitude(X: np.ndarray) -> None:
