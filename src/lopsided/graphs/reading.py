@@ -195,6 +195,12 @@ def _from_networkx(graph: Any, weight: str | None) -> Graph:
     nodes = list(graph.nodes)
     if not nodes:
         raise ValueError("the graph has no nodes")
+    missing = next(filter(is_missing, nodes), None)
+    if missing is not None:
+        raise ValueError(
+            f"node {missing} is no id but a missing one, as from_pandas_edgelist makes of cells without any, and its "
+            f"{graph.degree(missing)} edges may be of different nodes; drop them, or name the nodes"
+        )
     if weight is not None and graph.edges and not any(weight in data for *_, data in graph.edges(data=True)):
         names = sorted({str(name) for *_, data in graph.edges(data=True) for name in data})
         raise ValueError(f"no edge has the attribute weight={weight!r}; edges have {names or 'none'}")
