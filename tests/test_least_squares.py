@@ -332,6 +332,23 @@ def test_both_blocks_are_checked_whichever_is_looked_at(merge, left, right, mess
         model.predict(left, Z=right)
 
 
+def test_a_kernel_that_centring_removes_leaves_the_mean():
+    K = np.outer(np.arange(30.0), np.ones(30))
+    model = AsymmetricLSSVR(kernel="precomputed").fit(K, REAL)
+    np.testing.assert_allclose(model.predict(K, Z=K.T), np.full(30, REAL.mean()))
+
+
+@pytest.mark.parametrize("solver", ["auto", "dense", "minres"])
+@pytest.mark.parametrize(
+    ("unit", "message"),
+    [(1e170, r"sum to .*e\+17.*scale the data down"), (1e-170, r"reach .*e-1\d\d only.*exceed 1e\+150; multiply")],
+    ids=["large", "small"],
+)
+def test_kernel_values_whose_squares_are_no_numbers_are_to_be_scaled(unit, message, solver):
+    with pytest.raises(ValueError, match=message):
+        AsymmetricLSSVC(kernel="precomputed", solver=solver).fit(unit * SNE()(X, X), TWO)
+
+
 def test_sparse_points_give_the_decisions_of_dense_ones():
     S = np.where(np.abs(X) > 0.8, X, 0.0)
     for kernel in ("sne", "rbf", "student_t", "linear"):

@@ -60,7 +60,13 @@ def unit_of_C(A: KernelOperator) -> float:
     """1 / (largest singular value of the centred matrix), or 1 if the centred matrix is zero to rounding."""
     largest = largest_singular_value(A)
     mean = np.abs(A @ np.full((A.shape[1], 1), 1 / A.shape[1])).max()
-    return 1 / largest if largest > A.shape[0] * np.finfo(A.dtype).eps * mean else 1.0
+    unit = 1 / largest if largest > A.shape[0] * np.finfo(A.dtype).eps * mean else 1.0
+    if unit * MANY_C[-1] > LARGEST_C:
+        raise ValueError(
+            f"singular values of the centred kernel matrix reach {largest:.3g} only, for which C would have to exceed "
+            f"{LARGEST_C:g}; multiply the kernel, or scale the data up"
+        )
+    return unit
 
 
 def part_of(y: np.ndarray, seed: int, *, of_classes: bool) -> np.ndarray:

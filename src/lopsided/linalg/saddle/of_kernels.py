@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...exceptions import NotFiniteError
 from ...kernels.base import Kernel, Precomputed
 from ...kernels.points import Array
 from ...operators.build import as_operator
@@ -20,6 +21,7 @@ from .spectral import Spectral, of_landmarks
 from .system import Duals, Saddle
 
 N_LANDMARKS = 1000  # default number of landmarks
+LARGEST = 1e150  # bound on sums of kernel values, whose squares must not overflow
 KEPT = 0.7  # components per landmark; the trailing ones are mostly rounding error
 
 
@@ -68,7 +70,7 @@ def saddle_of_samples(
     A, symmetric = as_operator(kernel, X, Z, budget=budget), kernel.symmetric and X is Z
     if symmetric and isinstance(A, Stored):
         A = Stored((A.K + A.K.T) / 2)
-    check_finite(A @ np.ones((A.shape[1], 1)))
+    _check_sums(A @ np.ones((A.shape[1], 1)))
     saddle, choice = build_saddle(
         A,
         solver=solver,
@@ -108,3 +110,14 @@ def saddle_of_landmarks(
         return of_landmarks(found, system, Y)
 
     return KernelSaddle(saddle, choice, found.kernel, left.points, right.points, over_landmarks)
+
+
+def _check_sums(sums: np.ndarray) -> None:
+    """Raise an error if kernel values or the squares of their sums are not finite."""
+    check_finite(sums)
+    largest = np.abs(sums).max()
+    if largest > LARGEST:
+        raise NotFiniteError(
+            f"kernel values of a sample sum to {largest:.3g}, whose square is beyond what a float holds; lower eta or "
+            "degree, or scale the data down"
+        )

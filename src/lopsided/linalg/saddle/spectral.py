@@ -43,7 +43,8 @@ class Spectral(Saddle):
     def of_matrix(cls, A: KernelOperator, largest_C: float) -> Spectral:
         """Decompose a dense matrix in O(n^3), twice as fast from eigenvectors of B B' if ``largest_C`` permits it."""
         B = centred_twice(np.asarray(A.take(), dtype=float))
-        if EPS * (largest_C * np.linalg.norm(B)) ** 2 > DIGITS:
+        size = np.linalg.norm(B)
+        if size > 0 and EPS * (largest_C * size) ** 2 > DIGITS:
             with_ones = lapack(Stored(led_by_ones(B)), len(B))
             return cls(A, Factors(with_ones.U[:, 1:], with_ones.s[1:], with_ones.V[:, 1:]), complete=True)
         U = np.linalg.eigh(B @ B.T)[1][:, ::-1]
