@@ -1,5 +1,6 @@
 """The evaluation of embeddings against definitions written out, and its bad input."""
 
+import networkx as nx
 import numpy as np
 import pytest
 from scipy import sparse
@@ -103,6 +104,13 @@ def test_an_edge_and_its_reverse_are_no_negative_pair():
     A[0, 1] = 0
     hidden = hide_edges(A, share=0.03, reversed_share=1.0)
     assert [pair.tolist() for pair in hidden.negative] == [[0], [1]]
+
+
+def test_hiding_edges_of_an_undirected_graph_is_spoken_of():
+    graph = nx.gnm_random_graph(30, 60, seed=0)
+    with pytest.warns(LopsidedWarning, match="every edge has its reverse.*triu"):
+        hide_edges(graph)
+    hide_edges(sparse.triu(nx.to_scipy_sparse_array(graph)))
 
 
 def test_links_are_judged_by_rank():

@@ -35,7 +35,8 @@ def hide_edges(
     Parameters
     ----------
     adjacency : array or sparse matrix of shape (n_nodes, n_nodes)
-        The graph. Self-loops are neither hidden nor drawn as non-edges.
+        The graph. Self-loops are neither hidden nor drawn as non-edges. Edges are hidden one by one; if every edge has
+        its reverse, the reverses of hidden edges stay, with a :class:`~lopsided.exceptions.LopsidedWarning`.
     share : float, default=0.1
         Fraction of the edges to hide.
     reversed_share : float, default=0.5
@@ -77,6 +78,13 @@ def hide_edges(
     turned = rng.permutation(turned[~_contains(known, turned)])[: round(reversed_share * len(hidden))]
     others = _free_pairs(np.sort(np.concatenate([known, turned])), n, len(hidden) - len(turned), rng)
     pairs = np.concatenate([turned, others])
+    if _contains(known, v * n + u).all():
+        warn(
+            "every edge has its reverse, as those of an undirected graph have, and the reverse of a hidden edge stays "
+            "and tells of it; hide edges of one triangle, scipy.sparse.triu(adjacency), and add the transpose of what "
+            "is left before fitting",
+            LopsidedWarning,
+        )
     return HiddenEdges(left, (u[hidden], v[hidden]), (pairs // n, pairs % n))
 
 
