@@ -463,7 +463,8 @@ SIGNED = np.where(np.arange(N) == 3, -1.0, A[:1])
         ),
         (lambda m: classify_nodes(A, A[:, :1] > 0), r"array of shape \(n_nodes,\)"),
         (lambda m: classify_nodes(A, np.arange(N) % 2, C=0.0), "C=0.0 positive"),
-        (lambda m: classify_nodes(A, np.arange(N) % 2, n_splits=0), "n_splits=0 must be at least 1"),
+        (lambda m: classify_nodes(A, np.arange(N) % 2, n_splits=0), "n_splits=0 must be a whole number from 1"),
+        (lambda m: classify_nodes(A, np.arange(N) % 2, n_splits=2.0), "n_splits=2.0 must be a whole number from 1"),
     ],
 )
 def test_what_makes_no_sense_is_refused(call, message):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,8 +87,8 @@ def classify_nodes(
         raise ValueError(f"embedding has {len(embedding)} rows and labels {len(Y)}; each node needs both")
     if multilabel not in ("top", "sign"):
         raise ValueError(f"multilabel={multilabel!r} is neither 'top' nor 'sign'")
-    if n_splits < 1 or C <= 0:
-        raise ValueError(f"n_splits={n_splits} must be at least 1, and C={C} positive")
+    if not (isinstance(n_splits, Integral) and n_splits >= 1 and 0 < C < np.inf):
+        raise ValueError(f"n_splits={n_splits} must be a whole number from 1, and C={C} positive and finite")
     n_train = round(train_size * len(Y))
     if not 0 < n_train < len(Y):
         raise ValueError(f"train_size={train_size} of {len(Y)} nodes leaves none in training or none to test")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -59,8 +60,8 @@ class ImageSVD:
         """
         most = min(model.n_components_ for model in self.models)
         k = most if n_components is None else n_components
-        if not 1 <= k <= most:
-            raise ValueError(f"n_components={k}, but the decomposition holds {most}; take from 1 to {most}")
+        if not (isinstance(k, Integral) and 1 <= k <= most):
+            raise ValueError(f"n_components={k}, but the model holds {most}; take a whole number from 1 to {most}")
         return self._joined(
             [(m.left_vectors_[:, :k] * m.singular_values_[:k]) @ m.right_vectors_[:, :k].T for m in self.models]
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -100,10 +101,10 @@ def _take(points: np.ndarray, components: tuple[int, int]) -> np.ndarray:
     """Select the two components to plot; raise an error if they do not exist."""
     chosen = list(components)
     width = points.shape[1]
-    if len(chosen) != 2 or not all(0 <= c < width for c in chosen):
+    if len(chosen) != 2 or not all(isinstance(c, Integral) and 0 <= c < width for c in chosen):
         raise ValueError(
-            f"components={components}, but a picture takes two numbers from 0 to {width - 1}; choose others or raise "
-            "n_components"
+            f"components={components}, but a picture takes two whole numbers from 0 to {width - 1}; choose others or "
+            "raise n_components"
         )
     return points[:, chosen]
 
