@@ -288,6 +288,10 @@ def test_scores_follow_the_decoder_and_not_the_scaling(scaling, decoder):
     assert found.shape == (2, 4)
     np.testing.assert_allclose(K[50, found[0]], np.sort(K[50])[::-1][:4])
     np.testing.assert_array_equal(model.nearest_targets(50, 4), found[0])
+    K[GRAPH.nonzero()] = -np.inf
+    new = model.nearest_targets([50, 3], 4, new_only=True)
+    assert not GRAPH.toarray()[[[50], [3]], new].any()
+    np.testing.assert_allclose(K[50, new[0]], np.sort(K[50])[::-1][:4])
 
 
 def test_the_step_of_a_hub_is_taken_once_for_all_its_pairs():
@@ -477,13 +481,14 @@ def test_bad_graphs_are_refused(parameters, graph, message):
         (lambda m: m.nearest_targets("q"), "1 ids are not nodes of the graph: 'q'"),
         (lambda m: m.score_edges(["a", "r", "s"], "a"), "2 ids are not nodes of the graph: 'r', 's'"),
         (lambda m: m.nearest_targets("a", 3), "k=3 must be a whole number from 1 to .* 2"),
+        (lambda m: m.nearest_targets("a", 2, new_only=True), "k=2 exceeds the 1 nodes to which a has no edge"),
         (lambda m: m.transform(pd.DataFrame({"source": ["n"], "target": ["q"]})), "not nodes of the graph: 'q'"),
         (lambda m: m.transform([("n", "aa")]), "a list of edges is given as a table"),
         (lambda m: m.transform(None), "known by their edges, and none are given; pass X"),
         (lambda m: m.transform(np.ones((1, 5))), "X has 5 features.*expecting 3.*every node"),
         (lambda m: m.transform(np.ones((1, 3)), np.ones((2, 3))), "X holds 1 new nodes and in_edges 2"),
     ],
-    ids=["target", "edges", "k", "table", "list", "none", "width", "rows"],
+    ids=["target", "edges", "k", "new", "table", "list", "none", "width", "rows"],
 )
 def test_unknown_nodes_are_named(use, message):
     model = DirectedGraphEmbedding(2).fit(pd.DataFrame({"source": list("abc"), "target": list("bca")}))

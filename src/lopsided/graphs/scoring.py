@@ -77,13 +77,18 @@ class EdgeScores(NamedTuple):
         source = starts @ self.source + stay[:, None] * new.source
         return source * self.weights, Walk.on(A).ends(new.inward) @ self.target
 
-    def best_targets(self, rows: np.ndarray, k: int) -> np.ndarray:
-        """The k highest-scoring targets of each row, best first and without the row itself, in blocks of rows."""
+    def best_targets(self, rows: np.ndarray, k: int, left_out: sparse.csr_array | None = None) -> np.ndarray:
+        """The k highest-scoring targets of each row, best first, in blocks of rows.
+
+        The row itself and the entries of its row in ``left_out`` are not among them.
+        """
         targets = self.targets()
         found, alike = [], 0
         for part in (rows[part] for part in slices_of(len(rows), BLOCK_ENTRIES // len(targets))):
             scores = self.sources(part) @ targets.T
             alike += int(np.count_nonzero(scores.max(axis=1) == scores.min(axis=1)))
+            if left_out is not None:
+                scores[left_out[part].nonzero()] = -np.inf
             found.append(best_targets(scores, part, k))
         if alike:
             warn(
@@ -123,7 +128,7 @@ class ScoresEdges(ABC):
         scores = self._edges.of_pairs(rows, columns)
         return scores[0] if self._nodes.is_id(u) and self._nodes.is_id(v) else scores
 
-    def nearest_targets(self, u: Any, k: int = 10) -> np.ndarray:
+    def nearest_targets(self, u: Any, k: int = 10, *, new_only: bool = False) -> np.ndarray:
         """Find the k nodes to which edges from u score highest, best first, excluding u itself.
 
         Parameters
@@ -131,7 +136,9 @@ class ScoresEdges(ABC):
         u : id or sequence of ids
             Nodes of the graph.
         k : int, default=10
-            Number of targets per node. Targets of existing edges are not excluded.
+            Number of targets per node.
+        new_only : bool, default=False
+            Whether to leave out the nodes to which u has an edge already, as a recommendation does.
 
         Returns
         -------
@@ -142,7 +149,8 @@ class ScoresEdges(ABC):
         rows, n = self._nodes.numbers(u), len(self._nodes)
         if not (isinstance(k, Integral) and 1 <= k < n):
             raise ValueError(f"k={k} must be a whole number from 1 to the number of other nodes, {n - 1}")
-        found = self.nodes_[self._edges.best_targets(rows, k)]
+        known = self._known_targets(rows, k) if new_only else None
+        found = self.nodes_[self._edges.best_targets(rows, k, known)]
         return found[0] if self._nodes.is_id(u) else found
 
     def edge_vectors(self, X: Any = None, in_edges: Any = None) -> tuple[np.ndarray, np.ndarray]:
@@ -175,6 +183,19 @@ class ScoresEdges(ABC):
         if in_edges is None and (X is None or self._is_known(X)):
             return self._edges.sources(), self._edges.targets()
         return self._edges.of_new(self._new(X, in_edges), self.adjacency_)
+
+    def _known_targets(self, rows: np.ndarray, k: int) -> sparse.csr_array:
+        """The graph with every node linked to itself, of which each row must leave k nodes."""
+        A = self.adjacency_
+        linked = sparse.csr_array(abs(A) + sparse.eye_array(A.shape[0], dtype=A.dtype))
+        left = A.shape[0] - np.diff(linked.indptr)[rows]
+        if (left < k).any():
+            least = int(left.argmin())
+            raise ValueError(
+                f"k={k} exceeds the {left[least]} nodes to which {self.nodes_[rows[least]]!s} has no edge; lower k, or "
+                "leave out new_only"
+            )
+        return linked
 
     @abstractmethod
     def _is_known(self, X: Any) -> bool:
