@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import normalize
 
-from ..kernels.points import Array, by_rows, unit_of
+from ..kernels.points import Array, by_rows, magnitude_of
 
 WEIGHTINGS = ("tfidf", "length")
 
@@ -36,7 +36,7 @@ class Weighting:
         if self.name is None:
             return X
         Y = self._columns_weighted(X)
-        return by_rows(normalize(Y / unit_of(Y)))
+        return by_rows(normalize(Y / magnitude_of(Y)))
 
     def columns(self, Z: Array) -> Array:
         """Apply the weighting to new columns, passed as rows with one entry per row of the table."""
@@ -60,7 +60,7 @@ def _scaled(X: Array, weights: np.ndarray) -> Array:
 
 
 def _lengths(X: Array) -> np.ndarray:
-    unit = unit_of(X)
+    unit = magnitude_of(X)
     Y = X / unit
     squares = Y.multiply(Y) if sparse.issparse(Y) else Y * Y
     return unit * np.sqrt(np.asarray(squares.sum(axis=1)).ravel())

@@ -20,7 +20,7 @@ from ..estimators.refit import all_or_nothing
 from ..exceptions import FallbackWarning, LopsidedWarning, RankWarning, warn
 from ..kernels import Diffusion, GraphKernel, Kernel
 from ..kernels.node import Balance
-from ..kernels.points import by_rows, unit_of
+from ..kernels.points import by_rows, magnitude_of
 from ..kernels.walks import edge_steps
 from ..linalg import powers
 from .node_kernels import AUTO, check_kernel, is_auto, wanted_kernel
@@ -294,7 +294,7 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
     def _joined(self, vectors: np.ndarray, ids: np.ndarray | None) -> Any:
         """Scale rows to unit length if requested; index pandas output by node ids, since rows of X may be edges."""
         if self.unit_length:
-            vectors = normalize(vectors / unit_of(vectors), copy=False)
+            vectors = normalize(vectors / magnitude_of(vectors), copy=False)
         if _get_output_config("transform", self)["dense"] != "pandas":
             return vectors
         import pandas as pd

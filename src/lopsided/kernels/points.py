@@ -50,6 +50,6 @@ def by_rows(S: Array) -> Array:
     return S
 
 
-def unit_of(X: Array) -> np.floating:
+def magnitude_of(X: Array) -> np.floating:
     """Power of two nearest below the largest entry; in this unit squares neither overflow nor all vanish."""
     return X.dtype.type(2.0 ** (np.frexp(abs(X).max() or 1.0)[1] - 1))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import solve
 
-from ...kernels.points import unit_of
+from ...kernels.points import magnitude_of
 from .blocks import class_means
 
 
@@ -27,7 +27,7 @@ class Discriminant(NamedTuple):
 
 def directions(F: np.ndarray) -> np.ndarray:
     """Normalise rows to unit norm; rows of zeros stay zero."""
-    F = F / unit_of(F)
+    F = F / magnitude_of(F)
     lengths = np.linalg.norm(F, axis=1, keepdims=True)
     return F / np.where(lengths > 0, lengths, 1)
 
