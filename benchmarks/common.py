@@ -109,11 +109,16 @@ def race(tasks: dict[str, Callable[[], Any]], repeats: int = 5) -> dict[str, flo
     return {name: statistics.median(times) for name, times in seconds.items()}
 
 
+def git(*arguments: str) -> str:
+    """What git says of the project."""
+    return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+
+
 def environment(seed: int) -> dict[str, Any]:
     """Versions, threads, seed and commit, for the record."""
-    commit = subprocess.run(
-        ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True
-    ).stdout.strip()
+    commit = git("describe", "--always")
+    if git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!benchmarks/results"):
+        commit += "-dirty"
     found = {}
     for name in PACKAGES:
         try:
