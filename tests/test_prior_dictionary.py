@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import Ridge
 
 from cases import assert_close, centred
@@ -11,6 +12,7 @@ from lopsided.linalg.prior.choice import (
     WEIGHTS,
     Path,
     centred_alignment,
+    chance_error,
     dealt,
     held_out_alignments,
     held_out_errors,
@@ -306,6 +308,24 @@ def test_what_is_simpler_gives_way_only_to_what_is_significantly_better(rng):
         assert least_error([Path(weights[1:], path.errors[1:]), plain]) == (int(taken < 1), np.inf)
     slightly = Path(weights, np.vstack([first - 0.5 - 0.01 * np.abs(noise), first - 0.5 + noise - noise.mean()]))
     assert least_error([Path(weights, np.vstack([first, first])), slightly]) == (1, np.inf)
+
+
+@pytest.mark.parametrize("chance", [0.5, 3.0])
+def test_the_first_kernel_has_no_preference_where_another_explains_the_labels(chance, rng):
+    weights = np.array([0.1, np.inf])
+    noise = rng.standard_normal(400)
+    first, second = np.full(400, 1.01), 1 + noise - noise.mean()
+    prior = second - 0.02 + noise[::-1] - noise.mean()
+    paths = [Path(weights, np.vstack([first, first])), Path(weights, np.vstack([prior, second]))]
+    assert least_error(paths, chance) == (int(chance > 2), np.inf)  # a learned dictionary must still be significant
+
+
+@pytest.mark.parametrize("balanced", [False, True])
+def test_chance_is_the_error_of_a_machine_that_knows_the_shares_of_classes(balanced):
+    marks, nothing = 2 * np.eye(3)[CLASSES] - 1, np.zeros((12, 1))
+    errors = np.square(DummyRegressor().fit(nothing, marks).predict(nothing) - marks).mean(axis=1)
+    weights = (12 / (3 * np.bincount(CLASSES)))[CLASSES] if balanced else np.ones(12)
+    assert chance_error(CLASSES, balanced=balanced) == pytest.approx(np.mean(weights * errors))
 
 
 @pytest.mark.parametrize("balanced", [False, True])

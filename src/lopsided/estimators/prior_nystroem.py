@@ -47,8 +47,9 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     kernel : str, Kernel, callable or list of them, default="rbf"
         Symmetric positive semidefinite kernel; with Z any kernel. "rbf" is the Gaussian kernel of the 2012 paper, whose
         squared bandwidth is the mean squared distance between samples; if prior_weight="auto" and there are labels or
-        pairs, 0.71 times that bandwidth is also considered. Put the preferred kernel first in a list: another one
-        replaces it only if it is significantly better.
+        pairs, 0.71 times that bandwidth is also considered. Put the preferred kernel first in a list: another one, or
+        one that is smoother, replaces it only if it is significantly better, or if it explains half of the variance of
+        held-out labels and is better at all.
     prior_weight : {"auto", "alignment"} or float, default="auto"
         Weight of the prior, in units of the largest curvature of the other term; infinity is the Nystrom method.
         "auto" selects from powers of a hundred by the cross-validated error of least-squares classifiers (with pairs or

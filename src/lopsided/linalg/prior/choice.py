@@ -13,6 +13,7 @@ from .side_information import SideInformation, class_values, ratio
 
 WEIGHTS = (*(10.0**-e for e in range(10, -1, -2)), np.inf)  # grid of prior weights, in units of the loss's curvature
 PENALTIES = 10.0 ** np.arange(-3, 3)  # grid of the classifier's ridge penalties, in units of the mean k(x, x)
+EXPLAINED = 0.5  # share of the error of guessing up to which labels are explained well, by kernel and smoothness alone
 ONE_IN_TWENTY = 1.645  # standard errors: one-sided 5 % quantile of the normal distribution
 Parts = tuple[Any, Any]  # kept and held-out indices; for classes with Z, each is a pair of left and right indices
 
@@ -120,19 +121,28 @@ def centred_alignment(A: np.ndarray, B: np.ndarray) -> float:
     return ratio(np.vdot(A, B), np.vdot(A, A) * np.vdot(B, B))
 
 
-def least_error(paths: Sequence[Path]) -> tuple[int, float]:
+def chance_error(classes: np.ndarray, *, balanced: bool = False) -> float:
+    """Squared error, on the scale of ``held_out_errors``, of predicting every class by its share of the samples."""
+    _, values = class_values(classes, classes, balanced)
+    Y = 2 * np.eye(len(values))[classes] - 1
+    return float(values[classes] @ np.square(Y - Y.mean(axis=0)).mean(axis=1)) / len(classes)
+
+
+def least_error(paths: Sequence[Path], chance: float = 0.0) -> tuple[int, float]:
     """Index of the path and weight with the least mean error, with a preference for simpler choices.
 
     An infinite weight, the last of every path, leaves the prior unchanged. The simplest choice is the first path at
     infinite weight, followed by the best path at infinite weight; each of them is returned unless the overall best is
-    significantly better. Ties go to the first path and the largest weight.
+    significantly better. The first path has no preference if the best one at infinite weight explains half of the
+    labels' variance, that is, has at most half of the error ``chance`` of guessing: few errors are left then, and a
+    real difference of them is seldom significant. Ties go to the first path and the largest weight.
     """
     means = [path.errors.mean(axis=1) for path in paths]
     best = int(np.argmin([mean.min() for mean in means]))
     row = int(np.flatnonzero(means[best] == means[best].min())[-1])
     errors = paths[best].errors[row]
     plain = int(np.argmin([mean[-1] for mean in means]))
-    for number in (0, plain):
+    for number in (plain,) if means[plain][-1] <= EXPLAINED * chance else (0, plain):
         if not _significant(paths[number].errors[-1] - errors):
             return number, float(paths[number].weights[-1])
     return best, float(paths[best].weights[row])

@@ -14,7 +14,7 @@ from ...kernels import Kernel, Precomputed
 from ...kernels.points import Array
 from ..landmarks.matrix import between
 from ..landmarks.placing import PLACES, Landmarks, given_landmarks
-from .choice import thinned
+from .choice import chance_error, thinned
 from .frames import Axes, Frame, TwoFrames, axes_of, frames_of
 from .side_information import ClassTargets, PairTargets, SideInformation
 
@@ -37,6 +37,11 @@ class Labels:
     right_classes: np.ndarray | None = None
     balanced: bool = False
 
+    @property
+    def chance(self) -> float:
+        """Held-out error of guessing; zero with right samples, where alignments are held out and none is by chance."""
+        return chance_error(self.left_classes, balanced=self.balanced) if self.right is None else 0.0
+
     def thinned(self, count: int, rng: np.random.Generator) -> Labels:
         """Random subsample of at most ``count`` labelled samples per side, stratified by class."""
         left = thinned(self.left_classes, count, rng)
@@ -54,6 +59,7 @@ class Pairs:
 
     numbers: np.ndarray
     targets: np.ndarray
+    chance = 0.0  # alignments of pairs are held out, and none is by chance
 
 
 class Landscape:

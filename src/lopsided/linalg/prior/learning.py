@@ -255,7 +255,7 @@ def _by_held_out(place: Landscape, candidates: list[Candidate], known: Labels | 
     if isinstance(known, Labels) and place.Z is None and len(known.left) > HELD and len(candidates) > 1:
         many = known.thinned(MANY, rng)
         paths = run(lambda each: _plain_path(place, each, many), candidates)
-        number, _ = least_error(paths)
+        number, _ = least_error(paths, many.chance)
         _, weight, paths[number : number + 1] = _by_held_out(place, [candidates[number]], known)
         return number, weight, paths
     few = known.thinned(HELD, rng) if isinstance(known, Labels) else known
@@ -263,7 +263,7 @@ def _by_held_out(place: Landscape, candidates: list[Candidate], known: Labels | 
     if not folds:
         return 0, np.inf, []
     paths = run(lambda each: _path(place, each, few, folds), candidates)
-    return *least_error(paths), paths
+    return *least_error(paths, few.chance), paths
 
 
 def _path(place: Landscape, candidate: Candidate, known: Labels | Pairs, folds: Sequence[Parts]) -> Path:
