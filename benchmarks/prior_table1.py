@@ -55,7 +55,7 @@ from lopsided.linalg.landmarks.placing import kmeans
 
 SEED = 0
 DRAWS = 30
-FEWER = {"segment": 10, "svmguide1a": 10, "satimage": 10, "usps-full": 5, "mnist": 3}  # draws of what takes long
+FEWER = {"usps-full": 5, "mnist": 3}  # draws of what takes long
 LABELS = 100
 LANDMARK_SETS = 6  # draws take turns
 LARGEST = 10_000  # samples for the peers
