@@ -81,7 +81,7 @@ class BlockLUSystem(BlockwiseSystem):
 
     def _unknowns(self, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Solve for [a; c] and [b1; b2] with right-hand sides [R1; R2] by eliminating the offsets."""
-        x = self._solve(np.concatenate([R1, R2]).astype(self._from_border.dtype))
+        x = self._solve(np.concatenate([R1, R2]).astype(self._from_border.dtype, copy=False))
         b = np.linalg.solve(self._schur, self._sums(x))
         return (x - self._from_border @ b).real, b.real
 
@@ -100,10 +100,11 @@ def _blocks(K: Any, ridge: complex) -> Any:
     left, right = K.tocsr(), K.tocsc()  # a column of S: its diagonal entry and a row or column of K
     counts = np.concatenate([np.diff(left.indptr), np.diff(right.indptr)]) + 1
     indptr = np.concatenate([[0], np.cumsum(counts)])
+    diagonal = np.concatenate([indptr[:n], indptr[n + 1 :] - 1])  # first or last in its column: indices are sorted
     others = np.ones(indptr[-1], dtype=bool)
-    others[indptr[:-1]] = False
+    others[diagonal] = False
     indices, data = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1], dtype=type(ridge))
-    indices[indptr[:-1]], data[indptr[:-1]] = np.arange(2 * n), ridge
+    indices[diagonal], data[diagonal] = np.arange(2 * n), ridge
     indices[others] = np.concatenate([left.indices + n, right.indices])
     data[others] = np.concatenate([left.data, right.data])
     return sparse.csc_array((data, indices, indptr.astype(np.int32)), shape=(2 * n, 2 * n))
