@@ -298,26 +298,34 @@ def test_choice_is_of_least_error_and_of_equals_the_largest_weight():
     assert least_error([Path(weights, np.vstack([good] * 3))] * 2) == (0, np.inf)
 
 
-def test_what_is_simpler_gives_way_only_to_what_is_significantly_better(rng):
-    weights = np.array([0.1, np.inf])
-    noise, first = rng.standard_normal(400), rng.random(400)
-    for gain, taken in ((0.02, np.inf), (0.2, 0.1)):  # the standard error is 0.05
-        path = Path(weights, np.vstack([first - gain + noise - noise.mean(), first]))
-        assert least_error([path]) == (0, taken)
-        plain = Path(weights[1:], path.errors[:1])
-        assert least_error([Path(weights[1:], path.errors[1:]), plain]) == (int(taken < 1), np.inf)
-    slightly = Path(weights, np.vstack([first - 0.5 - 0.01 * np.abs(noise), first - 0.5 + noise - noise.mean()]))
-    assert least_error([Path(weights, np.vstack([first, first])), slightly]) == (1, np.inf)
-
-
-@pytest.mark.parametrize("chance", [0.5, 3.0])
-def test_the_first_kernel_has_no_preference_where_another_explains_the_labels(chance, rng):
-    weights = np.array([0.1, np.inf])
+@pytest.mark.parametrize("explained", [False, True])
+def test_where_a_kernel_explains_the_labels_a_dictionary_must_be_significantly_better(explained, rng):
+    weights, chance = np.array([0.1, np.inf]), 3.0 if explained else 1.5  # a plain error of one is a third, or more
     noise = rng.standard_normal(400)
-    first, second = np.full(400, 1.01), 1 + noise - noise.mean()
-    prior = second - 0.02 + noise[::-1] - noise.mean()
-    paths = [Path(weights, np.vstack([first, first])), Path(weights, np.vstack([prior, second]))]
-    assert least_error(paths, chance) == (int(chance > 2), np.inf)  # a learned dictionary must still be significant
+    plain, other = np.ones(400), np.full(400, 1.01)
+    for gain, significant in ((0.02, False), (0.2, True)):  # the standard error is 0.05
+        path = Path(weights, np.vstack([plain - gain + noise - noise.mean(), plain]))
+        taken = 0.1 if significant or not explained else np.inf
+        assert least_error([path], chance) == (0, taken)
+        assert least_error([Path(weights, np.vstack([other, other])), path], chance) == (1, taken)
+
+
+def test_among_kernels_without_a_dictionary_the_least_error_decides(rng):
+    noise = rng.standard_normal(400)
+    paths = [Path(np.array([np.inf]), errors[None]) for errors in (np.ones(400), 0.99 + noise - noise.mean())]
+    assert least_error(paths) == least_error(paths, 0.0) == (1, np.inf)
+
+
+@pytest.mark.parametrize("balanced", [False, True])
+def test_the_only_sample_of_a_class_is_not_judged(balanced, rng):
+    F, classes = rng.standard_normal((13, 4)), np.append(CLASSES, 3)
+    folds = [(np.setdiff1d(np.arange(13), fold), fold) for fold in np.array_split(rng.permutation(13), 4)]
+    paths = (
+        held_out_errors(F, np.eye(4), classes, folds, balanced=balanced),
+        plain_errors(F, classes, balanced=balanced),
+    )
+    for path in paths:
+        assert not path.errors[:, 12].any() and (path.errors[:, :12] > 0).all()
 
 
 @pytest.mark.parametrize("balanced", [False, True])

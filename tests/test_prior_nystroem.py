@@ -192,18 +192,13 @@ def test_many_labels_choose_among_kernels_by_features_as_they_are(rng):
 
 
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
-def test_a_class_of_one_sample_among_many_labels(class_weight, rng):
+def test_a_class_of_one_sample_among_many_labels_does_not_decide(class_weight, rng):
     X, y = noisy(rng, n=700)
     y[y == 1] = 2
     y[5] = 1
     for seed in range(3):
-        model, plain = (
-            PriorNystroem(20, class_weight=class_weight, prior_weight=weight, random_state=seed).fit(
-                X, with_gaps(y, 600)
-            )
-            for weight in ("auto", np.inf)
-        )
-        assert model.alignment_ > plain.alignment_ + 0.1
+        model = PriorNystroem(20, class_weight=class_weight, random_state=seed).fit(X, with_gaps(y, 600))
+        assert model.smoothness_ == 0  # directions are many and noisy
         assert model.classes_.tolist() == [0, 1, 2]
 
 

@@ -47,14 +47,13 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     kernel : str, Kernel, callable or list of them, default="rbf"
         Symmetric positive semidefinite kernel; with Z any kernel. "rbf" is the Gaussian kernel of the 2012 paper, whose
         squared bandwidth is the mean squared distance between samples; if prior_weight="auto" and there are labels or
-        pairs, 0.71 times that bandwidth is also considered. Put the preferred kernel first in a list: another one, or
-        one that is smoother, replaces it only if it is significantly better, or if it explains half of the variance of
-        held-out labels and is better at all.
+        pairs, 0.71 times that bandwidth is also considered. Of a list, the kernel of least held-out error is taken.
     prior_weight : {"auto", "alignment"} or float, default="auto"
         Weight of the prior, in units of the largest curvature of the other term; infinity is the Nystrom method.
         "auto" selects from powers of a hundred by the cross-validated error of least-squares classifiers (with pairs or
-        Z: by the alignment of held-out entries), and prefers infinity unless another weight is significantly better,
-        one-sided at 5 %. "alignment" is the paper's criterion (12), which does not use held-out data.
+        Z: by the alignment of held-out entries). If kernel and smoothness alone explain half of the held-out labels'
+        variance, and with pairs or Z, infinity is kept unless another weight is significantly better, one-sided at 5 %.
+        "alignment" is the paper's criterion (12), which does not use held-out data.
     smoothness : "auto" or float, default="auto"
         Weight of differences between neighbouring samples, in units of 1 / (mean k(z, z) of the landmarks z). "auto"
         selects from 0, 1e3, 1e4 and 1e5 together with the weight; it is 0 with Z, without labels and pairs, and if

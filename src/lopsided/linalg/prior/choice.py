@@ -13,7 +13,7 @@ from .side_information import SideInformation, class_values, ratio
 
 WEIGHTS = (*(10.0**-e for e in range(10, -1, -2)), np.inf)  # grid of prior weights, in units of the loss's curvature
 PENALTIES = 10.0 ** np.arange(-3, 3)  # grid of the classifier's ridge penalties, in units of the mean k(x, x)
-EXPLAINED = 0.5  # share of the error of guessing up to which labels are explained well, by kernel and smoothness alone
+EXPLAINED = 0.5  # share of the error of guessing up to which kernel and smoothness alone explain labels well
 ONE_IN_TWENTY = 1.645  # standard errors: one-sided 5 % quantile of the normal distribution
 Parts = tuple[Any, Any]  # kept and held-out indices; for classes with Z, each is a pair of left and right indices
 
@@ -58,7 +58,7 @@ def held_out_errors(
         for number, (own, cross) in enumerate(_learned(K, B, ideal[square], kept, out)):
             for penalty, said in enumerate(_classified(own, cross, 2 * marks[kept] - 1)):
                 errors[number, penalty, out] = np.square(said - (2 * marks[out] - 1)).mean(axis=1)
-    errors *= values[classes]
+    errors *= _counted(values, classes)
     best = errors.mean(axis=2).argmin(axis=1)
     return Path(np.array(WEIGHTS), errors[np.arange(len(WEIGHTS)), best])
 
@@ -81,7 +81,7 @@ def plain_errors(F: np.ndarray, classes: np.ndarray, *, balanced: bool = False) 
         shrunk = P / (np.maximum(squares, 0) + penalty * unit)
         left = 1 - 1 / len(F) - np.einsum("ij,ij->i", P, shrunk)
         errors[row] = np.square((Y - shrunk @ targets) / left[:, None]).mean(axis=1)
-    errors *= values[classes]
+    errors *= _counted(values, classes)
     return Path(np.array([np.inf]), errors[[errors.mean(axis=1).argmin()]])
 
 
@@ -125,26 +125,29 @@ def chance_error(classes: np.ndarray, *, balanced: bool = False) -> float:
     """Squared error, on the scale of ``held_out_errors``, of predicting every class by its share of the samples."""
     _, values = class_values(classes, classes, balanced)
     Y = 2 * np.eye(len(values))[classes] - 1
-    return float(values[classes] @ np.square(Y - Y.mean(axis=0)).mean(axis=1)) / len(classes)
+    return float(_counted(values, classes) @ np.square(Y - Y.mean(axis=0)).mean(axis=1)) / len(classes)
 
 
-def least_error(paths: Sequence[Path], chance: float = 0.0) -> tuple[int, float]:
-    """Index of the path and weight with the least mean error, with a preference for simpler choices.
+def _counted(values: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Weight of every sample's error: that of its class; zero for the only one of a class, which none predicts."""
+    return (values * (np.bincount(classes) > 1))[classes]
 
-    An infinite weight, the last of every path, leaves the prior unchanged. The simplest choice is the first path at
-    infinite weight, followed by the best path at infinite weight; each of them is returned unless the overall best is
-    significantly better. The first path has no preference if the best one at infinite weight explains half of the
-    labels' variance, that is, has at most half of the error ``chance`` of guessing: few errors are left then, and a
-    real difference of them is seldom significant. Ties go to the first path and the largest weight.
+
+def least_error(paths: Sequence[Path], chance: float = np.inf) -> tuple[int, float]:
+    """Index of the path and weight with the least mean error; where labels are explained well, one that learns little.
+
+    An infinite weight, the last of every path, leaves the prior unchanged. The best path at infinite weight is returned
+    if it explains half of the labels' variance, that is, has at most half of the error ``chance`` of guessing, unless
+    the overall best is significantly better: few errors are left then, and the least of many is often luck. Ties go to
+    the first path and the largest weight.
     """
     means = [path.errors.mean(axis=1) for path in paths]
     best = int(np.argmin([mean.min() for mean in means]))
     row = int(np.flatnonzero(means[best] == means[best].min())[-1])
-    errors = paths[best].errors[row]
     plain = int(np.argmin([mean[-1] for mean in means]))
-    for number in (plain,) if means[plain][-1] <= EXPLAINED * chance else (0, plain):
-        if not _significant(paths[number].errors[-1] - errors):
-            return number, float(paths[number].weights[-1])
+    explained = means[plain][-1] <= EXPLAINED * chance
+    if explained and not _significant(paths[plain].errors[-1] - paths[best].errors[row]):
+        return plain, float(paths[plain].weights[-1])
     return best, float(paths[best].weights[row])
 
 

@@ -39,8 +39,8 @@ class Labels:
 
     @property
     def chance(self) -> float:
-        """Held-out error of guessing; zero with right samples, where alignments are held out and none is by chance."""
-        return chance_error(self.left_classes, balanced=self.balanced) if self.right is None else 0.0
+        """Held-out error of guessing; infinite with right samples, where alignments are held out instead of errors."""
+        return chance_error(self.left_classes, balanced=self.balanced) if self.right is None else np.inf
 
     def thinned(self, count: int, rng: np.random.Generator) -> Labels:
         """Random subsample of at most ``count`` labelled samples per side, stratified by class."""
@@ -59,7 +59,7 @@ class Pairs:
 
     numbers: np.ndarray
     targets: np.ndarray
-    chance = 0.0  # alignments of pairs are held out, and none is by chance
+    chance = np.inf  # alignments of pairs are held out, not errors
 
 
 class Landscape:
