@@ -6,9 +6,10 @@ from typing import Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.preprocessing import normalize
 
-from ..kernels.points import Array, by_rows, magnitude_of
+from ..kernels.csr import scale_rows
+from ..kernels.points import Array, by_rows
+from ..kernels.units import row_lengths
 
 WEIGHTINGS = ("tfidf", "length")
 
@@ -27,8 +28,7 @@ class Weighting:
         """Compute column weights and row lengths. Cost O(nnz)."""
         self.idf_ = self._idf(X) if self.name == "tfidf" else None
         if self.name is not None:
-            lengths = _lengths(self._columns_weighted(X))
-            self.lengths_ = np.where(lengths > 0, lengths, 1)
+            self.lengths_ = _lengths(self._columns_weighted(X))
         return self
 
     def rows(self, X: Array) -> Array:
@@ -36,31 +36,36 @@ class Weighting:
         if self.name is None:
             return X
         Y = self._columns_weighted(X)
-        return by_rows(normalize(Y / magnitude_of(Y)))
+        return _rows_scaled(Y, 1 / _lengths(Y))
 
     def columns(self, Z: Array) -> Array:
         """Apply the weighting to new columns, passed as rows with one entry per row of the table."""
         if self.name is None:
             return Z
         weights = self._idf(Z.T) if self.name == "tfidf" else np.ones(Z.shape[0])
-        return _scaled(_scaled(Z, 1 / self.lengths_).T, weights).T
+        return _rows_scaled(_columns_scaled(Z, 1 / self.lengths_), weights)
 
     def _columns_weighted(self, X: Array) -> Array:
-        return X if self.idf_ is None else _scaled(X, self.idf_)
+        return X if self.idf_ is None else _columns_scaled(X, self.idf_)
 
     def _idf(self, X: Array) -> np.ndarray:
         filled = np.asarray((X != 0).sum(axis=0)).ravel()
         return 1 + np.log((1 + X.shape[0]) / (1 + filled))
 
 
-def _scaled(X: Array, weights: np.ndarray) -> Array:
+def _columns_scaled(X: Array, weights: np.ndarray) -> Array:
     """X diag(weights), in the dtype of X."""
     weights = weights.astype(X.dtype)
     return by_rows(X @ sparse.diags_array(weights)) if sparse.issparse(X) else X * weights
 
 
+def _rows_scaled(X: Array, weights: np.ndarray) -> Array:
+    """diag(weights) X, in the dtype of X."""
+    weights = weights.astype(X.dtype)
+    return scale_rows(X, weights) if sparse.issparse(X) else X * weights[:, None]
+
+
 def _lengths(X: Array) -> np.ndarray:
-    unit = magnitude_of(X)
-    Y = X / unit
-    squares = Y.multiply(Y) if sparse.issparse(Y) else Y * Y
-    return unit * np.sqrt(np.asarray(squares.sum(axis=1)).ravel())
+    """Lengths of the rows; one for rows of zeros, and for those too short to have a reciprocal."""
+    lengths = row_lengths(X)
+    return np.where(lengths < np.finfo(X.dtype).tiny, 1, lengths)

@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.preprocessing import normalize
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils._set_output import _get_output_config
@@ -20,7 +19,8 @@ from ..estimators.refit import all_or_nothing
 from ..exceptions import FallbackWarning, LopsidedWarning, RankWarning, warn
 from ..kernels import Diffusion, GraphKernel, Kernel
 from ..kernels.node import Balance
-from ..kernels.points import by_rows, magnitude_of
+from ..kernels.points import by_rows
+from ..kernels.units import row_lengths
 from ..kernels.walks import edge_steps
 from ..linalg import powers
 from .node_kernels import AUTO, check_kernel, is_auto, wanted_kernel
@@ -28,6 +28,8 @@ from .nodes import Nodes
 from .reading import Graph, graph_of, is_array_like, is_networkx, read_graph
 from .scoring import EdgeScores, NewNodes, ScoresEdges
 from .tables import is_path_or_table
+
+ROUNDING = 10  # in units of eps: length beside the longest row up to which a row may be all rounding errors
 
 
 class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
@@ -294,7 +296,7 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
     def _joined(self, vectors: np.ndarray, ids: np.ndarray | None) -> Any:
         """Scale rows to unit length if requested; index pandas output by node ids, since rows of X may be edges."""
         if self.unit_length:
-            vectors = normalize(vectors / magnitude_of(vectors), copy=False)
+            vectors = _of_length_one(vectors)
         if _get_output_config("transform", self)["dense"] != "pandas":
             return vectors
         import pandas as pd
@@ -326,6 +328,14 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         tags.input_tags.positive_only = named or isinstance(self.kernel, Diffusion)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _of_length_one(vectors: np.ndarray) -> np.ndarray:
+    """Scale rows to length one; rows that are rounding errors beside the longest have no direction and stay short."""
+    lengths = row_lengths(vectors)
+    longest = lengths.max(initial=0)
+    has_direction = lengths > ROUNDING * np.finfo(lengths.dtype).eps * longest
+    return vectors / np.where(has_direction, lengths, longest or 1)[:, None]
 
 
 def _has_paths(A: sparse.csr_array) -> bool:

@@ -9,6 +9,7 @@ from .._parallel import run, slices_of
 from ..exceptions import AccuracyWarning, warn
 from .points import Array, canonical
 from .structure import squared_norms
+from .units import in_unit, safe_unit
 
 CHUNK = 1 << 20  # entries processed at once, so that temporary copies stay small
 TYPICAL = 1 << 13  # rows sampled per side, enough for a median norm or a mean
@@ -22,11 +23,13 @@ def deviation(X: Array, Z: Array) -> float:
 
     Each array has weight one half whatever its size, because a distance has one endpoint on each side.
     """
-    X, Z, unit = _in_units(canonical(X), canonical(Z))
+    X, Z = canonical(X), canonical(Z)
+    unit = safe_unit(X, Z)
+    X, Z = in_unit(X, unit), in_unit(Z, unit)
     mean = (_mean(X) + _mean(Z)) / 2
     found = (_mean_square(X, mean) + _mean_square(Z, mean)) / 2
     rounding = MEANS_EPS * np.finfo(float).eps * mean
-    return unit * float(np.sqrt(found)) if found > rounding**2 else 0.0  # else constant up to rounding
+    return float(unit) * float(np.sqrt(found)) if found > rounding**2 else 0.0  # else constant up to rounding
 
 
 def euclidean_bandwidth(X: Array, Z: Array) -> float:
@@ -41,16 +44,15 @@ def manhattan_bandwidth(X: Array, Z: Array) -> float:
 
 def root_mean_squared_distance(X: Array, Z: Array) -> float:
     """Root of the mean of |x - z|^2 over all pairs, from means and variances in O(n + m); one for constant data."""
-    means, squares = [], 0.0
-    X, Z, unit = _in_units(X, Z)
-    for side in (X, Z):
+    means, squares, unit = [], 0.0, safe_unit(X, Z)
+    for side in (in_unit(X, unit), in_unit(Z, unit)):
         means.append(np.asarray(side.mean(axis=0, dtype=float)).ravel())
         centre = None if sparse.issparse(side) else means[-1].astype(side.dtype)
         spread = float(_norms_from(centre, side).mean(dtype=float))
         squares += spread - (float(means[-1] @ means[-1]) if centre is None else 0.0)
     apart = means[0] - means[1]
     found = squares + float(apart @ apart)
-    return unit * float(np.sqrt(found)) if found > 0 else 1.0
+    return float(unit) * float(np.sqrt(found)) if found > 0 else 1.0
 
 
 def origin_of(Z: Array) -> np.ndarray:
@@ -103,18 +105,6 @@ def _norms_from(origin: np.ndarray | None, X: Array) -> np.ndarray:
         return squared_norms(X)
     slices = slices_of(X.shape[0], CHUNK // X.shape[1])
     return np.concatenate(run(lambda rows: squared_norms(X[rows] - origin), slices))
-
-
-def _in_units(X: Array, Z: Array) -> tuple[Array, Array, float]:
-    """Return both sides divided by a unit, and the unit: their largest entry if squares might overflow or vanish."""
-    peak, limits = max(_peak(X), _peak(Z)), np.finfo(X.dtype)
-    if peak == 0 or float(limits.tiny) ** 0.25 < peak < float(limits.max) ** 0.25:
-        return X, Z, 1.0
-    return X / peak, Z / peak, peak
-
-
-def _peak(X: Array) -> float:
-    return max(float(max(chunk.max(initial=0), -chunk.min(initial=0))) for chunk in _chunks(X))
 
 
 def _mean(X: Array) -> float:

@@ -48,8 +48,3 @@ def by_rows(S: Array) -> Array:
         indices, indptr = S.indices.astype(np.int32), S.indptr.astype(np.int32)
         S = sparse.csr_array((S.data, indices, indptr), shape=S.shape)
     return S
-
-
-def magnitude_of(X: Array) -> np.floating:
-    """Power of two nearest below the largest entry; in this unit squares neither overflow nor all vanish."""
-    return X.dtype.type(2.0 ** (np.frexp(abs(X).max() or 1.0)[1] - 1))

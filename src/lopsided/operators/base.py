@@ -11,12 +11,12 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from .._parallel import slices_of
+from ..kernels.units import in_unit, safe_unit
 from .condense import Condensed
 
 Index = Any  # a slice or an array of row or column numbers
 EVERY = slice(None)
 BATCH_ENTRIES = 1 << 22  # entries of a dense batch of rows, 32 MB in float64
-LARGE = 1e100  # magnitude up to which squares are summed without rescaling; they stay far from overflow
 
 
 class KernelOperator(LinearOperator, ABC):
@@ -75,10 +75,7 @@ class KernelOperator(LinearOperator, ABC):
 
 
 def _norm(K: np.ndarray) -> float:
-    """Return the Frobenius norm, rescaled by the largest entry if squares would overflow or underflow."""
-    peak = float(max(K.max(), -K.min()))
-    if not 0 < peak < math.inf:
-        return peak
-    unit = 1.0 if 1 / LARGE < peak < LARGE else peak
-    K = K if unit == 1 else K / K.dtype.type(unit)
-    return unit * math.sqrt(np.einsum("ij,ij->", K, K, dtype=float))
+    """Return the Frobenius norm, also where squares would overflow or underflow."""
+    unit = safe_unit(K)
+    K = in_unit(K, unit)
+    return float(unit) * math.sqrt(np.einsum("ij,ij->", K, K, dtype=float))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import solve
 
-from ...kernels.points import magnitude_of
+from ...kernels.units import row_lengths
 from .blocks import class_means
 
 
@@ -27,9 +27,8 @@ class Discriminant(NamedTuple):
 
 def directions(F: np.ndarray) -> np.ndarray:
     """Normalise rows to unit norm; rows of zeros stay zero."""
-    F = F / magnitude_of(F)
-    lengths = np.linalg.norm(F, axis=1, keepdims=True)
-    return F / np.where(lengths > 0, lengths, 1)
+    lengths = row_lengths(F)
+    return F / np.where(lengths > 0, lengths, 1)[:, None]
 
 
 def nearest_mean(F: np.ndarray, labels: np.ndarray, n_classes: int) -> Discriminant:

@@ -9,15 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import reduce
 from operator import matmul
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 
 from ..._parallel import slices_of
 from ...kernels.points import Array, dense
+from ...kernels.units import in_unit, safe_unit
 from ..factors import canonical_signs
-from ..svd.block_krylov import unit_of
 
 BLOCK_ENTRIES = 1 << 22  # entries per dense block of columns, to bound memory
 
@@ -167,7 +167,8 @@ def thin_svd(W: Array) -> tuple[np.ndarray, np.ndarray, tuple[Array, ...]]:
         E, s, Vt = np.linalg.svd(W, full_matrices=False)
         r = _rank(s, max(W.shape) * np.finfo(W.dtype).eps)
         return E[:, :r], s[:r], (Vt[:r].T,)
-    W, unit = _in_units(W)
+    unit = safe_unit(W)
+    W = in_unit(W, unit)
     flat = W.shape[0] <= W.shape[1]
     squares, Q = np.linalg.eigh((W @ W.T if flat else W.T @ W).toarray())
     s, Q = np.sqrt(np.maximum(squares[::-1], 0)), Q[:, ::-1]
@@ -179,18 +180,12 @@ def thin_svd(W: Array) -> tuple[np.ndarray, np.ndarray, tuple[Array, ...]]:
 def _outside(E: np.ndarray, W: Array) -> float:
     """|W - E E^T W| / |W|, the relative part of W outside the span of E, computed in blocks of columns."""
     squares = total = 0.0
-    W, _ = _in_units(W)
+    W = in_unit(W, safe_unit(W))
     for columns in slices_of(W.shape[1], max(1, BLOCK_ENTRIES // W.shape[0])):
         block = dense(W[:, columns])
         squares += float(np.sum((block - E @ (E.T @ block)) ** 2, dtype=float))
         total += float(np.sum(block**2, dtype=float))
     return float(np.sqrt(squares / total)) if total > 0 else 0.0
-
-
-def _in_units(W: Array) -> tuple[Array, Any]:
-    """Return W divided by a unit, and the unit: that of its largest entries if squares might overflow or vanish."""
-    unit = W.dtype.type(unit_of(W.data if sparse.issparse(W) else W) or 1)
-    return (W, unit) if unit == 1 else (W / unit, unit)
 
 
 def _check_budget(name: str, W: Array, width: int, budget: float) -> None:

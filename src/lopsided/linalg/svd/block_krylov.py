@@ -8,6 +8,7 @@ import numpy as np
 
 from ..._parallel import run, slices_of
 from ...exceptions import ConvergenceWarning, warn
+from ...kernels.units import safe_unit
 from ...operators.base import KernelOperator
 from ...operators.stored import times
 from ..factors import Factors, canonical_signs
@@ -117,7 +118,7 @@ class _Bidiagonal:
         self.U = np.empty((A.shape[0], capacity), dtype=A.dtype, order="F")
         self.V = np.empty((A.shape[1], capacity), dtype=A.dtype, order="F")
         self.B = np.zeros((capacity, capacity), dtype=A.dtype)
-        self.size, self.scale, self.unit, self.info = 0, 0.0, 1.0, np.finfo(A.dtype)
+        self.size, self.scale, self.unit, self.info = 0, 0.0, A.dtype.type(1), np.finfo(A.dtype)
         self.most_drift = min(DRIFT * float(self.info.eps), float(self.info.eps) ** 0.5)
         self.drift = float(self.info.eps)
         self.bound, self.T = slice(0, 0), np.zeros((0, 0), dtype=A.dtype)
@@ -134,7 +135,7 @@ class _Bidiagonal:
         self.V[:, new] = fresh
         image = self.A._matmat(fresh)
         if not self.size:
-            self.unit = unit_of(image)
+            self.unit = safe_unit(image) * image.any()  # zero for zeros, to give singular values that are zero too
         self._in_units(image)
         if self.T.size:
             image -= times(self.U[:, self.bound], self.T.T)
@@ -231,7 +232,7 @@ class _Bidiagonal:
             W, R = qr(U * s)  # A V = U diag(s) holds however U has drifted
             P, s, Qt = np.linalg.svd(R)
             U, V = times(W, P), times(V, Qt.T)
-        return U, s * s.dtype.type(self.unit), V
+        return U, s * self.unit, V
 
 
 class _Pace:
@@ -271,14 +272,6 @@ def orthonormalise(
         W, S = qr(W - Q @ G)
         H, R = H + G @ R, S @ R
     return W, H, R
-
-
-def unit_of(image: np.ndarray) -> float:
-    """Power of two near the scale of a matrix, from its product with random vectors; 1 if safe to square, 0 if zero."""
-    peak, info = float(np.abs(image).max(initial=0)), np.finfo(image.dtype)
-    if peak == 0 or float(info.tiny) ** 0.25 < peak < float(info.max) ** 0.25 or not np.isfinite(peak):
-        return float(peak > 0)
-    return max(math.ldexp(1.0, math.frexp(peak)[1] - 1), float(info.tiny))
 
 
 def length(Y: np.ndarray) -> float:

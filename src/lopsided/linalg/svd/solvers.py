@@ -9,11 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ...exceptions import FallbackWarning, warn
+from ...kernels.units import safe_unit
 from ...operators.base import KernelOperator
 from ...operators.compound import Sum
 from ..factors import Factors
 from ..finite import check_finite
-from .block_krylov import EXTRA, krylov, unit_of
+from .block_krylov import EXTRA, krylov
 from .dense import lapack
 from .lanczos import arpack, propack
 
@@ -184,11 +185,11 @@ def _in_units(
     """Apply a solver that squares singular values to a rescaled matrix, so that squares do not over- or underflow."""
     image = A @ rng.standard_normal((A.shape[1], 1)).astype(A.dtype)
     check_finite(image)
-    unit = unit_of(image)
-    if unit in (0, 1):
+    unit = safe_unit(image)
+    if unit == 1:
         return solve(A, k, rng=rng, tol=tol)
-    factors = solve(Sum([A], [1 / unit]), k, rng=rng, tol=tol)
-    return replace(factors, s=factors.s * factors.s.dtype.type(unit))
+    factors = solve(Sum([A], [1 / float(unit)]), k, rng=rng, tol=tol)
+    return replace(factors, s=factors.s * unit)
 
 
 # Every solver is called as solver(A, k, rng=..., tol=..., budget=...) and ignores the arguments it does not need.
