@@ -294,6 +294,15 @@ def test_scores_follow_the_decoder_and_not_the_scaling(scaling, decoder):
     np.testing.assert_allclose(K[50, new[0]], np.sort(K[50])[::-1][:4])
 
 
+def test_a_link_to_itself_takes_no_place_among_new_targets():
+    A = np.array([[1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, 1]])
+    model = DirectedGraphEmbedding(2).fit(A)
+    assert set(model.nearest_targets(0, 2, new_only=True)) == {2, 3}
+    assert set(map(tuple, np.sort(model.nearest_targets([3, 1], 2, new_only=True)))) == {(1, 2), (0, 3)}
+    with pytest.raises(ValueError, match="k=3 exceeds the 2 nodes to which 3 has no edge"):
+        model.nearest_targets([3, 1], 3, new_only=True)
+
+
 def test_the_step_of_a_hub_is_taken_once_for_all_its_pairs():
     n = 1000
     star = sparse.coo_array((np.ones(2 * n - 2), (np.r_[1:n, [0] * (n - 1)], np.r_[[0] * (n - 1), 1:n])), shape=(n, n))

@@ -42,7 +42,8 @@ def reconstruct_graph(source: Any, target: Any, adjacency: Any, *, decoder: str 
         The graph. Weights and self-loops are ignored, and no node is linked to itself.
     decoder : {"dot", "distance"}, default="dot"
         Rank targets by the largest inner product source . target, or by the smallest distance between source and target
-        vector, as in the papers.
+        vector, as in the papers. The ``decoder`` of DirectedGraphEmbedding is another choice, of what is multiplied:
+        its ``edge_vectors()`` have taken it, and go with "dot".
 
     Returns
     -------

@@ -80,16 +80,16 @@ class EdgeScores(NamedTuple):
     def best_targets(self, rows: np.ndarray, k: int, left_out: sparse.csr_array | None = None) -> np.ndarray:
         """The k highest-scoring targets of each row, best first, in blocks of rows.
 
-        The row itself and the entries of its row in ``left_out`` are not among them.
+        Neither the row itself nor the nonzero entries in its row of ``left_out``, one per row, are among them.
         """
         targets = self.targets()
         found, alike = [], 0
-        for part in (rows[part] for part in slices_of(len(rows), BLOCK_ENTRIES // len(targets))):
-            scores = self.sources(part) @ targets.T
+        for part in slices_of(len(rows), BLOCK_ENTRIES // len(targets)):
+            scores = self.sources(rows[part]) @ targets.T
             alike += int(np.count_nonzero(scores.max(axis=1) == scores.min(axis=1)))
             if left_out is not None:
                 scores[left_out[part].nonzero()] = -np.inf
-            found.append(best_targets(scores, part, k))
+            found.append(best_targets(scores, rows[part], k))
         if alike:
             warn(
                 f"{alike} of {len(rows)} nodes score every target alike, as those without edges do, and the targets "
@@ -185,10 +185,10 @@ class ScoresEdges(ABC):
         return self._edges.of_new(self._new(X, in_edges), self.adjacency_)
 
     def _known_targets(self, rows: np.ndarray, k: int) -> sparse.csr_array:
-        """The graph with every node linked to itself, of which each row must leave k nodes."""
-        A = self.adjacency_
-        linked = sparse.csr_array(abs(A) + sparse.eye_array(A.shape[0], dtype=A.dtype))
-        left = A.shape[0] - np.diff(linked.indptr)[rows]
+        """Edges of some nodes, each of which must leave k others. Cost: O(edges of these nodes)."""
+        linked = self.adjacency_[rows]
+        to_others = linked.count_nonzero(axis=1) - (self.adjacency_.diagonal()[rows] != 0)
+        left = len(self._nodes) - 1 - to_others
         if (left < k).any():
             least = int(left.argmin())
             raise ValueError(
