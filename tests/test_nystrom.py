@@ -5,6 +5,7 @@ import warnings
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
@@ -798,3 +799,16 @@ def test_one_set_under_a_symmetric_kernel_is_extended_once_and_to_the_same_answe
     new = two_sets()[1]
     assert_close(once.transform(new), twice.transform(new), ulps=1e7)
     assert_close(once.transform_right(new), twice.transform_right(new), ulps=1e7)
+
+
+@pytest.mark.parametrize(
+    "container", [np.ndarray.tolist, lambda X: X.astype(int), pd.DataFrame, sparse.csr_array, iter]
+)
+@pytest.mark.parametrize("landmarks", ["uniform", "kmeans", "leverage"])
+def test_one_set_is_one_set_in_any_container(container, landmarks, rng):
+    X = rng.integers(0, 9, (80, 5)).astype(float)
+    model = model_of(RBF(6.0), n_landmarks=12, landmarks=landmarks)
+    given = container([X[:30], X[30:]] if container is iter else X)
+    expected, found = clone(model).fit(X, Z=X), model.fit(given, Z=given)
+    np.testing.assert_allclose(found.singular_values_, expected.singular_values_)
+    np.testing.assert_allclose(np.abs(found.left_vectors_), np.abs(found.right_vectors_), atol=1e-9)

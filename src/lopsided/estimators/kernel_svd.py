@@ -218,17 +218,18 @@ class KernelSVD(DecomposedKernel):
         y : ignored
             Present for API consistency with scikit-learn; pass right points as ``Z``.
         Z : like X, of shape (m, width of the right), default=None
-            Right points; None means the columns of X.
+            Right points; None means the columns of X. If Z is X itself, both sides have the same landmarks.
         left_weights, right_weights : arrays of shapes (n,) and (m,), default=None
             Weights of the points in the covariances and means; kernel and compatibility ignore them. Weight two has the
             same effect as a row or column of K that occurs twice; a point of weight zero is embedded out-of-sample.
             Weights need an exact solver. GridSearchCV slices them, and Z, with the folds if they are as long as X.
         """
         self._validate_params()
+        is_one_set, self._right_names = Z is X, column_names(Z)
         X = canonical(validate_data(self, gathered(X, "X"), accept_sparse="csr", dtype=FLOATS))
         _check_ignored(y, X)
         with jobs(self.n_jobs):
-            self._fit(X, Z, left_weights, right_weights)
+            self._fit(X, X if is_one_set else Z, left_weights, right_weights)
         return self
 
     def fit_transform(
@@ -240,7 +241,6 @@ class KernelSVD(DecomposedKernel):
 
     def _fit(self, X: Array, Z: Array, left_weights: Any, right_weights: Any) -> None:
         kernel, budget, of_one_matrix = as_kernel(self.kernel), budget_bytes(self.memory_budget), Z is None
-        self._right_names = column_names(Z)
         if kernel.same_width:
             check_names(self._right_names, getattr(self, "feature_names_in_", None), "X")
         X, Z = place(kernel, X, Z)

@@ -19,8 +19,9 @@ def check_points(points: Array, name: str) -> Array:
 
 
 def check_sides(X: Array, Z: Array) -> tuple[Array, Array]:
-    """Validate two sets of points and convert both to a common dtype; neither is modified."""
-    X, Z = check_points(X, "X"), check_points(Z, "Z")
+    """Validate two sets of points and convert both to a common dtype; neither is modified, and one object stays one."""
+    is_one_set, X = Z is X, check_points(X, "X")
+    Z = X if is_one_set else check_points(Z, "Z")
     dtype = np.result_type(X.dtype, Z.dtype)
     return X.astype(dtype, copy=False), Z.astype(dtype, copy=False)
 
