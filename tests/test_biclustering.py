@@ -340,6 +340,13 @@ def test_coherence_is_its_definition(rng):
     assert coherence_index(X, np.zeros(9)) == pytest.approx(P.mean(), rel=1e-12)
 
 
+@pytest.mark.parametrize("unit", [2.0**600, 2.0**-600])
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_coherence_knows_no_units(container, unit, rng):
+    X, labels = rng.poisson(1.0, (20, 9)).astype(float), np.arange(9) % 3
+    assert coherence_index(container(unit * X), labels) == pytest.approx(coherence_index(X, labels), rel=1e-12)
+
+
 def test_coherence_refuses_what_has_no_mutual_information():
     with pytest.raises(ValueError, match="Negative values"):
         coherence_index(-np.eye(3), [0, 1, 1])

@@ -75,6 +75,20 @@ def test_distances_do_not_depend_on_the_origin():
     assert found == expected
 
 
+@pytest.mark.parametrize("decoder", ["dot", "distance"])
+@pytest.mark.parametrize(("dtype", "unit"), [(np.float32, 2.0**-80), (np.float64, 2.0**600), (np.float64, 2.0**-600)])
+def test_the_unit_of_the_vectors_does_not_matter(dtype, unit, decoder, rng):
+    """Squares of these vectors are zero or infinite; without a unit, targets were ranked by their numbers."""
+    A = rng.random((40, 40)) < 0.2
+    source, target = rng.standard_normal((2, 40, 3)).astype(dtype)
+    expected = reconstruct_graph(source, target, A, decoder=decoder)
+    at_k = precision_at_k(source, target, A, [30, 90], decoder=decoder)
+    for other in [unit] if decoder == "distance" else [unit, 1 / unit]:
+        vectors = dtype(unit) * source, dtype(other) * target
+        assert reconstruct_graph(*vectors, A, decoder=decoder).precision == expected.precision
+        np.testing.assert_array_equal(precision_at_k(*vectors, A, [30, 90], decoder=decoder), at_k)
+
+
 def test_the_graph_itself_is_rebuilt_without_a_fault():
     U, s, Vt = np.linalg.svd(GRAPH.toarray())
     found = reconstruct_graph(U * s, Vt.T, GRAPH)

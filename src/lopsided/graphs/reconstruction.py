@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_array
 from .._parallel import slices_of
 from ..kernels.csr import row_numbers
 from ..kernels.points import FLOATS, canonical
+from ..kernels.units import in_unit, safe_unit
 from ..linalg import factorise
 from ..operators import Stored, budget_bytes
 from .reading import read_graph
@@ -146,6 +147,10 @@ def _score_blocks(source: np.ndarray, target: np.ndarray, decoder: str) -> Itera
     if decoder == "distance":  # centring avoids cancellation, which loses nearly all float32 digits far from the origin
         centre = (source.mean(axis=0, dtype=float) + target.mean(axis=0, dtype=float)) / 2
         source, target = source - centre, target - centre
+        units = 2 * [safe_unit(source, target)]
+    else:
+        units = [safe_unit(source), safe_unit(target)]
+    source, target = in_unit(source, units[0]), in_unit(target, units[1])  # which changes no order of scores
     left, right = (np.einsum("ij,ij->i", side, side) / 2 for side in (source, target))
     for rows in slices_of(len(source), BLOCK_ENTRIES // len(source)):
         scores = source[rows] @ target.T
