@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.cluster import SpectralBiclustering, SpectralCoclustering
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import NotFittedError
@@ -375,6 +376,26 @@ def test_clusters_know_no_units(unit):
     expected, found = (KernelBiclustering(3, kernel="linear", random_state=0).fit(table) for table in (X, unit * X))
     np.testing.assert_array_equal(found.row_labels_, expected.row_labels_)
     np.testing.assert_array_equal(found.column_labels_, expected.column_labels_)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "dtype", "unit"),
+    [
+        ("linear", np.float32, 2.0**30),
+        ("linear", np.float32, 2.0**-60),
+        ("linear", np.float64, 2.0**500),
+        ("precomputed", np.float32, 2.0**60),
+        ("precomputed", np.float64, 2.0**-900),
+    ],
+)
+@pytest.mark.parametrize("refine", [True, False])
+def test_clusters_are_found_where_squares_of_kernel_values_overflow_or_vanish(refine, kernel, dtype, unit):
+    X = np.kron(np.eye(3), np.ones((8, 6))) * 5 + np.random.default_rng(0).normal(3, 0.3, (24, 18))
+    model = KernelBiclustering(3, kernel=kernel, refine=refine, random_state=0)
+    expected, found = clone(model).fit(X.astype(dtype)), model.fit((unit * X).astype(dtype))
+    np.testing.assert_array_equal(found.row_labels_, expected.row_labels_)
+    np.testing.assert_array_equal(found.predict((unit * X).astype(dtype)), expected.row_labels_)
+    np.testing.assert_array_equal(found.predict_columns((unit * X.T).astype(dtype)), expected.column_labels_)
 
 
 def test_a_kernel_function_meets_rows_and_columns_of_one_width(rng):

@@ -19,6 +19,7 @@ from ..estimators.refit import all_or_nothing
 from ..exceptions import LopsidedWarning, RankWarning, warn
 from ..kernels import Function, Kernel, Precomputed, as_kernel
 from ..kernels.points import FLOATS, Array, by_rows, canonical, check_points
+from ..kernels.units import in_unit, safe_unit
 from ..linalg import (
     BlockRules,
     Factors,
@@ -177,6 +178,8 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         self.n_clusters_ = counts
         columns_of_table = by_rows(table.T)
         left, right = self.svd_.transform(table), self.svd_.transform_right(columns_of_table)
+        self._unit = safe_unit(left, right)
+        left, right = in_unit(left, self._unit), in_unit(right, self._unit)
         find = Clustering(self.spherical_, self.refine, self.n_components, self.n_init, seed_of(self.random_state))
         if self.joint:
             self._row_rule = self._column_rule = find.rule(np.concatenate([left, right]), counts[0], "points")
@@ -187,8 +190,8 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         self._blocks: BlockRules | None = None
         if self._has_blocks(rows, columns):
             self._blocks, rows, columns = block_sweeps(
-                lambda C: times_kernel(self.svd_, table, C),
-                lambda R: times_kernel(self.svd_, columns_of_table, R, of_right=True),
+                lambda C: self._sums(table, C),
+                lambda R: self._sums(columns_of_table, R, of_right=True),
                 rows,
                 columns,
             )
@@ -201,8 +204,8 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         X = canonical(validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False))
         X = self._weighting.rows(X)
         if self._blocks is None:
-            return self._row_rule.labels(self.svd_.transform(X))
-        return self._blocks.rows.labels(times_kernel(self.svd_, X, self._blocks.columns_of))
+            return self._row_rule.labels(in_unit(self.svd_.transform(X), self._unit))
+        return self._blocks.rows.labels(self._sums(X, self._blocks.columns_of))
 
     def predict_columns(self, Z: Array) -> np.ndarray:
         """Assign new columns, passed as the rows of an array of shape (n_new, n), to the fitted column clusters."""
@@ -215,9 +218,8 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
             )
         Z = self._weighting.columns(Z)
         if self._blocks is None:
-            return self._partner[self._column_rule.labels(self.svd_.transform_right(Z))]
-        sums = times_kernel(self.svd_, Z, self._blocks.rows_of, of_right=True)
-        return self._partner[self._blocks.columns.labels(sums)]
+            return self._partner[self._column_rule.labels(in_unit(self.svd_.transform_right(Z), self._unit))]
+        return self._partner[self._blocks.columns.labels(self._sums(Z, self._blocks.rows_of, of_right=True))]
 
     def _asked(self, shape: tuple[int, int]) -> tuple[int, int] | None:
         """Validated numbers of row and column clusters, or None for "auto"."""
@@ -259,6 +261,10 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
             memory_budget=self.memory_budget,
         )
         return svd.set_output(transform="default").fit(X)
+
+    def _sums(self, points: Array, weights: np.ndarray, *, of_right: bool = False) -> np.ndarray:
+        """Weighted sums of kernel values over the other side, in the unit of the features."""
+        return in_unit(times_kernel(self.svd_, points, weights, of_right=of_right), self._unit)
 
     def _has_blocks(self, rows: np.ndarray, columns: np.ndarray) -> bool:
         """Whether to refine by sums over clusters: the kernel must compare entries, and lengths must matter."""
