@@ -230,11 +230,13 @@ def test_rows_that_follow_in_a_pipeline_have_length_one():
 
 
 @pytest.mark.parametrize("unit", [2.0**80, 2.0**-80])
-def test_rows_have_length_one_in_any_unit_of_the_weights(unit):
+@pytest.mark.parametrize("kernel", [NodeKernel(), Katz(), Diffusion()], ids=repr)
+def test_rows_have_length_one_in_any_unit_of_the_weights(kernel, unit):
     """Squares of these weights exceed what float32 holds."""
-    model = DirectedGraphEmbedding(2, kernel=NodeKernel())
-    first, second = (model.fit_transform((scale * GRAPH).astype(np.float32)) for scale in (1.0, unit))
-    np.testing.assert_allclose(first, second, atol=1e-5)
+    model = DirectedGraphEmbedding(2, kernel=kernel)
+    graphs = [(scale * GRAPH).astype(np.float32) for scale in (1.0, unit)]
+    np.testing.assert_allclose(*(model.fit_transform(A) for A in graphs), atol=1e-5)
+    np.testing.assert_allclose(*(model.fit(A).transform(A[:9], A[9:18]) for A in graphs), atol=1e-5)
 
 
 @pytest.mark.parametrize("threshold", [1e-4, 1e-12])

@@ -20,7 +20,7 @@ from ..exceptions import FallbackWarning, LopsidedWarning, RankWarning, warn
 from ..kernels import Diffusion, GraphKernel, Kernel
 from ..kernels.node import Balance
 from ..kernels.points import by_rows
-from ..kernels.units import row_lengths
+from ..kernels.units import in_unit, row_lengths, safe_unit
 from ..kernels.walks import edge_steps
 from ..linalg import powers
 from .node_kernels import AUTO, check_kernel, is_auto, wanted_kernel
@@ -279,9 +279,10 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         """Vectors of new nodes: k(new, known) V s^(scaling - 1) and k(known, new)' U s^(scaling - 1), side by side."""
         rows, columns = self._balance.rows(out_edges), self._balance.columns(in_edges)
         if self._svd is None:
-            weights = self._powers(-1)
-            source = self.kernel_.left_products(rows, columns, self.target_embedding_) * weights
-            target = self.kernel_.right_products(rows, columns, self.source_embedding_) * weights
+            unit = safe_unit(self._powers(self.scaling))  # bounds the entries of both embeddings
+            weights = unit * self._powers(-1)
+            source = self.kernel_.left_products(rows, columns, in_unit(self.target_embedding_, unit)) * weights
+            target = self.kernel_.right_products(rows, columns, in_unit(self.source_embedding_, unit)) * weights
         else:
             nothing = np.zeros((rows.shape[0], len(self.singular_values_)), dtype=self.source_embedding_.dtype)
             source = self._svd.transform(rows) if known[0] else nothing
