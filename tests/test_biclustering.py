@@ -362,6 +362,7 @@ def test_matched_accuracy_is_the_best_over_all_matchings(rng):
     best = max(np.mean(np.array(p)[found] == truth) for p in permutations(range(4)))
     assert matched_accuracy(truth, found) == pytest.approx(best)
     assert matched_accuracy([0, 1], [5, 5]) == 0.5
+    assert matched_accuracy(truth[:, None], found) == matched_accuracy(truth, found)
     assert partition_scores(truth, truth) == {"nmi": 1.0, "ari": 1.0, "accuracy": 1.0}
 
 

@@ -118,6 +118,12 @@ def test_bad_images_are_refused(image, k, error, message):
         image_svd(image, "linear", k)
 
 
+@pytest.mark.parametrize("kernel", ["precomputed", "association"])
+def test_kernels_of_entries_are_told_that_linear_is_the_svd(kernel, image):
+    with pytest.raises(ValueError, match=f"kernel='{kernel}' compares no rows with columns; .* 'linear'"):
+        image_svd(image, kernel)
+
+
 @pytest.mark.parametrize(("dtype", "scale", "eta"), [(float, 255, 1.0), (float, 255, -1.0), (np.float32, 1, 30.0)])
 def test_tones_that_a_kernel_cannot_tell_apart_are_spoken_of(dtype, scale, eta, rng):
     found = image_svd((scale * rng.random((8, 9))).astype(dtype), Exponential(eta))

@@ -296,6 +296,8 @@ def test_labels_that_do_not_fit_the_table_are_refused(biclustered):
         plot_biclusters(X, model.row_labels_)
     with pytest.raises(NotFittedError):
         plot_biclusters(X, KernelBiclustering())
+    with pytest.raises(TypeError, match=r"table first: plot_biclusters\(X, model\), not KernelBiclustering"):
+        plot_biclusters(model, X)
 
 
 def test_a_graph_is_drawn_from_its_embedding(graph):

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from cases import ESTIMATORS, fitted
+from cases import ESTIMATORS, data_for, fitted
 from lopsided import KernelSVD, _parallel
 from lopsided.kernels import (
     RBF,
@@ -93,6 +93,13 @@ def test_without_a_random_state_mixtures_are_compared_at_fixed_draws():
     kernel = KullbackLeibler(a=1.0, distribution="mixture", random_state=None)
     one, other = [[1.0, 0.0, 1.0]], [[1.0, 1.0, 2.0]]
     np.testing.assert_array_equal(kernel(one, other), kernel(one, other))
+
+
+@pytest.mark.parametrize("estimator", [e for e in ESTIMATORS if e.__sklearn_tags__().target_tags.required], ids=repr)
+def test_sparse_targets_are_told_to_be_dense(estimator):
+    X, y = data_for(estimator)
+    with pytest.raises(TypeError, match=r"(?i)sparse.*\.toarray\(\)"):
+        clone(estimator).fit(X, sparse.csr_array(y[:, None]))
 
 
 def test_a_refit_that_fails_leaves_the_model_as_it_was(rng):

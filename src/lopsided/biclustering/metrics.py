@@ -39,7 +39,7 @@ def matched_accuracy(labels_true: Any, labels_pred: Any) -> float:
     0.75
     """
     check_consistent_length(labels_true, labels_pred)
-    counts = contingency_matrix(labels_true, labels_pred)
+    counts = contingency_matrix(column_or_1d(labels_true), column_or_1d(labels_pred))
     if not counts.size:
         raise ValueError("there are no labels to compare")
     return float(counts[linear_sum_assignment(-counts)].sum() / counts.sum())

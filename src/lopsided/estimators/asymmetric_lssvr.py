@@ -16,7 +16,7 @@ from sklearn.utils.validation import validate_data
 from ..kernels.points import FLOATS, Array, canonical
 from .least_squares import AsymmetricLeastSquares
 from .refit import all_or_nothing
-from .supervision import check_magnitude
+from .supervision import real_targets
 
 
 class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
@@ -85,8 +85,7 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
         """
         self._validate_params()
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, multi_output=True, y_numeric=True)
-        Y = np.asarray(y, dtype=float).reshape(len(y), -1)
-        check_magnitude(Y)
+        Y = real_targets(y)
         constant = np.ptp(Y, axis=0) == 0
         if constant.any():
             raise ValueError(

@@ -13,7 +13,7 @@ from ..kernels.points import FLOATS
 from ..linalg.compatibility.losses import Squared
 from .learned_kernel_svd import LearnedKernelSVD
 from .refit import all_or_nothing
-from .supervision import check_magnitude
+from .supervision import real_targets
 
 
 class LearnedKernelSVDRegressor(RegressorMixin, LearnedKernelSVD):
@@ -70,8 +70,7 @@ class LearnedKernelSVDRegressor(RegressorMixin, LearnedKernelSVD):
         """Learn C and the head from samples X (n, p) and real targets y (n,) or (n, outputs)."""
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=FLOATS, multi_output=True, y_numeric=True)
-        Y = y.reshape(len(y), -1).astype(float)
-        check_magnitude(Y)
+        Y = real_targets(y)
         middle, spread = Y.mean(axis=0), Y.std(axis=0)
         spread = np.where(spread > 0, spread, 1)
         found = self._fit(X, ((Y - middle) / spread).astype(X.dtype), Squared(), None)

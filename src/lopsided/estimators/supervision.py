@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length
@@ -23,13 +24,17 @@ def encoded(y: Any, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
     return classes, codes
 
 
-def check_magnitude(Y: np.ndarray) -> None:
-    """Raise an error if the squares of real targets overflow or underflow."""
+def real_targets(y: Any) -> np.ndarray:
+    """Targets as floats of shape (n, outputs); raise an error if they are sparse, or too large or small to square."""
+    if sparse.issparse(y):
+        raise TypeError(f"y is sparse, of shape {y.shape}, but targets are dense; give y.toarray()")
+    Y = np.asarray(y, dtype=float).reshape(len(y), -1)
     largest = float(np.abs(Y).max())
     if largest and not 1 / LARGEST < largest < LARGEST:
         raise ValueError(
             f"targets reach {largest:g}, whose square is beyond what a float holds; divide y by {largest:g}"
         )
+    return Y
 
 
 def labelled(y: Any, X: Array, name: str) -> tuple[np.ndarray, np.ndarray]:

@@ -91,7 +91,10 @@ def classify_nodes(
         raise ValueError(f"n_splits={n_splits} must be a whole number from 1, and C={C} positive and finite")
     n_train = round(train_size * len(Y))
     if not 0 < n_train < len(Y):
-        raise ValueError(f"train_size={train_size} of {len(Y)} nodes leaves none in training or none to test")
+        raise ValueError(
+            f"train_size={train_size} of {len(Y)} nodes leaves none in training or none to test; give a "
+            "share of them between 0 and 1"
+        )
     rng, scores = check_random_state(random_state), []
     for _ in range(n_splits):
         order = rng.permutation(len(Y))

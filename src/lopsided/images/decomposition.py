@@ -10,7 +10,7 @@ import numpy as np
 
 from ..estimators import KernelSVD
 from ..exceptions import LopsidedWarning, warn
-from ..kernels import Exponential
+from ..kernels import Exponential, Precomputed, as_kernel
 from ..kernels.inner import InnerProductKernel
 from .pixels import as_pixels
 
@@ -149,6 +149,8 @@ def image_svd(image: np.ndarray, kernel: Any = "linear", n_components: int | Non
     k = shortest if n_components is None else n_components
     if not 1 <= k <= shortest:
         raise ValueError(f"n_components={k}, but a picture of {pixels.shape[:2]} has from 1 to {shortest}")
+    if isinstance(as_kernel(kernel), Precomputed):
+        raise ValueError(f"kernel={kernel!r} compares no rows with columns; for the SVD of the image take 'linear'")
     models = tuple(KernelSVD(k, kernel=kernel, compatibility="pinv").fit(channel) for channel in channels)
     values = [model.kernel_(model.X_fit_, model.Z_fit_) for model in models]
     return ImageSVD(pixels, models, values[0] if pixels.ndim == 2 else np.stack(values, axis=2))

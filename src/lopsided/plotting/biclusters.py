@@ -50,6 +50,8 @@ def plot_biclusters(X: Any, model_or_labels: Any, *, axes: Any = None) -> np.nda
     >>> after.get_title()
     'rows and columns by cluster'
     """
+    if isinstance(X, BiclusterMixin):
+        raise TypeError(f"plot_biclusters takes the table first: plot_biclusters(X, model), not {type(X).__name__}")
     X = check_array(X, accept_sparse="coo", dtype=np.float64, input_name="X")
     labels, names, blocks = _check_labels(model_or_labels, X.shape)
     axes = two_axes(axes)
