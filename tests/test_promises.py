@@ -102,6 +102,20 @@ def test_sparse_targets_are_told_to_be_dense(estimator):
         clone(estimator).fit(X, sparse.csr_array(y[:, None]))
 
 
+@pytest.mark.parametrize("estimator", [e for e in ESTIMATORS if e.__sklearn_tags__().target_tags.required], ids=repr)
+@pytest.mark.parametrize("container", [np.copy, pd.DataFrame, sparse.csr_array])
+def test_predictions_do_not_change_with_the_arrays_of_fit(container, estimator):
+    X, y = data_for(estimator)
+    if container is sparse.csr_array and not estimator.__sklearn_tags__().input_tags.sparse:
+        pytest.skip("takes dense arrays only")
+    given, targets = container(X), y.copy()
+    model = clone(estimator).fit(given, targets)
+    before = model.predict(container(X))
+    entries = given.iloc if container is pd.DataFrame else given.data if container is sparse.csr_array else given
+    entries[:], targets[:] = 7.0, 0
+    np.testing.assert_array_equal(model.predict(container(X)), before)
+
+
 def test_a_refit_that_fails_leaves_the_model_as_it_was(rng):
     model = KernelSVD().fit(rng.random((5, 5)))
     before = model.transform(np.eye(5))

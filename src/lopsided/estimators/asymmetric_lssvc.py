@@ -14,9 +14,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
-from ..kernels.points import FLOATS, Array, canonical
+from ..kernels.points import Array
 from .decisions import both_sides, winners
 from .least_squares import AsymmetricLeastSquares
 from .refit import all_or_nothing
@@ -139,13 +138,13 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
             Labels of at least two classes.
         """
         self._validate_params()
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS)
+        X, y = self._samples(X, y)
         check_classification_targets(y)
         self.classes_, y = encoded(y)
         n_classes = len(self.classes_)
         self._flat = n_classes == 2
         Y = np.where(y[:, None] == (np.arange(n_classes) if n_classes > 2 else [1]), 1.0, -1.0)
-        self._learn(canonical(X), Y, y)
+        self._learn(X, Y, y)
         return self
 
     def decision_function(self, X: Array, *, Z: Array = None) -> np.ndarray:

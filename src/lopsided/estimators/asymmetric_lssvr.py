@@ -11,9 +11,8 @@ from sklearn.metrics import r2_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Tags
-from sklearn.utils.validation import validate_data
 
-from ..kernels.points import FLOATS, Array, canonical
+from ..kernels.points import Array
 from .least_squares import AsymmetricLeastSquares
 from .refit import all_or_nothing
 from .supervision import real_targets
@@ -84,7 +83,7 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
             Real targets, none of them constant.
         """
         self._validate_params()
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, multi_output=True, y_numeric=True)
+        X, y = self._samples(X, y, multi_output=True, y_numeric=True)
         Y = real_targets(y)
         constant = np.ptp(Y, axis=0) == 0
         if constant.any():
@@ -93,7 +92,7 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
                 "there is nothing to learn, so leave it out or give more samples"
             )
         self._flat = np.ndim(y) == 1
-        self._learn(canonical(X), Y, Y)
+        self._learn(X, Y, Y)
         return self
 
     def predict(self, X: Array, *, Z: Array = None) -> np.ndarray:

@@ -113,6 +113,12 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
         """
         return self._squeeze(self._values(self._checked(X), of_right=True))
 
+    def _samples(self, X: Array, y: Any, **of_targets: bool) -> tuple[Array, np.ndarray]:
+        """Validate samples and targets. Samples in memory are copied, since predictions compare new ones with them."""
+        copy = not (takes_values(self.kernel) or isinstance(X, np.memmap))
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, copy=copy, **of_targets)
+        return canonical(X), y
+
     def _learn(self, X: Array, Y: np.ndarray, y: np.ndarray) -> None:
         """Solve for the targets Y (n, k), at the best C if there are several candidates."""
         for stale in {"merger_", "loo_predictions_", "loo_score_", "path_"} & vars(self).keys():
