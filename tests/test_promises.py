@@ -116,6 +116,17 @@ def test_predictions_do_not_change_with_the_arrays_of_fit(container, estimator):
     np.testing.assert_array_equal(model.predict(container(X)), before)
 
 
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+def test_masked_entries_are_not_read_as_data(estimator):
+    X, y = data_for(estimator)
+    masked = np.ma.masked_array(X, np.quantile(X, 0.99) <= X)
+    with pytest.raises(ValueError, match="has [0-9]+ masked entries; fill them"):
+        clone(estimator).fit(masked, y)
+    model = clone(estimator).fit(np.ma.masked_array(X), y)
+    with pytest.raises(ValueError, match="has [0-9]+ masked entries; fill them"):
+        getattr(model, "predict" if hasattr(model, "predict") else "transform")(masked)
+
+
 def test_a_refit_that_fails_leaves_the_model_as_it_was(rng):
     model = KernelSVD().fit(rng.random((5, 5)))
     before = model.transform(np.eye(5))

@@ -22,7 +22,7 @@ def gathered(points: Any, name: str) -> Any:
     temporary file, which is memory-mapped and deleted with the array; sparse blocks stay in memory. Any other input is
     returned unchanged.
     """
-    if isinstance(points, Iterator):
+    if isinstance(unmasked(points, name), Iterator):
         return _spooled(points, name)
     if isinstance(points, np.memmap):
         _check_length(points, name)
@@ -30,6 +30,13 @@ def gathered(points: Any, name: str) -> Any:
         n, width = points.shape
         rows = slices_of(n, BLOCK_BYTES // max(1, 8 * width)) if n else [slice(0, 0)]
         return _spooled((_block(points, part, name) for part in rows), name)
+    return points
+
+
+def unmasked(points: Any, name: str) -> Any:
+    """Return points, or raise ValueError if entries are masked: the values that a mask hides would be read as data."""
+    if np.ma.is_masked(points):
+        raise ValueError(f"{name} has {points.mask.sum()} masked entries; fill them, or leave out their rows")
     return points
 
 
@@ -70,11 +77,7 @@ def _spooled(blocks: Iterable[Any], name: str) -> Any:
     first: Any = None
     with tempfile.TemporaryFile() as file:
         for number, block in enumerate(blocks):
-            if np.ma.is_masked(block):
-                raise ValueError(
-                    f"block {number} of {name} has {block.mask.sum()} masked entries; fill them, or leave out "
-                    "their rows"
-                )
+            unmasked(block, f"block {number} of {name}")
             block = block if sparse.issparse(block) else np.asarray(block)
             if block.ndim != 2 or (width is not None and block.shape[1] != width):
                 wanted = "two dimensions" if width is None else f"{width} columns like the first"

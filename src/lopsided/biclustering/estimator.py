@@ -12,6 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._rows import unmasked
 from .._seeds import seed_of
 from ..estimators import KernelSVD
 from ..estimators.decomposed import times_kernel
@@ -168,7 +169,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
     def fit(self, X: Array, y: Any = None) -> Self:
         """Find biclusters of X, an array or sparse matrix of shape (n, m)."""
         self._validate_params()
-        X = canonical(validate_data(self, X, accept_sparse="csr", dtype=FLOATS, ensure_min_samples=2))
+        X = canonical(validate_data(self, unmasked(X, "X"), accept_sparse="csr", dtype=FLOATS, ensure_min_samples=2))
         asked = self._asked(X.shape)
         self.spherical_ = _mostly_zero(X) if self.spherical == "auto" else bool(self.spherical)
         self._weighting = Weighting(self.weighting).fit(X)
@@ -201,7 +202,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
     def predict(self, X: Array) -> np.ndarray:
         """Assign new rows, an array or sparse matrix of shape (n_new, m), to the fitted row clusters."""
         check_is_fitted(self)
-        X = canonical(validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False))
+        X = canonical(validate_data(self, unmasked(X, "X"), accept_sparse="csr", dtype=FLOATS, reset=False))
         X = self._weighting.rows(X)
         if self._blocks is None:
             return self._row_rule.labels(in_unit(self.svd_.transform(X), self._unit))

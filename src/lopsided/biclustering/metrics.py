@@ -11,6 +11,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
+from .._rows import unmasked
 from ..kernels.points import dense
 from ..kernels.units import in_unit, safe_unit
 
@@ -103,7 +104,7 @@ def coherence_index(X: Any, column_labels: Any) -> float:
     >>> coherence_index(X, [0, 0, 1, 1]) > coherence_index(X, [0, 1, 0, 1])
     True
     """
-    X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_non_negative=True, input_name="X")
+    X = check_array(unmasked(X, "X"), accept_sparse="csr", dtype=np.float64, ensure_non_negative=True, input_name="X")
     X = in_unit(X, safe_unit(X))  # P does not depend on it
     labels = np.unique(column_or_1d(column_labels), return_inverse=True)[1]
     m, k = X.shape[1], labels.max(initial=0) + 1

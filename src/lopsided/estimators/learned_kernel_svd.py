@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._rows import unmasked
 from .._seeds import seed_of
 from ..kernels import Kernel, as_kernel
 from ..kernels.points import FLOATS
@@ -79,7 +80,7 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def _features(self, X: Any) -> np.ndarray:
         """``transform`` as an array, independent of ``set_output``."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=FLOATS, reset=False)
+        X = validate_data(self, unmasked(X, "X"), dtype=FLOATS, reset=False)
         return self.kernel_(X, self.points_) @ self.right_vectors_
 
     def _fit(self, X: np.ndarray, Y: np.ndarray, loss: Loss, stratify: np.ndarray | None) -> LearnedCompatibility:

@@ -9,12 +9,11 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_array
 
 from .._parallel import slices_of
 from ..exceptions import LopsidedWarning, warn
 from .base import Kernel
-from .points import FLOATS, Array, canonical, check_sides, dense
+from .points import Array, canonical, check_points, check_sides, dense
 
 BLOCK_ENTRIES = 1 << 24  # values of new nodes held in memory at once
 NORMALISED_LEFT = ("left", "both")
@@ -269,7 +268,7 @@ def check_adjacency(adjacency: Array) -> Array:
             f"the adjacency is a matrix, and {type(adjacency).__name__} a graph: give read_graph(graph).adjacency of "
             "lopsided.graphs, or the graph to DirectedGraphEmbedding"
         )
-    A = canonical(check_array(adjacency, accept_sparse="csr", dtype=FLOATS, input_name="adjacency"))
+    A = check_points(adjacency, "adjacency")
     if A.shape[0] != A.shape[1]:
         raise ValueError(
             f"adjacency has shape {A.shape}, but rows and columns must be the same nodes; give a square one. An array "
