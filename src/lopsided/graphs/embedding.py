@@ -16,14 +16,14 @@ from sklearn.utils.validation import check_is_fitted
 from .._parallel import jobs
 from ..estimators import KernelSVD
 from ..estimators.refit import all_or_nothing
-from ..exceptions import FallbackWarning, LopsidedWarning, RankWarning, warn
+from ..exceptions import FallbackWarning, RankWarning, warn
 from ..kernels import Diffusion, GraphKernel, Kernel
 from ..kernels.node import Balance
 from ..kernels.points import by_rows
 from ..kernels.units import in_unit, row_lengths, safe_unit
 from ..kernels.walks import edge_steps
 from ..linalg import powers
-from .node_kernels import AUTO, check_kernel, is_auto, wanted_kernel
+from .node_kernels import AUTO, check_kernel, is_auto, wanted_kernel, warn_if_no_paths
 from .nodes import Nodes
 from .reading import Graph, graph_of, is_array_like, is_networkx, read_graph
 from .scoring import EdgeScores, NewNodes, ScoresEdges
@@ -184,12 +184,7 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         kernel = wanted_kernel(self.kernel)
         check_kernel(kernel, A)
         balanced = by_rows(balance.matrix(A))
-        if not isinstance(kernel, GraphKernel) and not _has_paths(balanced):
-            warn(
-                "no node has both edges from it and edges to it, and so there is no path of two edges, which is what "
-                "kernels of vectors see: they tell no nodes apart; take self_loops=1.0, or a kernel of nodes",
-                LopsidedWarning,
-            )
+        warn_if_no_paths(kernel, balanced)
         svd = self._decomposed(balanced, kernel)
         if svd.solver_.over_budget:
             warn(f"{svd.solver_}; raise memory_budget to be faster", FallbackWarning)
@@ -337,8 +332,3 @@ def _of_length_one(vectors: np.ndarray) -> np.ndarray:
     longest = lengths.max(initial=0)
     has_direction = lengths > ROUNDING * np.finfo(lengths.dtype).eps * longest
     return vectors / np.where(has_direction, lengths, longest or 1)[:, None]
-
-
-def _has_paths(A: sparse.csr_array) -> bool:
-    """Whether the graph contains a path of two edges."""
-    return bool(np.diff(A.indptr)[A.indices].any())

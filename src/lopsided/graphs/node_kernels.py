@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from scipy import sparse
 
+from ..exceptions import LopsidedWarning, warn
 from ..kernels import Diffusion, GraphKernel, Kernel, as_kernel
 from .reading import read_graph
 
@@ -39,3 +41,13 @@ def check_kernel(kernel: Kernel, A: sparse.csr_array) -> None:
                 f"graph, {A.shape[0]} nodes and {A.nnz} edges; leave it out, for the kernel is given the graph, or fit "
                 "KernelSVD on node numbers, nodes = np.arange(n)[:, None], as X and Z"
             )
+
+
+def warn_if_no_paths(kernel: Kernel, A: sparse.csr_array) -> None:
+    """Warn if a kernel of vectors, whose inner products count paths of two edges, meets a graph without any."""
+    if not isinstance(kernel, GraphKernel) and not np.diff(A.indptr)[A.indices].any():
+        warn(
+            "no node has both edges from it and edges to it, and so there is no path of two edges, which is what "
+            "kernels of vectors see: they tell no nodes apart; take self_loops=1.0, or a kernel of nodes",
+            LopsidedWarning,
+        )
