@@ -206,9 +206,27 @@ def test_new_nodes_of_a_large_graph_take_few_passes(monkeypatch):
 def test_a_node_that_scores_all_targets_alike_is_spoken_of():
     A = np.zeros((6, 6))
     A[:4, :4] = np.eye(4, k=1) + np.eye(4, k=-2)
-    model = DirectedGraphEmbedding(2).fit(A)
+    model = DirectedGraphEmbedding(2, decoder="factors").fit(A)
     with pytest.warns(LopsidedWarning, match="2 of 3 nodes score every target alike, as those without edges do"):
         assert model.nearest_targets([0, 4, 5], 2).shape == (3, 2)
+
+
+def test_a_node_without_edges_is_led_to_popular_targets():
+    A = np.zeros((6, 6))
+    A[[0, 1, 2, 3, 4], [1, 2, 1, 2, 1]] = 1
+    model = DirectedGraphEmbedding(2).fit(A)
+    assert model.nearest_targets(5, 2).tolist() == [1, 2]
+    new, _ = model.edge_vectors(np.zeros((1, 6)))
+    assert np.argsort(-(new @ model.edge_vectors()[1].T)[0])[:2].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("unit", [1e150, 1e-150])
+def test_edges_score_alike_in_any_unit_of_the_weights(unit):
+    models = [DirectedGraphEmbedding(4).fit(scale * GRAPH) for scale in (1.0, unit)]
+    u, v = np.arange(200), np.arange(200)[::-1]
+    np.testing.assert_allclose(*(model.score_edges(u, v) for model in models), rtol=1e-6)
+    new = [model.edge_vectors(scale * GRAPH[:9])[0] for model, scale in zip(models, (1.0, unit), strict=True)]
+    np.testing.assert_allclose(new[1], new[0], rtol=1e-6)
 
 
 def test_new_nodes_come_in_tables_too():
@@ -280,7 +298,9 @@ def test_scores_follow_the_decoder_and_not_the_scaling(scaling, decoder):
         out = GRAPH.sum(axis=1)
         P = GRAPH.toarray() / np.maximum(out, 1)[:, None]
         linked = (out + GRAPH.sum(axis=0)) > 0
-        K = (P + np.diag(1e-3 * (out == 0))) @ (K * np.outer(linked, linked)) @ P
+        K = (1 + out)[:, None] * ((P + np.diag(1e-3 * (out == 0))) @ (K * np.outer(linked, linked)) @ P)
+        popular = np.outer(1 + out, 1 + P.sum(axis=0))
+        K += 0.03 * K.sum() / popular.sum() * popular
     u, v = np.array([3, 50, 50]), np.array([7, 7, 11])
     np.testing.assert_allclose(model.score_edges(u, v), K[u, v], atol=1e-9)
     assert model.score_edges(3, 7) == pytest.approx(K[3, 7])

@@ -21,7 +21,6 @@ from ..kernels import Diffusion, GraphKernel, Kernel
 from ..kernels.node import Balance
 from ..kernels.points import by_rows
 from ..kernels.units import in_unit, row_lengths, safe_unit
-from ..kernels.walks import edge_steps
 from ..linalg import powers
 from .node_kernels import AUTO, check_kernel, is_auto, wanted_kernel, warn_if_no_paths
 from .nodes import Nodes
@@ -62,10 +61,12 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         inner product of its source and its target vector; ``edge_vectors`` returns vectors with this property for any
         scaling and decoder.
     decoder : {"auto", "factors", "edges"}, default="auto"
-        How edges are scored. "factors" uses F = U diag(s) V' directly. "edges" uses P F P with P = D^-1 A: a step along
-        an edge from i, then the similarity F, then a step along an edge to j. It suits kernels that measure proximity
-        rather than links, such as the default kernel, and requires weights >= 0. A node without outgoing edges is
-        scored by its row of F P / 1000. "auto" is "edges" if kernel="auto" and "factors" otherwise.
+        How edges are scored. "factors" uses F = U diag(s) V' directly. "edges" uses a_i ((P F P)_ij + b q_j) with
+        P = D^-1 A: a step along an edge from i, then the similarity F, then a step along an edge to j. Here a is one
+        plus the weight of a node's outgoing edges, in units of the mean weight; q is one plus its column sum of P; and
+        b makes the second term 3 % of the sum of all scores. It suits kernels that measure proximity rather than links,
+        such as the default kernel, and requires weights >= 0. A node without outgoing edges has its row of F P / 1000
+        instead of P F P. "auto" is "edges" if kernel="auto" and "factors" otherwise.
     unit_length : bool, default=True
         Scale each row returned by ``fit_transform`` and ``transform`` (source and target vector side by side) to unit
         length, so that later pipeline steps treat hubs like other nodes. ``source_embedding_`` and
@@ -196,12 +197,8 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         self.source_embedding_, self.target_embedding_ = svd.left_vectors_ * weights, svd.right_vectors_ * weights
         self.source_embedding_[~linked], self.target_embedding_[~linked] = 0, 0
         by_edges = self.decoder == "edges" or (self.decoder == "auto" and is_auto(self.kernel))
-        self._edges = EdgeScores(
-            self.source_embedding_,
-            self.target_embedding_,
-            self._powers(1 - 2 * self.scaling),
-            edge_steps(A) if by_edges else None,
-        )
+        scores = EdgeScores(self.source_embedding_, self.target_embedding_, self._powers(1 - 2 * self.scaling))
+        self._edges = scores.along(A) if by_edges else scores
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:

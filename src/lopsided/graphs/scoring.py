@@ -12,10 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._parallel import slices_of
 from ..exceptions import LopsidedWarning, warn
-from ..kernels.walks import Walk, new_steps
 from .nodes import Nodes
+from .steps import EdgeSteps
 
 BLOCK_ENTRIES = 1 << 24  # entries in a block of scores or vectors: 128 MB in float64
+POPULAR = 0.03  # share of popularity in the sum of all scores: decides where nothing else is known
 EVERY = slice(None)
 
 
@@ -30,10 +31,11 @@ class NewNodes(NamedTuple):
 
 
 class EdgeScores(NamedTuple):
-    """Edge scores from source vectors S and target vectors T: S diag(weights) T', or P S diag(weights) T' P.
+    """Edge scores from source vectors S and target vectors T, by F = S diag(weights) T' or by steps along the edges.
 
-    In the second formula P is a step along the edges: an edge from u to v scores high if the source vectors of the
-    nodes that u links to match the target vectors of the nodes that link to v.
+    The second formula is a_i ((P F P)_ij + background q_j), with P a step along the edges, a the activity of nodes and
+    q their popularity: an edge from i to j scores high if the source vectors of the nodes that i links to match the
+    target vectors of the nodes that link to j, if i has many edges, and also, a little, if j is popular.
 
     Attributes
     ----------
@@ -41,22 +43,53 @@ class EdgeScores(NamedTuple):
         S and T.
     weights : array of shape (k,)
         Weights of the components.
-    steps : pair of sparse matrices of shape (n_nodes, n_nodes), or None
-        P and its transpose; None selects the first formula.
+    steps : EdgeSteps or None
+        P, a and q; None selects the first formula.
+    background : float
+        Weight of popularity.
     """
 
     source: np.ndarray
     target: np.ndarray
     weights: np.ndarray
-    steps: tuple[sparse.csr_array, sparse.csr_array] | None
+    steps: EdgeSteps | None = None
+    background: float = 0.0
+
+    def along(self, A: sparse.csr_array) -> EdgeScores:
+        """Return scores by steps along the edges, of whose sum popularity makes up a share. Cost O(edges + n k)."""
+        steps = EdgeSteps.on(A)
+        source = (steps.out.T @ steps.activity + steps.stay * steps.activity) @ self.source
+        target = steps.into.T.sum(axis=1) @ self.target
+        total = max(0.0, float((source * self.weights) @ target))
+        parts = float(steps.activity.sum(dtype=float) * steps.popularity.sum(dtype=float))
+        return self._replace(steps=steps, background=POPULAR * total / parts)
 
     def sources(self, rows: Any = EVERY) -> np.ndarray:
         """Edge vectors of some nodes as sources; their inner products with ``targets`` are the scores."""
-        return (self.source[rows] if self.steps is None else self.steps[0][rows] @ self.source) * self.weights
+        if self.steps is None:
+            return self.source[rows] * self.weights
+        return self._stepped(self.steps.out[rows], self.steps.stay[rows], self.source[rows], self.steps.activity[rows])
 
     def targets(self, columns: Any = EVERY) -> np.ndarray:
         """Edge vectors of some nodes as targets."""
-        return self.target[columns] if self.steps is None else self.steps[1][columns] @ self.target
+        if self.steps is None:
+            return self.target[columns]
+        return self._reached(self.steps.into[columns], self.steps.popularity[columns])
+
+    def of_new(self, new: NewNodes, A: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
+        """Edge vectors of out-of-sample nodes as sources and as targets; their steps follow their own edges."""
+        if self.steps is None:
+            return new.source * self.weights, new.target
+        steps = EdgeSteps.of_new(new.outward, new.inward, A)
+        source = self._stepped(steps.out, steps.stay, new.source, steps.activity)
+        return source, self._reached(steps.into, steps.popularity)
+
+    def _stepped(self, out: sparse.csr_array, stay: np.ndarray, own: np.ndarray, activity: np.ndarray) -> np.ndarray:
+        vectors = (out @ self.source + stay[:, None] * own) * self.weights
+        return activity[:, None] * np.column_stack([vectors, np.full(len(own), self.background, vectors.dtype)])
+
+    def _reached(self, into: sparse.csr_array, popularity: np.ndarray) -> np.ndarray:
+        return np.column_stack([into @ self.target, popularity])
 
     def of_pairs(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Scores of the pairs (rows[i], columns[i]), in blocks; each block computes the step of a node only once."""
@@ -65,17 +98,6 @@ class EdgeScores(NamedTuple):
             (u, row), (v, column) = (np.unique(side[part], return_inverse=True) for side in (rows, columns))
             scores[part] = np.einsum("ij,ij->i", self.sources(u)[row], self.targets(v)[column])
         return scores
-
-    def of_new(self, new: NewNodes, A: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
-        """Edge vectors of out-of-sample nodes as sources and as targets; their steps follow their own edges."""
-        if self.steps is None:
-            return new.source * self.weights, new.target
-        least = min(edges.data.min(initial=0) for edges in (new.outward, new.inward))
-        if least < 0:
-            raise ValueError(f"decoder='edges' takes steps along edges, whose weights must be >= 0, not {least:g}")
-        starts, stay = new_steps(new.outward)
-        source = starts @ self.source + stay[:, None] * new.source
-        return source * self.weights, Walk.on(A).ends(new.inward) @ self.target
 
     def best_targets(self, rows: np.ndarray, k: int, left_out: sparse.csr_array | None = None) -> np.ndarray:
         """The k highest-scoring targets of each row, best first, in blocks of rows.
@@ -165,6 +187,7 @@ class ScoresEdges(ABC):
         -------
         source, target : arrays of shape (n_nodes, n_components), or (b, n_components) for b new nodes
             The score of an edge from i to j is source[i] @ target[j], where i and j may each be a known or a new node.
+            With decoder="edges" they have one more column, for the popularity of targets.
 
         Examples
         --------

@@ -13,7 +13,6 @@ from .points import by_rows
 
 BLOCK_ROWS = 1 << 10  # start nodes whose walks one thread follows at a time
 SAMPLE_ROWS = 256  # start nodes sampled to estimate the number of entries
-SINK = 1e-3  # self-transition probability of nodes without outgoing edges: gives them small scores of their own
 
 
 class Walk(NamedTuple):
@@ -72,18 +71,6 @@ def last_step(A: sparse.csr_array) -> sparse.csr_array:
     out = Walk.on(A)
     stay = np.where(out.leads_on, 0.5, np.bincount(A.indices, minlength=A.shape[0]) > 0)
     return by_rows(sparse.diags_array(stay.astype(A.dtype)) + 0.5 * out.P)
-
-
-def edge_steps(A: sparse.csr_array) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Return P = D^-1 A, plus SINK on the diagonal for nodes without outgoing edges, and the transpose of D^-1 A."""
-    P, stay = new_steps(A)
-    return by_rows(sparse.diags_array(stay) + P), by_rows(P.T)
-
-
-def new_steps(edges: sparse.csr_array) -> tuple[sparse.csr_array, np.ndarray]:
-    """Return the transition probabilities of nodes with these edges, and their probabilities of staying."""
-    out = Walk.on(edges)
-    return out.P, np.where(out.leads_on, 0, SINK).astype(edges.dtype)
 
 
 def dense_visits(P: sparse.csr_array, last: sparse.csr_array, restart: float) -> np.ndarray:
