@@ -59,6 +59,11 @@ def hope(A: sparse.csr_array, k: int) -> Candidates:
     return {"": decomposed(A, k, Katz(), scaling=0.5)}
 
 
+def degrees(A: sparse.csr_array, k: int) -> Candidates:
+    """Preferential attachment: an edge from i to j scores (1 + out-degree of i) (1 + in-degree of j)."""
+    return {"": Embedding(*(1 + A.sum(axis=side).reshape(-1, 1) for side in (1, 0)))}
+
+
 def kernel_pca(A: sparse.csr_array, k: int) -> Candidates:
     """RBF between rows of A + I, centred."""
     rows, found = with_loops(A), {}
@@ -97,12 +102,13 @@ METHODS: dict[str, Callable[[sparse.csr_array, int], Candidates]] = {
     "SVD": svd,
     "KernelSVD": kernel_svd,
     "HOPE": hope,
+    "degrees": degrees,
     "sknetwork SVD": lambda A, k: {"": Embedding(*peers.network_svd(A, k))},
     "sknetwork Spectral": lambda A, k: {"": Embedding(*peers.network_spectral(A, min(k, SPECTRAL)))},
     "DeepWalk": lambda A, k: {"": Embedding(*peers.deepwalk(A, SEED))},
     "DiGAE": lambda A, k: {"": Embedding(*peers.digae(A, SEED))},
 }
-OURS = ("default", "PCA", "KPCA", "SVD", "KernelSVD", "HOPE")  # what runs without the peers' packages
+OURS = ("default", "PCA", "KPCA", "SVD", "KernelSVD", "HOPE", "degrees")  # what runs without the peers' packages
 FIXED = ("default",)  # links by product
 TUNED = ("KPCA", "KernelSVD")  # candidates chosen on training nodes
-LINK_METHODS = ("default", "SVD", "HOPE", "sknetwork SVD", "sknetwork Spectral", "DeepWalk", "DiGAE")
+LINK_METHODS = ("default", "SVD", "HOPE", "degrees", "sknetwork SVD", "sknetwork Spectral", "DeepWalk", "DiGAE")
