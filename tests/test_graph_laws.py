@@ -209,13 +209,14 @@ def steps(A):
     return A / A.sum(axis=1, keepdims=True)
 
 
-def test_the_default_scores_lead_along_an_edge_to_what_is_near_and_along_another():
+def test_the_default_scores_lead_along_an_edge_to_what_is_near():
     """What is near: roots of chances that a walk either way, whose last step follows an edge or stays, gets there."""
     P, walks = steps(A), np.linalg.inv(np.eye(N) - 0.8 * steps(A + A.T))
     near = np.sqrt(0.2 * walks @ (np.eye(N) + P) / 2)
-    found, expected = scores(fitted(A, k=N)), (1 + A.sum(axis=1, keepdims=True) / A[A > 0].mean()) * (P @ near @ P)
-    popular = np.outer(1 + A.sum(axis=1) / A[A > 0].mean(), 1 + P.sum(axis=0))
-    np.testing.assert_allclose(found, expected + 0.03 * expected.sum() / popular.sum() * popular, atol=EXACT)
+    activity, visits = 1 + A.sum(axis=1, keepdims=True) / A[A > 0].mean(), P.sum(axis=0)
+    expected, background = activity * (P @ near) * visits / (visits + 0.1), activity * (1 + visits)
+    expected += 0.3 * expected.sum() / background.sum() * background
+    np.testing.assert_allclose(scores(fitted(A, k=N)), expected, atol=EXACT)
     np.testing.assert_allclose(scores(fitted(A, k=N, decoder="factors")), near, atol=EXACT)
 
 

@@ -61,12 +61,12 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         inner product of its source and its target vector; ``edge_vectors`` returns vectors with this property for any
         scaling and decoder.
     decoder : {"auto", "factors", "edges"}, default="auto"
-        How edges are scored. "factors" uses F = U diag(s) V' directly. "edges" uses a_i ((P F P)_ij + b q_j) with
-        P = D^-1 A: a step along an edge from i, then the similarity F, then a step along an edge to j. Here a is one
-        plus the weight of a node's outgoing edges, in units of the mean weight; q is one plus its column sum of P; and
-        b makes the second term 3 % of the sum of all scores. It suits kernels that measure proximity rather than links,
-        such as the default kernel, and requires weights >= 0. A node without outgoing edges has its row of F P / 1000
-        instead of P F P. "auto" is "edges" if kernel="auto" and "factors" otherwise.
+        How edges are scored. "factors" uses F = U diag(s) V' directly. "edges" uses a_i (g_j (P F)_ij + b (1 + v_j))
+        with P = D^-1 A: a step along an edge from i, then the similarity F to j. The activity a is one plus the weight
+        of a node's outgoing edges, in units of the mean weight; the visits v are its column sum of P, and
+        g = v / (v + 0.1); b makes the sum of the second terms 0.3 of that of the first. It suits kernels that measure
+        proximity rather than links, such as the default kernel, and requires weights >= 0. A node without outgoing
+        edges has its row of F / 1000 instead of P F. "auto" is "edges" if kernel="auto" and "factors" otherwise.
     unit_length : bool, default=True
         Scale each row returned by ``fit_transform`` and ``transform`` (source and target vector side by side) to unit
         length, so that later pipeline steps treat hubs like other nodes. ``source_embedding_`` and

@@ -16,7 +16,8 @@ from .nodes import Nodes
 from .steps import EdgeSteps
 
 BLOCK_ENTRIES = 1 << 24  # entries in a block of scores or vectors: 128 MB in float64
-POPULAR = 0.03  # share of popularity in the sum of all scores: decides where nothing else is known
+BACKGROUND = 0.3  # sum of what scores owe to numbers of edges alone, in units of the sum of what they owe to nearness
+FEW_VISITS = 0.1  # expected visits at which a node is half as much a target as one that is visited often
 EVERY = slice(None)
 
 
@@ -33,9 +34,9 @@ class NewNodes(NamedTuple):
 class EdgeScores(NamedTuple):
     """Edge scores from source vectors S and target vectors T, by F = S diag(weights) T' or by steps along the edges.
 
-    The second formula is a_i ((P F P)_ij + background q_j), with P a step along the edges, a the activity of nodes and
-    q their popularity: an edge from i to j scores high if the source vectors of the nodes that i links to match the
-    target vectors of the nodes that link to j, if i has many edges, and also, a little, if j is popular.
+    The second formula is a_i (g_j (P F)_ij + background (1 + v_j)), where P is a step along the edges, a the activity
+    of nodes, v the expected visits to them and g = v / (v + 0.1): an edge from i to j scores high if the nodes that i
+    links to are near j, if i has many edges and j has any, and, a little, if j has many.
 
     Attributes
     ----------
@@ -44,9 +45,9 @@ class EdgeScores(NamedTuple):
     weights : array of shape (k,)
         Weights of the components.
     steps : EdgeSteps or None
-        P, a and q; None selects the first formula.
+        P, a and v; None selects the first formula.
     background : float
-        Weight of popularity.
+        Weight of visits as such.
     """
 
     source: np.ndarray
@@ -56,40 +57,36 @@ class EdgeScores(NamedTuple):
     background: float = 0.0
 
     def along(self, A: sparse.csr_array) -> EdgeScores:
-        """Return scores by steps along the edges, of whose sum popularity makes up a share. Cost O(edges + n k)."""
+        """Return scores by steps along the edges, with a background in proportion to their sum. Cost O(edges + n k)."""
         steps = EdgeSteps.on(A)
         source = (steps.out.T @ steps.activity + steps.stay * steps.activity) @ self.source
-        target = steps.into.T.sum(axis=1) @ self.target
-        total = max(0.0, float((source * self.weights) @ target))
-        parts = float(steps.activity.sum(dtype=float) * steps.popularity.sum(dtype=float))
-        return self._replace(steps=steps, background=POPULAR * total / parts)
+        total = max(0.0, float((source * self.weights) @ (_open(steps.visits) @ self.target)))
+        parts = float(steps.activity.sum(dtype=float) * (1 + steps.visits).sum(dtype=float))
+        return self._replace(steps=steps, background=BACKGROUND * total / parts)
 
     def sources(self, rows: Any = EVERY) -> np.ndarray:
         """Edge vectors of some nodes as sources; their inner products with ``targets`` are the scores."""
         if self.steps is None:
             return self.source[rows] * self.weights
-        return self._stepped(self.steps.out[rows], self.steps.stay[rows], self.source[rows], self.steps.activity[rows])
+        return self._led(EdgeSteps(*(part[rows] for part in self.steps)), self.source[rows])
 
     def targets(self, columns: Any = EVERY) -> np.ndarray:
         """Edge vectors of some nodes as targets."""
-        if self.steps is None:
-            return self.target[columns]
-        return self._reached(self.steps.into[columns], self.steps.popularity[columns])
+        return (
+            self.target[columns] if self.steps is None else _reached(self.target[columns], self.steps.visits[columns])
+        )
 
     def of_new(self, new: NewNodes, A: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
         """Edge vectors of out-of-sample nodes as sources and as targets; their steps follow their own edges."""
         if self.steps is None:
             return new.source * self.weights, new.target
         steps = EdgeSteps.of_new(new.outward, new.inward, A)
-        source = self._stepped(steps.out, steps.stay, new.source, steps.activity)
-        return source, self._reached(steps.into, steps.popularity)
+        return self._led(steps, new.source), _reached(new.target, steps.visits)
 
-    def _stepped(self, out: sparse.csr_array, stay: np.ndarray, own: np.ndarray, activity: np.ndarray) -> np.ndarray:
-        vectors = (out @ self.source + stay[:, None] * own) * self.weights
-        return activity[:, None] * np.column_stack([vectors, np.full(len(own), self.background, vectors.dtype)])
-
-    def _reached(self, into: sparse.csr_array, popularity: np.ndarray) -> np.ndarray:
-        return np.column_stack([into @ self.target, popularity])
+    def _led(self, steps: EdgeSteps, own: np.ndarray) -> np.ndarray:
+        """Vectors of sources: those of the nodes to which a step leads, and a constant for the background."""
+        vectors = (steps.out @ self.source + steps.stay[:, None] * own) * self.weights
+        return steps.activity[:, None] * np.column_stack([vectors, np.full(len(own), self.background, own.dtype)])
 
     def of_pairs(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Scores of the pairs (rows[i], columns[i]), in blocks; each block computes the step of a node only once."""
@@ -187,7 +184,7 @@ class ScoresEdges(ABC):
         -------
         source, target : arrays of shape (n_nodes, n_components), or (b, n_components) for b new nodes
             The score of an edge from i to j is source[i] @ target[j], where i and j may each be a known or a new node.
-            With decoder="edges" they have one more column, for the popularity of targets.
+            With decoder="edges" they have one more column, for the background.
 
         Examples
         --------
@@ -227,6 +224,16 @@ class ScoresEdges(ABC):
     @abstractmethod
     def _new(self, X: Any, in_edges: Any) -> NewNodes:
         """Embed new nodes with the given edges."""
+
+
+def _reached(vectors: np.ndarray, visits: np.ndarray) -> np.ndarray:
+    """Vectors of targets, shorter where no step leads, and the column that meets the background."""
+    return np.column_stack([vectors * _open(visits)[:, None], 1 + visits])
+
+
+def _open(visits: np.ndarray) -> np.ndarray:
+    """How far a node is a target at all: 0 without visits, near 1 with one visit or more."""
+    return visits / (visits + FEW_VISITS)
 
 
 def best_targets(scores: np.ndarray, rows: np.ndarray, k: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Steps along the edges of a graph, with which scores of edges begin and end."""
+"""Steps along the edges of a graph, and how readily nodes link and are linked to: what scores of edges consist of."""
 
 from __future__ import annotations
 
@@ -8,40 +8,36 @@ import numpy as np
 from scipy import sparse
 
 from ..kernels.csr import row_sums
-from ..kernels.points import by_rows
 from ..kernels.walks import Walk
 
 SINK = 1e-3  # probability that a node without outgoing edges steps to itself: gives it small scores of its own
 
 
 class EdgeSteps(NamedTuple):
-    """Steps from and to some nodes along their edges, and how many edges they have.
+    """A step from each of some nodes along their edges, P = D^-1 A, and how many edges lead from and to them.
 
     Attributes
     ----------
     out : sparse matrix of shape (b, n_nodes)
-        Step from each of b nodes: rows of P = D^-1 A.
-    into : sparse matrix of shape (b, n_nodes)
-        Step to each of them: columns of P, as rows.
+        Rows of P.
     stay : array of shape (b,)
         Probability of a step to itself, small and only for nodes without outgoing edges.
     activity : array of shape (b,)
         1 + weight of the outgoing edges, in units of the mean weight of an edge.
-    popularity : array of shape (b,)
-        1 + sum of the column of P.
+    visits : array of shape (b,)
+        Sums of the columns of P: how many of the other nodes' steps are expected to lead here.
     """
 
     out: sparse.csr_array
-    into: sparse.csr_array
     stay: np.ndarray
     activity: np.ndarray
-    popularity: np.ndarray
+    visits: np.ndarray
 
     @classmethod
     def on(cls, A: sparse.csr_array) -> Self:
-        """Return the steps from and to all nodes of a graph with weights >= 0. Cost O(edges)."""
+        """Return the steps of all nodes of a graph with weights >= 0. Cost O(edges)."""
         walk = Walk.on(A)
-        return cls._of(A, walk, by_rows(walk.P.T), A)
+        return cls._of(A, walk, np.bincount(A.indices, walk.P.data, A.shape[0]), A)
 
     @classmethod
     def of_new(cls, outward: sparse.csr_array, inward: sparse.csr_array, A: sparse.csr_array) -> Self:
@@ -49,15 +45,12 @@ class EdgeSteps(NamedTuple):
         least = min(edges.data.min(initial=0) for edges in (outward, inward))
         if least < 0:
             raise ValueError(f"decoder='edges' takes steps along edges, whose weights must be >= 0, not {least:g}")
-        return cls._of(outward, Walk.on(outward), Walk.on(A).ends(inward), A)
+        into = Walk.on(A).ends(inward)
+        return cls._of(outward, Walk.on(outward), row_sums(into.data, into), A)
 
     @classmethod
-    def _of(cls, outward: sparse.csr_array, walk: Walk, into: sparse.csr_array, A: sparse.csr_array) -> Self:
+    def _of(cls, outward: sparse.csr_array, walk: Walk, visits: np.ndarray, A: sparse.csr_array) -> Self:
         mean = float((A.data.astype(float) / A.nnz).sum())
-        return cls(
-            walk.P,
-            into,
-            np.where(walk.leads_on, 0, SINK).astype(A.dtype),
-            (1 + row_sums(outward.data.astype(float) / mean, outward)).astype(A.dtype),
-            1 + row_sums(into.data, into),
-        )
+        stay = np.where(walk.leads_on, 0, SINK)
+        activity = 1 + row_sums(outward.data.astype(float) / mean, outward)
+        return cls(walk.P, *(part.astype(A.dtype) for part in (stay, activity, visits)))
