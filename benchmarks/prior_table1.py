@@ -22,7 +22,7 @@ to [-1, 1] as in the libsvm files, those of svmguide1 are as they come. MNIST is
 criterion, which are left out there.
 
 fresh: the same for g241n and bci, on which no default was settled, though their errors were in view when the last rule
-of the choice was picked, which changes neither.
+of the choice was picked.
 
 balance: draws of 100 labels that follow the classes' sizes, and the mean of the classes' error rates, with and without
 class_weight="balanced".
