@@ -275,7 +275,7 @@ def test_block_sweeps_approach_the_table_by_its_blocks_and_label_by_their_rules(
 
     reached = [distance(*spoiled)]
     for sweeps in (1, 2, 20):
-        rules, *found = block_sweeps(lambda C: X @ C, lambda R: X.T @ R, *spoiled, sweeps=sweeps)
+        rules, *found = block_sweeps(X, *spoiled, sweeps=sweeps)
         reached.append(distance(*found))
         np.testing.assert_array_equal(rules.rows.labels(X @ rules.columns_of), found[0])
         np.testing.assert_array_equal(rules.columns.labels(X.T @ rules.rows_of), found[1])
@@ -285,7 +285,7 @@ def test_block_sweeps_approach_the_table_by_its_blocks_and_label_by_their_rules(
 
 def test_block_sweeps_that_would_empty_a_class_are_not_made():
     X, labels = np.ones((6, 4)), np.array([0, 0, 0, 0, 0, 1])
-    rules, rows, columns = block_sweeps(lambda C: X @ C, lambda R: X.T @ R, labels, labels[2:])
+    rules, rows, columns = block_sweeps(X, labels, labels[2:])
     assert rules is None
     np.testing.assert_array_equal(rows, labels)
     np.testing.assert_array_equal(columns, labels[2:])

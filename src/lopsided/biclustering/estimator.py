@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.linalg import LinearOperator
 from sklearn.base import BaseEstimator, BiclusterMixin
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -190,12 +191,8 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         rows, columns = self._row_rule.labels(left), self._column_rule.labels(right)
         self._blocks: BlockRules | None = None
         if self._has_blocks(rows, columns):
-            self._blocks, rows, columns = block_sweeps(
-                lambda C: self._sums(table, C),
-                lambda R: self._sums(columns_of_table, R, of_right=True),
-                rows,
-                columns,
-            )
+            K = self._operator(table, columns_of_table)
+            self._blocks, rows, columns = block_sweeps(K, rows, columns)
         self._list(rows, columns)
         return self
 
@@ -262,6 +259,17 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
             memory_budget=self.memory_budget,
         )
         return svd.set_output(transform="default").fit(X)
+
+    def _operator(self, table: Array, columns_of_table: Array) -> LinearOperator:
+        """The kernel matrix in the unit of the features."""
+
+        def times(C: np.ndarray) -> np.ndarray:
+            return self._sums(table, C)
+
+        def adjoint_times(R: np.ndarray) -> np.ndarray:
+            return self._sums(columns_of_table, R, of_right=True)
+
+        return LinearOperator(table.shape, times, adjoint_times, matmat=times, rmatmat=adjoint_times, dtype=table.dtype)
 
     def _sums(self, points: Array, weights: np.ndarray, *, of_right: bool = False) -> np.ndarray:
         """Weighted sums of kernel values over the other side, in the unit of the features."""

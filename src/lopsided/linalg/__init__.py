@@ -1,7 +1,8 @@
 """Linear algebra on kernel operators: exact and Nystrom SVD, solver selection, saddle systems, learned kernels."""
 
 from .clusters.blocks import block_means, count_classes, partners
-from .clusters.discriminant import BlockRules, Discriminant, block_sweeps, directions, nearest_mean, refine
+from .clusters.discriminant import Discriminant, directions, nearest_mean, refine
+from .clusters.sweeps import BlockRules, block_sweeps
 from .compatibility.condition import condition_residual, solve_condition, split_condition
 from .compatibility.maps import (
     Compatibility,
