@@ -24,8 +24,10 @@ from lopsided.linalg import (
     nearest_mean,
     partners,
     refine,
+    unequal_sweeps,
 )
 from lopsided.linalg.clusters.discriminant import fisher
+from lopsided.linalg.clusters.sweeps import description_length
 
 
 def blocks(noise, rng, sizes=((60, 40, 20), (30, 40, 20))):
@@ -70,6 +72,44 @@ def test_planted_checkerboards_are_found_at_least_as_well_as_by_scikit_learn(noi
     truth = np.array([rows == i for i, _ in pairs]), np.array([columns == j for _, j in pairs])
     assert mine.rows_.shape == (6, 120) and mine.columns_.shape == (6, 90)
     assert consensus_score(mine.biclusters_, truth) >= consensus_score(peer.biclusters_, truth)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("equal", [True, False])
+@pytest.mark.parametrize("k_columns", [2, 3, 4])
+@pytest.mark.parametrize("k_rows", [2, 3, 4])
+def test_clear_checkerboards_of_any_numbers_of_clusters_are_found(k_rows, k_columns, equal, container, rng):
+    sizes = [np.full(k, 20) if equal else 10 * np.arange(1, k + 1) for k in (k_rows, k_columns)]
+    _, rows, columns = blocks(0, rng, sizes)
+    means = 1.0 + rng.permutation(k_rows * k_columns).reshape(k_rows, k_columns)
+    X = container(means[rows][:, columns] + 0.2 * rng.standard_normal((len(rows), len(columns))))
+    model = KernelBiclustering((k_rows, k_columns), random_state=0).fit(X)
+    assert adjusted_rand_score(rows, model.row_labels_) == 1
+    assert adjusted_rand_score(columns, model.column_labels_) == 1
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("equal", [True, False])
+@pytest.mark.parametrize(("more", "fewer"), [(3, 2), (4, 2), (4, 3)])
+def test_fewer_clusters_on_one_side_do_not_mix_clear_blocks_of_the_other(more, fewer, equal, container, rng):
+    sizes = np.full(more, 30) if equal else 10 * np.arange(2, more + 2)
+    X, rows, columns = blocks(0.3, rng, (sizes, sizes))
+    X = container(X)
+    tall = KernelBiclustering((more, fewer), random_state=0).fit(X)
+    wide = KernelBiclustering((fewer, more), random_state=0).fit(X)
+    assert adjusted_rand_score(rows, tall.row_labels_) == adjusted_rand_score(columns, wide.column_labels_) == 1
+    for model in (tall, wide):
+        assert (len(set(model.row_labels_)), len(set(model.column_labels_))) == model.n_clusters_
+        np.testing.assert_array_equal(model.predict(X), model.row_labels_)
+        np.testing.assert_array_equal(model.predict_columns(X.T), model.column_labels_)
+
+
+@pytest.mark.filterwarnings("error::lopsided.exceptions.LopsidedWarning")
+def test_exact_cells_of_unequal_numbers_are_found_without_a_warning():
+    X = np.kron([[1.0, 5.0], [2.0, 2.0], [7.0, 3.0]], np.ones((6, 5)))
+    for table, n_clusters in ((X, (3, 2)), (X.T, (2, 3))):
+        model = KernelBiclustering(n_clusters, random_state=0).fit(table)
+        assert (len(set(model.row_labels_)), len(set(model.column_labels_))) == n_clusters
 
 
 def test_sparse_counts_are_clustered_and_stay_sparse(rng):
@@ -281,6 +321,45 @@ def test_block_sweeps_approach_the_table_by_its_blocks_and_label_by_their_rules(
         np.testing.assert_array_equal(rules.columns.labels(X.T @ rules.rows_of), found[1])
     assert np.all(np.diff(reached) <= 0) and reached[-1] < reached[0]
     assert adjusted_rand_score(rows, found[0]) > adjusted_rand_score(rows, spoiled[0])
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("hidden", [True, False])
+def test_unequal_sweeps_label_by_their_rules_and_use_a_finer_partition_only_where_the_matrix_has_one(
+    hidden, turned, rng
+):
+    X, rows, finer = blocks(0.3, rng, ((40, 30, 20), (25, 25, 25)))
+    columns = np.minimum(finer, 1)
+    if not hidden:  # two classes of columns, one of them split at random
+        X = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])[rows][:, columns] + 0.3 * rng.standard_normal(X.shape)
+        finer = np.where(finer == 0, 0, rng.integers(1, 3, size=len(finer)))
+    energy = np.square(X).sum()
+    if turned:
+        rules, new_columns, new_rows = unequal_sweeps(X.T, columns, rows, finer, energy)
+        rules = rules.T
+    else:
+        rules, new_rows, new_columns = unequal_sweeps(X, rows, columns, finer, energy)
+    assert adjusted_rand_score(rows, new_rows) == adjusted_rand_score(columns, new_columns) == 1
+    assert rules.columns_of.shape[1] == (3 if hidden else 2)
+    np.testing.assert_array_equal(rules.rows.labels(X @ rules.columns_of), new_rows)
+    np.testing.assert_array_equal(rules.columns.labels(X.T @ rules.rows_of), new_columns)
+
+
+def test_description_length_is_its_formula_and_least_for_the_planted_numbers_of_classes(rng):
+    X, rows, columns = blocks(0.5, rng)
+
+    def expected(rows, columns):
+        R, C = np.eye(rows.max() + 1)[rows], np.eye(columns.max() + 1)[columns]
+        error = np.square(X - R @ (np.linalg.pinv(R) @ X @ np.linalg.pinv(C).T) @ C.T).sum()
+        shares = R.mean(axis=0)[rows], C.mean(axis=0)[columns]
+        cells = R.shape[1] * C.shape[1]
+        return X.size / 2 * np.log(error) - sum(np.log(p).sum() for p in shares) + cells / 2 * np.log(X.size)
+
+    lengths = []
+    for labels in (columns, np.minimum(columns, 1), 2 * columns + rng.integers(2, size=len(columns))):
+        lengths.append(description_length(X, rows, labels, np.square(X).sum()))
+        assert lengths[-1] == pytest.approx(expected(rows, labels), rel=1e-12)
+    assert np.argmin(lengths) == 0
 
 
 def test_block_sweeps_that_would_empty_a_class_are_not_made():

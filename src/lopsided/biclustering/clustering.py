@@ -48,12 +48,15 @@ class Clustering(NamedTuple):
     n_init: int
     seed: int
 
-    def rule(self, F: np.ndarray, count: int, name: str) -> Rule:
-        """Fit the rule for ``count`` clusters of points with features F (n, k); warnings call the points ``name``."""
+    def rule(self, F: np.ndarray, count: int, name: str | None = None) -> Rule:
+        """Fit the rule for ``count`` clusters of points with features F (n, k).
+
+        A warning of fewer clusters calls the points ``name``; None gives no warning.
+        """
         start = self._compared(F[:, :count])
         live = np.abs(start).sum(axis=1) > 0
         distinct = _distinct(start[live], count)
-        if distinct < count:
+        if distinct < count and name:
             warn(
                 f"n_clusters={count}, but the {name} have only {distinct} different features; the other clusters are "
                 "empty. Lower n_clusters",

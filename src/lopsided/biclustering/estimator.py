@@ -21,7 +21,7 @@ from ..estimators.refit import all_or_nothing
 from ..exceptions import LopsidedWarning, RankWarning, warn
 from ..kernels import Function, Kernel, Precomputed, as_kernel
 from ..kernels.points import FLOATS, Array, by_rows, canonical, check_points
-from ..kernels.units import in_unit, safe_unit
+from ..kernels.units import in_unit, row_lengths, safe_unit
 from ..linalg import (
     BlockRules,
     Factors,
@@ -29,6 +29,7 @@ from ..linalg import (
     block_sweeps,
     count_classes,
     partners,
+    unequal_sweeps,
 )
 from .clustering import ENOUGH, Clustering, widest
 from .weighting import WEIGHTINGS, Weighting
@@ -43,8 +44,10 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
     columns by V s: first by k-means on as many features as clusters, then by a few sweeps of Fisher's discriminant on
     two, four and eight times as many features. If ``spherical_`` and ``joint`` are False and the kernel compares single
     entries, as the default does, row and column labels are then updated alternately until no label changes: rows are
-    assigned by their sums over the column clusters, columns by their sums over the row clusters. Entries may be
-    negative, and rows or columns may be empty.
+    assigned by their sums over the column clusters, columns by their sums over the row clusters. If there are fewer
+    column clusters than row clusters, rows may differ within a column cluster. If the table is described in fewer bits
+    by as many column clusters as row clusters, rows are therefore assigned by their sums over these; columns likewise.
+    Entries may be negative, and rows or columns may be empty.
 
     Parameters
     ----------
@@ -191,8 +194,11 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         rows, columns = self._row_rule.labels(left), self._column_rule.labels(right)
         self._blocks: BlockRules | None = None
         if self._has_blocks(rows, columns):
-            K = self._operator(table, columns_of_table)
-            self._blocks, rows, columns = block_sweeps(K, rows, columns)
+            K, finer = self._operator(table, columns_of_table), self._finer(find, (left, right), (rows, columns))
+            if finer is None:
+                self._blocks, rows, columns = block_sweeps(K, rows, columns)
+            else:
+                self._blocks, rows, columns = unequal_sweeps(K, rows, columns, finer, self._energy(table))
         self._list(rows, columns)
         return self
 
@@ -270,6 +276,25 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
             return self._sums(columns_of_table, R, of_right=True)
 
         return LinearOperator(table.shape, times, adjoint_times, matmat=times, rmatmat=adjoint_times, dtype=table.dtype)
+
+    def _energy(self, table: Array) -> float:
+        """Sum of the squares of the kernel matrix in the unit of the features. Cost: O(entries of the table)."""
+        lengths = in_unit(row_lengths(self.svd_.kernel_.left(table)), self._unit)
+        return float(np.square(lengths, dtype=float).sum())
+
+    def _finer(
+        self, find: Clustering, features: tuple[np.ndarray, np.ndarray], labels: tuple[np.ndarray, np.ndarray]
+    ) -> np.ndarray | None:
+        """Labels of the side with fewer clusters in as many clusters as the other side; None if there are no more."""
+        counts = [int(side.max()) + 1 for side in labels]
+        fewer = int(np.argmin(counts))
+        F = features[fewer]
+        most = min(max(counts), len(F))
+        if most == counts[fewer]:
+            return None
+        finer = find.rule(F, most).labels(F)
+        sizes = np.bincount(finer)
+        return finer if len(sizes) > counts[fewer] and sizes.min() > 0 else None
 
     def _sums(self, points: Array, weights: np.ndarray, *, of_right: bool = False) -> np.ndarray:
         """Weighted sums of kernel values over the other side, in the unit of the features."""

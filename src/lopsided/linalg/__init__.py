@@ -2,7 +2,7 @@
 
 from .clusters.blocks import block_means, count_classes, partners
 from .clusters.discriminant import Discriminant, directions, nearest_mean, refine
-from .clusters.sweeps import BlockRules, block_sweeps
+from .clusters.sweeps import BlockRules, block_sweeps, unequal_sweeps
 from .compatibility.condition import condition_residual, solve_condition, split_condition
 from .compatibility.maps import (
     Compatibility,
@@ -126,5 +126,6 @@ __all__ = [
     "saddle_of_samples",
     "solve_condition",
     "split_condition",
+    "unequal_sweeps",
     "warn_if_near_singular",
 ]

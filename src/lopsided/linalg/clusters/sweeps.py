@@ -21,6 +21,11 @@ class BlockRules(NamedTuple):
     columns_of: np.ndarray
     """C, shape (m, classes): the same for column classes."""
 
+    @property
+    def T(self) -> BlockRules:
+        """The rules of the transposed matrix."""
+        return BlockRules(self.columns, self.rows, self.columns_of, self.rows_of)
+
 
 def block_sweeps(
     K: Any, rows: np.ndarray, columns: np.ndarray, *, sweeps: int = 20
@@ -68,6 +73,95 @@ def block_sweeps(
         if settled:
             break
     return found, rows, columns
+
+
+def unequal_sweeps(
+    K: Any, rows: np.ndarray, columns: np.ndarray, finer: np.ndarray, energy: float
+) -> tuple[BlockRules | None, np.ndarray, np.ndarray]:
+    """Block sweeps for unequal numbers of classes, where sums over the fewer may not tell the others apart.
+
+    Of three diagonal blocks, two have equal sums if their columns form one class, and sweeps would divide their rows by
+    noise. If there are fewer column classes than row classes, sweeps are therefore made with ``columns`` and with
+    ``finer``, and the result of smaller ``description_length`` is kept. If that is the finer one, its rows are final
+    and the columns move, until none does, to the class in ``columns`` with the nearest mean of K^T R. If there are
+    fewer row classes, the same is done to K^T. Cost: twice that of ``block_sweeps``.
+
+    Parameters
+    ----------
+    K : array, sparse matrix or operator of shape (n, m)
+        The matrix.
+    rows, columns : arrays of shapes (n,) and (m,)
+        Initial labels, as in ``block_sweeps``.
+    finer : array of shape (m,) or (n,)
+        Initial labels of the columns, or of the rows if these have fewer classes, in more classes, none of them empty.
+    energy : float
+        Sum of the squared entries of K.
+
+    Returns
+    -------
+    rules, rows, columns
+        As in ``block_sweeps``.
+    """
+    if rows.max() < columns.max():
+        turned, columns, rows = unequal_sweeps(K.T, columns, rows, finer, energy)
+        return None if turned is None else turned.T, rows, columns
+    coarse = block_sweeps(K, rows, columns)
+    rules, rows, finer = block_sweeps(K, rows, finer)
+    if rules is None or description_length(K, *coarse[1:], energy) <= description_length(K, rows, finer, energy):
+        return coarse
+    column_rule, columns = _settled(K.T @ rules.rows_of, columns)
+    if column_rule is None:
+        return coarse
+    return rules._replace(columns=column_rule), rows, columns
+
+
+def description_length(K: Any, rows: np.ndarray, columns: np.ndarray, energy: float) -> float:
+    """Nats that describe K by the means of its k x l blocks and normal noise of one variance, up to a constant.
+
+    It is (n m / 2) log |K - M|^2 + n H(rows) + m H(columns) + (k l / 2) log(n m), where M has the block means and H is
+    the entropy of the class shares: the integrated completed likelihood of the latent block model with its sign
+    changed. Its smallest value tells which numbers of classes K supports (Keribin, Brault, Celeux, Govaert,
+    "Estimation and selection for the latent block model on categorical data", Statistics and Computing, 2015). Cost:
+    one product with K.
+
+    Parameters
+    ----------
+    K : array, sparse matrix or operator of shape (n, m)
+        The matrix.
+    rows, columns : arrays of shapes (n,) and (m,)
+        Labels, classes 0, 1, ..., none of them empty.
+    energy : float
+        Sum of the squared entries of K.
+    """
+    k_rows, k_columns = int(rows.max()) + 1, int(columns.max()) + 1
+    sums = K @ _indicators(columns, k_columns)
+    explained = float(np.square(_indicators(rows, k_rows).T @ sums).sum())
+    error = max(energy - explained, np.finfo(sums.dtype).eps * energy)  # |K - M|^2, since M is a projection of K
+    size = len(rows) * len(columns)
+    labels_and_means = _nats(rows) + _nats(columns) + k_rows * k_columns / 2 * np.log(size)
+    return float(size / 2 * np.log(error) + labels_and_means)
+
+
+def _settled(F: np.ndarray, labels: np.ndarray, sweeps: int = 20) -> tuple[Discriminant | None, np.ndarray]:
+    """Move points to the nearest class mean until none moves or a class would become empty; the last rule, if any."""
+    n_classes = int(labels.max()) + 1
+    found = None
+    for _ in range(sweeps):
+        rule = nearest_mean(F, labels, n_classes)
+        moved = rule.labels(F)
+        if len(np.unique(moved)) < n_classes:
+            break
+        settled = np.array_equal(labels, moved)
+        found, labels = rule, moved
+        if settled:
+            break
+    return found, labels
+
+
+def _nats(labels: np.ndarray) -> float:
+    """Number of points times the entropy of the class shares; no class is empty."""
+    counts = np.bincount(labels)
+    return float(counts @ np.log(len(labels) / counts))
 
 
 def _indicators(labels: np.ndarray, n_classes: int) -> np.ndarray:
