@@ -199,3 +199,23 @@ def test_the_gallery_writes_its_pictures(tmp_path):
     done = subprocess.run([sys.executable, GALLERY, tmp_path, "--small"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["image_kernels.png", "image_parameters.png"]
+
+
+@pytest.mark.parametrize("measure", [psnr, ssim])
+@pytest.mark.parametrize("peak", [None, 1.0])
+def test_quality_refuses_what_is_no_picture_with_and_without_a_peak(measure, peak, rng):
+    image = rng.random((12, 12))
+    with pytest.raises(ValueError, match="masked entries"):
+        measure(np.ma.masked_array(image, image > 0.9), image, peak=peak)
+    for other in (image + 1j, image.astype(str)):
+        with pytest.raises(TypeError, match="pixels are integers or floats"):
+            measure(image, other, peak=peak)
+    with pytest.raises(ValueError, match="peak=inf is not above zero and finite"):
+        measure(image, image, peak=np.inf)
+
+
+@pytest.mark.parametrize("measure", [psnr, ssim])
+@pytest.mark.parametrize("unit", [2.0**600, 2.0**-600])
+def test_quality_does_not_depend_on_the_unit_of_the_peak(measure, unit, rng):
+    image, other = rng.random((2, 12, 12))
+    assert measure(unit * image, unit * other, peak=unit) == measure(image, other, peak=1.0)

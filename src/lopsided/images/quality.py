@@ -35,9 +35,9 @@ def psnr(image: np.ndarray, other: np.ndarray, peak: float | None = None) -> flo
     >>> round(psnr(image, image + 0.1), 6)
     20.0
     """
-    image, other, peak = _both(image, other, peak)
+    image, other = _both(image, other, peak)
     error = float(np.mean((image - other) ** 2))
-    return float(10 * np.log10(peak**2 / error)) if error > 0 else float("inf")
+    return float(-10 * np.log10(error)) if error > 0 else float("inf")
 
 
 def ssim(image: np.ndarray, other: np.ndarray, peak: float | None = None) -> float:
@@ -63,7 +63,7 @@ def ssim(image: np.ndarray, other: np.ndarray, peak: float | None = None) -> flo
     >>> ssim(image, image)
     1.0
     """
-    image, other, peak = _both(image, other, peak)
+    image, other = _both(image, other, peak)
     sigmas = (SIGMA, SIGMA, 0)[: image.ndim]
 
     def local(values: np.ndarray) -> np.ndarray:
@@ -71,17 +71,22 @@ def ssim(image: np.ndarray, other: np.ndarray, peak: float | None = None) -> flo
 
     x, y = local(image), local(other)
     xx, yy, xy = local(image**2) - x**2, local(other**2) - y**2, local(image * other) - x * y
-    c1, c2 = (K1 * peak) ** 2, (K2 * peak) ** 2
+    c1, c2 = K1**2, K2**2
     return float(np.mean((2 * x * y + c1) * (2 * xy + c2) / ((x**2 + y**2 + c1) * (xx + yy + c2))))
 
 
-def _both(image: np.ndarray, other: np.ndarray, peak: float | None) -> tuple[np.ndarray, np.ndarray, float]:
-    """Both images in double precision, and the pixel value of white."""
-    if peak is not None:
-        if not peak > 0:
-            raise ValueError(f"peak={peak} is not above zero; it is the value of white, such as 1 or 255")
-        image, other = np.asarray(image, dtype=float), np.asarray(other, dtype=float)
-    image, other = as_pixels(image).astype(float), as_pixels(other).astype(float)
+def _both(image: np.ndarray, other: np.ndarray, peak: float | None) -> tuple[np.ndarray, np.ndarray]:
+    """Both images in double precision, divided by the pixel value of white."""
+    if peak is not None and not 0 < peak < np.inf:
+        raise ValueError(f"peak={peak} is not above zero and finite; it is the value of white, such as 1 or 255")
+    image, other = _relative(image, peak), _relative(other, peak)
     if image.shape != other.shape:
         raise ValueError(f"pictures of shapes {image.shape} and {other.shape} cannot be compared; crop or scale one")
-    return image, other, 1.0 if peak is None else peak
+    return image, other
+
+
+def _relative(image: np.ndarray, peak: float | None) -> np.ndarray:
+    image = np.asanyarray(image)  # keeps a mask, which as_pixels refuses
+    if peak is not None and image.dtype.kind in "biu":
+        image = image.astype(float)
+    return as_pixels(image).astype(float) / (1 if peak is None else peak)
