@@ -345,6 +345,18 @@ def test_unequal_sweeps_label_by_their_rules_and_use_a_finer_partition_only_wher
     np.testing.assert_array_equal(rules.columns.labels(X.T @ rules.rows_of), new_columns)
 
 
+def test_the_kernel_is_evaluated_as_often_for_many_sweeps_as_for_one(rng, monkeypatch):
+    evaluate, evaluated = Association.left, []
+    monkeypatch.setattr(Association, "left", lambda kernel, X: evaluated.append(X.shape) or evaluate(kernel, X))
+    numbers = []
+    for noise in (0.1, 3.0):
+        model = KernelBiclustering(3, random_state=0).fit(blocks(noise, rng)[0])
+        assert model._blocks is not None
+        numbers.append(len(evaluated))
+        evaluated.clear()
+    assert numbers[0] == numbers[1]
+
+
 def test_description_length_is_its_formula_and_least_for_the_planted_numbers_of_classes(rng):
     X, rows, columns = blocks(0.5, rng)
 

@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import LinearOperator
 from sklearn.base import BaseEstimator, BiclusterMixin
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -194,11 +193,15 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         rows, columns = self._row_rule.labels(left), self._column_rule.labels(right)
         self._blocks: BlockRules | None = None
         if self._has_blocks(rows, columns):
-            K, finer = self._operator(table, columns_of_table), self._finer(find, (left, right), (rows, columns))
+            K = in_unit(self.svd_.kernel_.left(table), self._unit)
+            finer = self._finer(find, (left, right), (rows, columns))
             if finer is None:
                 self._blocks, rows, columns = block_sweeps(K, rows, columns)
             else:
-                self._blocks, rows, columns = unequal_sweeps(K, rows, columns, finer, self._energy(table))
+                energy = float(np.square(row_lengths(K), dtype=float).sum())
+                self._blocks, rows, columns = unequal_sweeps(K, rows, columns, finer, energy)
+        if self._blocks is not None:  # as new points would be labelled, also where rounding decides
+            rows, columns = self._label_rows(table), self._label_columns(columns_of_table)
         self._list(rows, columns)
         return self
 
@@ -206,10 +209,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         """Assign new rows, an array or sparse matrix of shape (n_new, m), to the fitted row clusters."""
         check_is_fitted(self)
         X = canonical(validate_data(self, unmasked(X, "X"), accept_sparse="csr", dtype=FLOATS, reset=False))
-        X = self._weighting.rows(X)
-        if self._blocks is None:
-            return self._row_rule.labels(in_unit(self.svd_.transform(X), self._unit))
-        return self._blocks.rows.labels(self._sums(X, self._blocks.columns_of))
+        return self._label_rows(self._weighting.rows(X))
 
     def predict_columns(self, Z: Array) -> np.ndarray:
         """Assign new columns, passed as the rows of an array of shape (n_new, n), to the fitted column clusters."""
@@ -220,10 +220,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
             raise ValueError(
                 f"Z has {Z.shape[1]} columns, but new columns have {n} entries each and are passed as rows"
             )
-        Z = self._weighting.columns(Z)
-        if self._blocks is None:
-            return self._partner[self._column_rule.labels(in_unit(self.svd_.transform_right(Z), self._unit))]
-        return self._partner[self._blocks.columns.labels(self._sums(Z, self._blocks.rows_of, of_right=True))]
+        return self._partner[self._label_columns(self._weighting.columns(Z))]
 
     def _asked(self, shape: tuple[int, int]) -> tuple[int, int] | None:
         """Validated numbers of row and column clusters, or None for "auto"."""
@@ -266,22 +263,6 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         )
         return svd.set_output(transform="default").fit(X)
 
-    def _operator(self, table: Array, columns_of_table: Array) -> LinearOperator:
-        """The kernel matrix in the unit of the features."""
-
-        def times(C: np.ndarray) -> np.ndarray:
-            return self._sums(table, C)
-
-        def adjoint_times(R: np.ndarray) -> np.ndarray:
-            return self._sums(columns_of_table, R, of_right=True)
-
-        return LinearOperator(table.shape, times, adjoint_times, matmat=times, rmatmat=adjoint_times, dtype=table.dtype)
-
-    def _energy(self, table: Array) -> float:
-        """Sum of the squares of the kernel matrix in the unit of the features. Cost: O(entries of the table)."""
-        lengths = in_unit(row_lengths(self.svd_.kernel_.left(table)), self._unit)
-        return float(np.square(lengths, dtype=float).sum())
-
     def _finer(
         self, find: Clustering, features: tuple[np.ndarray, np.ndarray], labels: tuple[np.ndarray, np.ndarray]
     ) -> np.ndarray | None:
@@ -296,9 +277,19 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         sizes = np.bincount(finer)
         return finer if len(sizes) > counts[fewer] and sizes.min() > 0 else None
 
-    def _sums(self, points: Array, weights: np.ndarray, *, of_right: bool = False) -> np.ndarray:
-        """Weighted sums of kernel values over the other side, in the unit of the features."""
-        return in_unit(times_kernel(self.svd_, points, weights, of_right=of_right), self._unit)
+    def _label_rows(self, table: Array) -> np.ndarray:
+        """Clusters of the rows of a weighted table."""
+        if self._blocks is None:
+            return self._row_rule.labels(in_unit(self.svd_.transform(table), self._unit))
+        sums = times_kernel(self.svd_, table, self._blocks.columns_of)
+        return self._blocks.rows.labels(in_unit(sums, self._unit))
+
+    def _label_columns(self, columns: Array) -> np.ndarray:
+        """Clusters of weighted columns, passed as rows, before they are paired with row clusters."""
+        if self._blocks is None:
+            return self._column_rule.labels(in_unit(self.svd_.transform_right(columns), self._unit))
+        sums = times_kernel(self.svd_, columns, self._blocks.rows_of, of_right=True)
+        return self._blocks.columns.labels(in_unit(sums, self._unit))
 
     def _has_blocks(self, rows: np.ndarray, columns: np.ndarray) -> bool:
         """Whether to refine by sums over clusters: the kernel must compare entries, and lengths must matter."""

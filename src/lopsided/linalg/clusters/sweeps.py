@@ -41,7 +41,7 @@ def block_sweeps(
     Parameters
     ----------
     K : array, sparse matrix or operator of shape (n, m)
-        The matrix, used through ``K @ C`` and ``K.T @ R`` only.
+        The matrix, used only in products with it and with its transpose.
     rows, columns : arrays of shapes (n,) and (m,)
         Initial labels, classes 0, 1, ..., none of them empty.
     sweeps : int, default=20
@@ -57,11 +57,11 @@ def block_sweeps(
     k_rows, k_columns = int(rows.max()) + 1, int(columns.max()) + 1
     found = None
     for _ in range(sweeps):
-        C = _indicators(columns, k_columns)
+        C = _indicators(columns, k_columns, K.dtype)
         sums = K @ C
         rule = nearest_mean(sums, rows, k_rows)
         new_rows = rule.labels(sums)
-        R = _indicators(new_rows, k_rows)
+        R = _indicators(new_rows, k_rows, K.dtype)
         of_columns = K.T @ R
         column_rule = nearest_mean(of_columns, columns, k_columns)
         new_columns = column_rule.labels(of_columns)
@@ -134,9 +134,9 @@ def description_length(K: Any, rows: np.ndarray, columns: np.ndarray, energy: fl
         Sum of the squared entries of K.
     """
     k_rows, k_columns = int(rows.max()) + 1, int(columns.max()) + 1
-    sums = K @ _indicators(columns, k_columns)
-    explained = float(np.square(_indicators(rows, k_rows).T @ sums).sum())
-    error = max(energy - explained, np.finfo(sums.dtype).eps * energy)  # |K - M|^2, since M is a projection of K
+    explained = float(np.square(_indicators(rows, k_rows).T @ (K @ _indicators(columns, k_columns))).sum())
+    rounding = max(K.shape) * float(np.finfo(K.dtype).eps)
+    error = max(energy - explained, rounding * energy)  # |K - M|^2, since M is a projection of K
     size = len(rows) * len(columns)
     labels_and_means = _nats(rows) + _nats(columns) + k_rows * k_columns / 2 * np.log(size)
     return float(size / 2 * np.log(error) + labels_and_means)
@@ -164,7 +164,7 @@ def _nats(labels: np.ndarray) -> float:
     return float(counts @ np.log(len(labels) / counts))
 
 
-def _indicators(labels: np.ndarray, n_classes: int) -> np.ndarray:
+def _indicators(labels: np.ndarray, n_classes: int, dtype: Any = float) -> np.ndarray:
     """Class indicators in columns, scaled to unit norm; zero for an empty class."""
     members = labels[:, None] == np.arange(n_classes)
-    return members / np.sqrt(np.maximum(members.sum(axis=0), 1))
+    return (members / np.sqrt(np.maximum(members.sum(axis=0), 1))).astype(dtype, copy=False)
