@@ -124,11 +124,27 @@ def test_kernels_of_entries_are_told_that_linear_is_the_svd(kernel, image):
         image_svd(image, kernel)
 
 
-@pytest.mark.parametrize(("dtype", "scale", "eta"), [(float, 255, 1.0), (float, 255, -1.0), (np.float32, 1, 30.0)])
-def test_tones_that_a_kernel_cannot_tell_apart_are_spoken_of(dtype, scale, eta, rng):
-    found = image_svd((scale * rng.random((8, 9))).astype(dtype), Exponential(eta))
+@pytest.mark.parametrize(
+    ("dtype", "scale", "kernel"),
+    [
+        (float, 255, Exponential(1.0)),
+        (float, 255, Exponential(-1.0)),
+        (np.float32, 1, Exponential(30.0)),
+        (float, 40, Tanh(2.0)),
+    ],
+)
+def test_tones_that_a_kernel_cannot_tell_apart_are_spoken_of(dtype, scale, kernel, rng):
+    found = image_svd((scale * rng.random((8, 9))).astype(dtype), kernel)
     with pytest.warns(LopsidedWarning, match=r"\d+% of the tones from .* drown .*; scale the image"):
         found.restore(found.values)
+
+
+@pytest.mark.parametrize("kernel", INVERTIBLE, ids=repr)
+def test_a_picture_that_is_flat_but_for_rounding_is_restored(kernel):
+    flat = np.full((8, 9), 0.3)
+    flat[2, 3] = 0.1 + 0.2
+    found = image_svd(flat, kernel)
+    assert_close(found.restore(found.reconstruct()), flat)
 
 
 def test_what_has_no_inverse_is_not_restored(image):

@@ -15,6 +15,7 @@ from ..kernels.inner import InnerProductKernel
 from .pixels import as_pixels
 
 GRID = (1 << 16) + 1  # points of the table that inverts a profile; the error is about 1e-10 where it is not flat
+ROUNDING = 4  # error of a profile, in units of eps times its largest value
 TONE = 1 << 8  # steps of the table in a tone; 256 tones are those of an 8-bit image
 
 
@@ -94,8 +95,8 @@ class ImageSVD:
                 "Exponential and Tanh can"
             )
         profile = kernel.pairs(kernel.left(grid[:, None]), kernel.right(np.ones((1, 1))))[:, 0]
-        steps = np.diff(profile)
-        if grid[0] < grid[-1] and not ((steps > 0).all() or (steps < 0).all()):
+        steps, rounding = np.diff(profile), ROUNDING * np.finfo(float).eps * np.abs(profile).max()
+        if steps.min() < -rounding and steps.max() > rounding:
             raise ValueError(
                 f"{kernel!r} is not monotone for pixels from {grid[0]:.3g} to {grid[-1]:.3g}, so its values have no "
                 "inverse; scale the image or take another kernel"
