@@ -163,3 +163,10 @@ def test_images_whose_squares_overflow_are_to_be_scaled(scale, dtype):
         ):
             call(X * dtype(scale))
     assert np.isfinite(ImageMixtures(2).fit_transform(X * dtype(1e14))).all()
+
+
+def test_patches_of_one_pixel_find_the_modes_of_the_tones(rng):
+    bright = rng.random((20, 100)) < 0.4
+    w, m, _ = ImageMixtures(2, patch=1, step=1).fit(bright + 0.05 * rng.standard_normal(bright.shape)).background_
+    np.testing.assert_allclose(np.sort(m.ravel()), [0, 1], atol=0.01)
+    np.testing.assert_allclose(w.ravel()[np.argsort(m.ravel())], [1 - bright.mean(), bright.mean()], atol=0.01)

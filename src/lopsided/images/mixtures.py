@@ -251,6 +251,10 @@ def _check_magnitude(X: np.ndarray) -> None:
 
 
 def _by_energy(Y: np.ndarray, k: int) -> np.ndarray:
-    """Initial responsibilities, shape (1, n, k), of k equal groups of patches sorted by energy without the mean."""
-    ranks = np.argsort(np.argsort(np.square(Y[:, 1:]).sum(axis=1), kind="stable"))
+    """Initial responsibilities, shape (1, n, k), of k equal groups of patches sorted by energy without the mean.
+
+    A patch of one pixel has only the mean, and is sorted by that.
+    """
+    energies = np.square(Y[:, 1:]).sum(axis=1) if Y.shape[1] > 1 else Y[:, 0]
+    ranks = np.argsort(np.argsort(energies, kind="stable"))
     return np.eye(k)[None, ranks * k // len(Y)]
