@@ -165,6 +165,18 @@ def test_images_whose_squares_overflow_are_to_be_scaled(scale, dtype):
     assert np.isfinite(ImageMixtures(2).fit_transform(X * dtype(1e14))).all()
 
 
+@pytest.mark.parametrize(("scale", "dtype"), [(1e-160, np.float64), (1e-20, np.float32)])
+def test_images_whose_squares_vanish_are_to_be_scaled(scale, dtype):
+    X = np.random.default_rng(0).random((6, 64)).astype(dtype)
+    with pytest.raises(ValueError, match=f"pixels reach only .*squares vanish in {np.dtype(dtype)}; scale the images"):
+        ImageMixtures(2).fit(X * dtype(scale))
+    model = ImageMixtures(2).fit(X)
+    assert np.isfinite(model.transform(X * dtype(scale))).all()
+    small = dtype(2.0**-40)
+    weights = model.transform(X)[:, :2]
+    assert_close(ImageMixtures(2).fit(small * X).transform(small * X)[:, :2], weights)
+
+
 def test_patches_of_one_pixel_find_the_modes_of_the_tones(rng):
     bright = rng.random((20, 100)) < 0.4
     w, m, _ = ImageMixtures(2, patch=1, step=1).fit(bright + 0.05 * rng.standard_normal(bright.shape)).background_

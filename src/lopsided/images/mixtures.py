@@ -22,7 +22,7 @@ from ..kernels.distributions import log_densities, monomials
 from ..kernels.points import FLOATS, Array
 
 FLOOR = 1e-4  # lower bound of variances, relative to the mean variance of a coefficient
-SAFE = 1e-4  # largest pixel relative to the square root of the largest float; sums of squares must not overflow
+SAFE = 1e-4  # largest pixel relative to the root of the largest float, so that sums of squares do not overflow
 MANY = 1 << 15  # patches, approximately, that the background is fitted to
 BATCH_ENTRIES = 1 << 20  # coefficients in a batch of images: 8 MB
 
@@ -126,6 +126,7 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         _check_rows(X)
         X = validate_data(self, unmasked(X, "X"), dtype=FLOATS)
         _check_magnitude(X)
+        _check_smallness(X)
         self.shape_ = self._check_shape(X.shape[1])
         per_image = self._coefficients(X[:1]).shape[1]
         Y = np.concatenate(self._coefficients(X[:: -(-len(X) * per_image // MANY)]))
@@ -247,6 +248,15 @@ def _check_magnitude(X: np.ndarray) -> None:
     if largest > most:
         raise ValueError(
             f"pixels reach {largest:.3g}, whose squares {X.dtype} may not hold; scale the images: X / {largest:.3g}"
+        )
+
+
+def _check_smallness(X: np.ndarray) -> None:
+    """Raise an error for pixels so small that variances of patches would vanish; images of zeros are accepted."""
+    largest, least = float(np.abs(X).max()), float(np.sqrt(np.finfo(X.dtype).tiny)) / SAFE
+    if 0 < largest < least:
+        raise ValueError(
+            f"pixels reach only {largest:.3g}, whose squares vanish in {X.dtype}; scale the images: X / {largest:.3g}"
         )
 
 
