@@ -54,7 +54,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         Number of row clusters and of column clusters. An integer k gives k biclusters: each row cluster is paired with
         the column cluster it is most associated with, under the same label. A pair (rows, columns) gives a
         checkerboard of rows x columns biclusters. "auto" is the number of singular values before the widest relative
-        gap between them, from 2 to 16.
+        gap between them, from 2 to 16 and below ``n_components``, since the gap needs the value after it.
     kernel : str, Kernel or callable, default="association"
         Kernel between rows and columns. The default uses the entry at row i and column j, corrected for the sums of
         that row and column. Any other kernel compares vectors, brought to a common length as in ``KernelSVD``.
