@@ -364,8 +364,9 @@ def test_description_length_is_its_formula_and_least_for_the_planted_numbers_of_
         R, C = np.eye(rows.max() + 1)[rows], np.eye(columns.max() + 1)[columns]
         error = np.square(X - R @ (np.linalg.pinv(R) @ X @ np.linalg.pinv(C).T) @ C.T).sum()
         shares = R.mean(axis=0)[rows], C.mean(axis=0)[columns]
-        cells = R.shape[1] * C.shape[1]
-        return X.size / 2 * np.log(error) - sum(np.log(p).sum() for p in shares) + cells / 2 * np.log(X.size)
+        (n, k_rows), (m, k_columns) = R.shape, C.shape
+        free = k_rows * k_columns * np.log(X.size) + (k_rows - 1) * np.log(n) + (k_columns - 1) * np.log(m)
+        return X.size / 2 * np.log(error) - sum(np.log(p).sum() for p in shares) + free / 2
 
     lengths = []
     for labels in (columns, np.minimum(columns, 1), 2 * columns + rng.integers(2, size=len(columns))):

@@ -118,11 +118,11 @@ def unequal_sweeps(
 def description_length(K: Any, rows: np.ndarray, columns: np.ndarray, energy: float) -> float:
     """Nats that describe K by the means of its k x l blocks and normal noise of one variance, up to a constant.
 
-    It is (n m / 2) log |K - M|^2 + n H(rows) + m H(columns) + (k l / 2) log(n m), where M has the block means and H is
-    the entropy of the class shares: the integrated completed likelihood of the latent block model with its sign
-    changed. Its smallest value tells which numbers of classes K supports (Keribin, Brault, Celeux, Govaert,
-    "Estimation and selection for the latent block model on categorical data", Statistics and Computing, 2015). Cost:
-    one product with K.
+    It is (n m / 2) log |K - M|^2 + n H(rows) + m H(columns) + (k l / 2) log(n m) + ((k - 1) / 2) log n
+    + ((l - 1) / 2) log m, where M has the block means and H is the entropy of the class shares: the integrated
+    completed likelihood of the latent block model (Keribin, Brault, Celeux, Govaert, Statistics and Computing 25, 2015,
+    for categories) with its sign changed. It is smallest for the numbers of classes that K supports. Cost: one product
+    with K.
 
     Parameters
     ----------
@@ -137,9 +137,9 @@ def description_length(K: Any, rows: np.ndarray, columns: np.ndarray, energy: fl
     explained = float(np.square(_indicators(rows, k_rows).T @ (K @ _indicators(columns, k_columns))).sum())
     rounding = max(K.shape) * float(np.finfo(K.dtype).eps)
     error = max(energy - explained, rounding * energy)  # |K - M|^2, since M is a projection of K
-    size = len(rows) * len(columns)
-    labels_and_means = _nats(rows) + _nats(columns) + k_rows * k_columns / 2 * np.log(size)
-    return float(size / 2 * np.log(error) + labels_and_means)
+    n, m = K.shape
+    means_and_shares = k_rows * k_columns * np.log(n * m) + (k_rows - 1) * np.log(n) + (k_columns - 1) * np.log(m)
+    return float(n * m / 2 * np.log(error) + _nats(rows) + _nats(columns) + means_and_shares / 2)
 
 
 def _settled(F: np.ndarray, labels: np.ndarray, sweeps: int = 20) -> tuple[Discriminant | None, np.ndarray]:
