@@ -440,6 +440,20 @@ def test_coherence_knows_no_units(container, unit, rng):
     assert coherence_index(container(unit * X), labels) == pytest.approx(coherence_index(X, labels), rel=1e-12)
 
 
+@pytest.mark.parametrize(
+    "score",
+    [
+        matched_accuracy,
+        partition_scores,
+        lambda a, b: matched_accuracy(b, a),
+        lambda a, b: coherence_index(np.eye(4), a),
+    ],
+)
+def test_scores_do_not_read_masked_labels(score):
+    with pytest.raises(ValueError, match=r"(labels_true|labels_pred|column_labels) has 1 masked entries"):
+        score(np.ma.masked_array([0, 0, 1, 1], [0, 0, 1, 0]), np.array([0, 0, 1, 1]))
+
+
 def test_coherence_refuses_what_has_no_mutual_information():
     with pytest.raises(ValueError, match="Negative values"):
         coherence_index(-np.eye(3), [0, 1, 1])

@@ -147,6 +147,12 @@ def test_a_picture_that_is_flat_but_for_rounding_is_restored(kernel):
     assert_close(found.restore(found.reconstruct()), flat)
 
 
+def test_masked_values_are_not_restored(image):
+    found = image_svd(image)
+    with pytest.raises(ValueError, match="values has .* masked entries"):
+        found.restore(np.ma.masked_array(image, image > 0.5))
+
+
 def test_what_has_no_inverse_is_not_restored(image):
     for kernel, message in (
         (RBF(1.0), "cannot be turned back to pixels; Linear"),

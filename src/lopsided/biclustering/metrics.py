@@ -40,7 +40,8 @@ def matched_accuracy(labels_true: Any, labels_pred: Any) -> float:
     0.75
     """
     check_consistent_length(labels_true, labels_pred)
-    counts = contingency_matrix(column_or_1d(labels_true), column_or_1d(labels_pred))
+    true, found = unmasked(labels_true, "labels_true"), unmasked(labels_pred, "labels_pred")
+    counts = contingency_matrix(column_or_1d(true), column_or_1d(found))
     if not counts.size:
         raise ValueError("there are no labels to compare")
     return float(counts[linear_sum_assignment(-counts)].sum() / counts.sum())
@@ -106,7 +107,7 @@ def coherence_index(X: Any, column_labels: Any) -> float:
     """
     X = check_array(unmasked(X, "X"), accept_sparse="csr", dtype=np.float64, ensure_non_negative=True, input_name="X")
     X = in_unit(X, safe_unit(X))  # P does not depend on it
-    labels = np.unique(column_or_1d(column_labels), return_inverse=True)[1]
+    labels = np.unique(column_or_1d(unmasked(column_labels, "column_labels")), return_inverse=True)[1]
     m, k = X.shape[1], labels.max(initial=0) + 1
     if len(labels) != m:
         raise ValueError(f"{len(labels)} labels for {m} columns; give one for each column of X")
