@@ -197,7 +197,7 @@ class ScoresEdges(ABC):
         >>> new, _ = model.edge_vectors([[1, 1, 0, 0]])
         >>> _, targets = model.edge_vectors()
         >>> model.nodes_[np.argsort(-(new @ targets.T)[0])[:2]]
-        array([3, 0])
+        array([3, 2])
         """
         check_is_fitted(self)
         if in_edges is None and (X is None or self._is_known(X)):
