@@ -296,6 +296,13 @@ def by_activity_and_visits(K, out, visits):
     return K + 0.3 * K.sum() / background.sum() * background
 
 
+def test_new_nodes_may_have_edges_of_any_weight():
+    model = DirectedGraphEmbedding(3).fit(GRAPH.astype(np.float32))
+    ordinary, heavy = (model.edge_vectors(scale * GRAPH[20:40].astype(np.float32))[0] for scale in (1.0, 1e36))
+    _, targets = model.edge_vectors()
+    np.testing.assert_array_equal(*(np.argmax(new @ targets.T, axis=1) for new in (ordinary, heavy)))
+
+
 @pytest.mark.parametrize("decoder", ["auto", "factors", "edges"])
 @pytest.mark.parametrize("scaling", [0.0, 0.5, 1.0])
 def test_scores_follow_the_decoder_and_not_the_scaling(scaling, decoder):

@@ -72,9 +72,8 @@ class EdgeScores(NamedTuple):
 
     def targets(self, columns: Any = EVERY) -> np.ndarray:
         """Edge vectors of some nodes as targets."""
-        return (
-            self.target[columns] if self.steps is None else _reached(self.target[columns], self.steps.visits[columns])
-        )
+        vectors = self.target[columns]
+        return vectors if self.steps is None else _reached(vectors, self.steps.visits[columns])
 
     def of_new(self, new: NewNodes, A: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
         """Edge vectors of out-of-sample nodes as sources and as targets; their steps follow their own edges."""

@@ -11,6 +11,7 @@ from ..kernels.csr import row_sums
 from ..kernels.walks import Walk
 
 SINK = 1e-3  # probability that a node without outgoing edges steps to itself: gives it small scores of its own
+MOST = 1e9  # bound on the weight of a node's edges in units of the mean, which those of new nodes may exceed
 
 
 class EdgeSteps(NamedTuple):
@@ -51,6 +52,8 @@ class EdgeSteps(NamedTuple):
     @classmethod
     def _of(cls, outward: sparse.csr_array, walk: Walk, visits: np.ndarray, A: sparse.csr_array) -> Self:
         mean = float((A.data.astype(float) / A.nnz).sum())
+        with np.errstate(over="ignore"):
+            weight = row_sums(outward.data.astype(float) / mean, outward)
         stay = np.where(walk.leads_on, 0, SINK)
-        activity = 1 + row_sums(outward.data.astype(float) / mean, outward)
+        activity = 1 + np.minimum(weight, MOST)
         return cls(walk.P, *(part.astype(A.dtype) for part in (stay, activity, visits)))
