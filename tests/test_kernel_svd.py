@@ -273,6 +273,21 @@ def test_a_tolerance_bounds_the_error_of_the_vectors(bandwidth, tol, rng):
     X, Z = two_sets(rng, n=700, m=600, width=6)
     U, s, Vt = np.linalg.svd(reference("rbf", X, Z, bandwidth=bandwidth), full_matrices=False)
     model = KernelSVD(20, kernel=RBF(bandwidth), solver="krylov", tol=tol).fit(X, Z=Z)
-    pairs = ((U[:, :20], model.left_vectors_), (Vt[:20].T, model.right_vectors_))
+    assert eta(model, U, s, Vt.T) <= tol
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_tolerance_tells_singular_values_apart_that_differ_by_a_hundredth_of_it(seed):
+    rng = np.random.default_rng(seed)
+    U, V = (np.linalg.qr(rng.standard_normal((700, 400)))[0] for _ in range(2))
+    s = np.concatenate([[1, 0.9, 0.4, 0.3], 0.05 - 1e-4 * np.arange(30), 0.02 * 0.99 ** np.arange(366)])
+    model = KernelSVD(20, kernel="precomputed", solver="krylov", tol=0.01).fit(U * s @ V.T)
+    assert eta(model, U, s, V) <= 0.01
+
+
+def eta(model, U, s, V):
+    """Weighted error of the vectors of a model, both sides added."""
+    k = len(model.singular_values_)
+    pairs = ((U[:, :k], model.left_vectors_), (V[:, :k], model.right_vectors_))
     cosines = [np.abs(np.einsum("ij,ij->j", exact, found)) for exact, found in pairs]
-    assert sum(np.mean(s[:20] / s[0] * (1 - cosine)) for cosine in cosines) <= tol
+    return sum(np.mean(s[:k] / s[0] * (1 - cosine)) for cosine in cosines)

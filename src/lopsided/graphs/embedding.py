@@ -72,8 +72,7 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         length, so that later pipeline steps treat hubs like other nodes. ``source_embedding_`` and
         ``target_embedding_`` are not scaled.
     tol : float, default=0.0
-        Residual at which the decomposition stops, relative to the largest singular value; 0 means near machine
-        precision.
+        Acceptable error of the singular vectors, as in :class:`KernelSVD`; 0 means near machine precision.
     random_state : int, RandomState instance or None, default=None
         Seed for landmarks, used when a dense kernel matrix is too large. None means a fixed seed, so the same graph
         always gives the same vectors.
