@@ -14,7 +14,7 @@ from lopsided.kernels import RBF, SNE, Katz, Kernel, NodeKernel
 
 SEED = 0
 BANDWIDTHS = (3.0, 10.0, 30.0)
-TOLERANCE = 1e-2
+TOLERANCE = 1e-3
 SPECTRAL = 128  # components of scikit-network's Spectral, which takes minutes for more
 
 

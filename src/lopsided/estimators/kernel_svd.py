@@ -36,7 +36,7 @@ from .decomposed import DecomposedKernel
 from .placing import check_names, check_rank, choose_compatibility, column_names, mapped_landmarks, place
 from .refit import all_or_nothing
 
-MARGIN = 100  # times that residuals are below tol: vectors of nearby singular values take up residuals over their gap
+MARGIN = 10  # times that residuals are below tol: errors of vectors are residuals over gaps between singular values
 
 
 class KernelSVD(DecomposedKernel):
@@ -82,10 +82,10 @@ class KernelSVD(DecomposedKernel):
         With landmarks: the set over which SNE and StudentT normalise. "all" is exact and costs n m kernel values for
         dense data, little for sparse data; "landmarks" sums over weighted landmarks. "auto" is "all" if it is cheap.
     tol : float, default=0.0
-        Largest acceptable eta, the 2024 paper's error of the singular vectors (section 4.4, weights s / s_1). Exact
-        solvers stop iterating when residuals are below ``tol`` / 100 times the largest singular value, which may mix the
-        vectors of singular values that lie as near to each other; with 0 they go on to machine precision. The number of
-        landmarks is doubled until the estimated eta is below ``tol``; 0 disables this.
+        Acceptable eta, the 2024 paper's error of the singular vectors (section 4.4, weights s / s_1). Exact solvers
+        stop when residuals are below ``tol`` / 10 times the largest singular value; vectors of singular values that lie
+        nearer to each other than that may be mixed. With 0 they go on to machine precision. The number of landmarks is
+        doubled until the estimated eta is below ``tol``; 0 disables this.
     random_state : int, RandomState instance or None, default=None
         Seed of compatibility="random", landmarks and start vectors; None means a fixed seed.
     n_jobs : int or None, default=None
