@@ -23,11 +23,11 @@ def deviation(X: Array, Z: Array) -> float:
 
     Each array has weight one half whatever its size, because a distance has one endpoint on each side.
     """
-    X, Z = canonical(X), canonical(Z)
-    unit = safe_unit(X, Z)
-    X, Z = in_unit(X, unit), in_unit(Z, unit)
-    mean = (_mean(X) + _mean(Z)) / 2
-    found = (_mean_square(X, mean) + _mean_square(Z, mean)) / 2
+    sides = [canonical(side) for side in _distinct(X, Z)]
+    unit = safe_unit(*sides)
+    sides = [in_unit(side, unit) for side in sides]
+    mean = sum(map(_mean, sides)) / len(sides)
+    found = sum(_mean_square(side, mean) for side in sides) / len(sides)
     rounding = MEANS_EPS * np.finfo(float).eps * mean
     return float(unit) * float(np.sqrt(found)) if found > rounding**2 else 0.0  # else constant up to rounding
 
@@ -44,15 +44,25 @@ def manhattan_bandwidth(X: Array, Z: Array) -> float:
 
 def root_mean_squared_distance(X: Array, Z: Array) -> float:
     """Root of the mean of |x - z|^2 over all pairs, from means and variances in O(n + m); one for constant data."""
-    means, squares, unit = [], 0.0, safe_unit(X, Z)
-    for side in (in_unit(X, unit), in_unit(Z, unit)):
-        means.append(np.asarray(side.mean(axis=0, dtype=float)).ravel())
-        centre = None if sparse.issparse(side) else means[-1].astype(side.dtype)
-        spread = float(_norms_from(centre, side).mean(dtype=float))
-        squares += spread - (float(means[-1] @ means[-1]) if centre is None else 0.0)
-    apart = means[0] - means[1]
-    found = squares + float(apart @ apart)
+    sides = _distinct(X, Z)
+    unit = safe_unit(*sides)
+    moments = [_mean_and_variance(in_unit(side, unit)) for side in sides]
+    (left, left_variance), (right, right_variance) = moments[0], moments[-1]
+    found = left_variance + right_variance + float((left - right) @ (left - right))
     return float(unit) * float(np.sqrt(found)) if found > 0 else 1.0
+
+
+def _mean_and_variance(X: Array) -> tuple[np.ndarray, float]:
+    """Mean of the points, and their mean squared distance from it."""
+    mean = np.asarray(X.mean(axis=0, dtype=float)).ravel()
+    if sparse.issparse(X):
+        return mean, float(squared_norms(X).mean(dtype=float)) - float(mean @ mean)
+    return mean, float(_norms_from(mean.astype(X.dtype), X).mean(dtype=float))
+
+
+def _distinct(X: Array, Z: Array) -> list[Array]:
+    """Both sides, or one if they are the same object, which need not be read twice."""
+    return [X] if Z is X else [X, Z]
 
 
 def origin_of(Z: Array) -> np.ndarray:
@@ -73,7 +83,7 @@ def check_resolution(bandwidth: float, origin: np.ndarray | None, X: Array, Z: A
     Squared distances are computed as |x|^2 + |z|^2 - 2 x.z, which cancels for points far from the origin. The check
     uses the median squared norm; a warning tells of outliers on both sides, whose distances from each other are lost.
     """
-    norms = [_norms_from(origin, side) for side in (X, Z)]
+    norms = [_norms_from(origin, side) for side in _distinct(X, Z)]
     typical = float(np.median(np.concatenate([_spaced(side) for side in norms])))
     if not np.isfinite(typical):
         raise ValueError(f"squared distances between typical points overflow in {X.dtype}; scale the data")
