@@ -28,8 +28,8 @@ balance: draws of 100 labels that follow the classes' sizes, and the mean of the
 class_weight="balanced".
 
 cost: fit and transform of MNIST with 500 landmarks against Nystroem of scikit-learn from the same landmarks, and the
-linear SVM on top: from 100 labels, and from 10,000; medians of five rounds. slope: fit and transform from 10,000 to 1,000,000 rows. Both count
-seconds of processor time, all threads added.
+linear SVM on top: from 100 labels, and from 10,000; medians of five rounds. slope: fit and transform from 10,000 to
+1,000,000 rows. Both count seconds of processor time, all threads added.
 """
 
 from __future__ import annotations

@@ -83,8 +83,8 @@ def check_resolution(bandwidth: float, origin: np.ndarray | None, X: Array, Z: A
     Squared distances are computed as |x|^2 + |z|^2 - 2 x.z, which cancels for points far from the origin. The check
     uses the median squared norm; a warning tells of outliers on both sides, whose distances from each other are lost.
     """
-    norms = [_norms_from(origin, side) for side in _distinct(X, Z)]
-    typical = float(np.median(np.concatenate([_spaced(side) for side in norms])))
+    sides = _distinct(X, Z)
+    typical = float(np.median(np.concatenate([_norms_from(origin, _spaced(side)) for side in sides])))
     if not np.isfinite(typical):
         raise ValueError(f"squared distances between typical points overflow in {X.dtype}; scale the data")
     least = np.sqrt(np.finfo(X.dtype).eps * typical / LOST)
@@ -93,8 +93,11 @@ def check_resolution(bandwidth: float, origin: np.ndarray | None, X: Array, Z: A
             f"bandwidth={bandwidth:g} is lost in the rounding of distances between points as long as "
             f"{np.sqrt(typical):.3g} in {X.dtype}; take at least {least:.2g}, or scale the data"
         )
-    far = float(min(side.max() for side in norms))
-    off = float(np.finfo(X.dtype).eps) * far / bandwidth / bandwidth
+    per_square = float(np.finfo(X.dtype).eps) / bandwidth / bandwidth
+    if per_square * min(_far(origin, side) for side in sides) <= LOST_FAR:
+        return
+    far = float(min(_norms_from(origin, side).max() for side in sides))
+    off = per_square * far
     if off > LOST_FAR:
         warn(
             f"both sides have points as long as {np.sqrt(far):.3g}, and values between such points are off by factors "
@@ -102,6 +105,13 @@ def check_resolution(bandwidth: float, origin: np.ndarray | None, X: Array, Z: A
             f"out{', or take double precision' if X.dtype != float else ''}",
             AccuracyWarning,
         )
+
+
+def _far(origin: np.ndarray | None, X: Array) -> float:
+    """Bound on |x - origin|^2 over all rows, from the largest and the least entry."""
+    ends = [X.max(), X.min(), *((0.0,) if origin is None else (origin.max(), origin.min()))]
+    span = float(max(ends)) - float(min(ends))
+    return X.shape[1] * span * span  # span**2 would raise an error where it overflows
 
 
 def _spaced(X: Array) -> Array:
