@@ -188,8 +188,9 @@ def link_scores(vectors: Any, hidden: HiddenEdges) -> dict[str, float]:
 
 
 def by_distance(source: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Vectors whose products are -|source - target|^2 / 2."""
-    ones = np.ones((len(source), 1), dtype=source.dtype)
+    """Vectors whose products are -|source - target|^2 / 2, in double precision, for squares cancel."""
+    source, target = source.astype(float), target.astype(float)
+    ones = np.ones((len(source), 1))
     lengths = [np.einsum("ij,ij->i", side, side)[:, None] / 2 for side in (source, target)]
     return np.hstack([source, -lengths[0], ones]), np.hstack([target, ones, -lengths[1]])
 
