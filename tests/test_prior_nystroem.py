@@ -21,7 +21,8 @@ from lopsided import PriorNystroem
 from lopsided.exceptions import LopsidedWarning, RankWarning
 from lopsided.kernels import RBF, SNE, Laplacian, Linear, Polynomial, Tanh
 from lopsided.kernels.bandwidth import root_mean_squared_distance
-from lopsided.linalg.prior.learning import Pairs, _folds
+from lopsided.linalg.prior.landscape import Pairs
+from lopsided.linalg.prior.selection import _folds
 
 
 def noisy(rng, n=200, width=30, shift=1.2):
@@ -106,20 +107,46 @@ def test_labels_raise_the_alignment_and_help_where_noise_hides_the_classes(rng):
     assert scores["auto"][1] > scores[np.inf][1]
 
 
-def test_choice_does_not_look_beyond_what_is_labelled(rng):
+def test_the_path_has_an_error_for_every_candidate_weight_and_label(rng):
     X, y = noisy(rng)
-    known = with_gaps(y, 60)
-    one = PriorNystroem(30, random_state=0).fit(X, known)
-    other = PriorNystroem(30, random_state=0).fit(X, np.where(known < 0, -1, known))
-    assert one.prior_weight_ == other.prior_weight_
-    assert len(one.path_) == len(one.candidates_) == 8
-    assert one.path_[0].errors.shape == (len(one.path_[0].weights), 60)
+    model = PriorNystroem(30, random_state=0).fit(X, with_gaps(y, 60))
+    assert len(model.path_) == len(model.candidates_) == 8
+    assert model.path_[0].errors.shape == (len(model.path_[0].weights), 60)
+
+
+def test_self_training_separates_clusters_better_than_few_labels_alone(rng):
+    errors = {True: [], False: []}
+    for seed in range(8):
+        X, y = noisy(rng, n=600, width=60, shift=1.4)
+        for self_training, found in errors.items():
+            model = PriorNystroem(60, self_training=self_training, random_state=seed).fit(X, with_gaps(y, 30))
+            F = model.transform(X)
+            found.append(1 - LogisticRegression().fit(F[:30], y[:30]).score(F[30:], y[30:]))
+            assert model.n_self_labelled_ == 570 * self_training
+    assert np.mean(errors[True]) < 0.8 * np.mean(errors[False])
+
+
+@pytest.mark.parametrize(
+    ("settings", "labels"),
+    [({}, 300), ({}, 250), ({"prior_weight": 1e-4}, 60), ({"prior_weight": "alignment"}, 60)],
+    ids=["no other sample", "many labels", "given weight", "criterion"],
+)
+def test_self_training_leaves_other_cases_alone(settings, labels, rng):
+    X, y = noisy(rng, n=300)
+    models = [
+        PriorNystroem(40, random_state=0, self_training=choice, **settings).fit(X, with_gaps(y, labels))
+        for choice in (True, False)
+    ]
+    assert [model.n_self_labelled_ for model in models] == [0, 0]
+    assert_close(models[0].transform(X), models[1].transform(X), 0)
 
 
 def test_labels_that_say_nothing_leave_the_prior_alone(rng):
     X = rng.standard_normal((300, 10))
     y = rng.integers(2, size=300)
-    assert PriorNystroem(40, random_state=0).fit(X, with_gaps(y, 100)).prior_weight_ >= 1e-2
+    model = PriorNystroem(40, random_state=0).fit(X, with_gaps(y, 100))
+    assert model.prior_weight_ >= 1e-2
+    assert not model.n_self_labelled_
 
 
 def test_a_list_of_kernels_is_chosen_from(rng):

@@ -59,6 +59,10 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         selects from 0, 1e3, 1e4 and 1e5 together with the weight; it is 0 with Z, without labels and pairs, and if
         prior_weight is not "auto". A number is used with and without labels. If positive, features are rescaled to the
         variance of Nystrom features and, if a dictionary is learned, to no larger a mean relative to it.
+    self_training : bool, default=True
+        Whether to label up to 2,000 of the samples without a label by a linear SVM on the learned features, and to
+        learn the dictionary once more from all labels, at a prior weight of 1e-8. Only with prior_weight="auto", at
+        most 200 labels and no Z, and if a tenth or more of the held-out labels' variance is explained.
     landmarks : {"kmeans", "uniform"}, array, or pair of arrays with Z, default="kmeans"
         k-means centres; uniformly random samples; or row indices (m,) or points (m, width).
     metric : {"samples", "landmarks"}, default="samples"
@@ -95,7 +99,9 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     kernel_ : Kernel
         The fitted kernel.
     prior_weight_ : float
-        The prior weight that was used; infinity without labels or pairs.
+        The prior weight that was used; infinity without labels or pairs, 1e-8 after self-training.
+    n_self_labelled_ : int
+        Number of samples that self-training gave a label.
     smoothness_ : float
         The smoothness that was used.
     objective_ : array
@@ -152,6 +158,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         "kernel": [str, Kernel, callable, list],
         "prior_weight": [StrOptions({"auto", "alignment"}), Interval(Real, 0, np.inf, closed="right")],
         "smoothness": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
+        "self_training": ["boolean"],
         "landmarks": [StrOptions(set(PLACES)), "array-like", "sparse matrix"],
         "metric": [StrOptions({"samples", "landmarks"})],
         "class_weight": [StrOptions({"balanced"}), None],
@@ -169,6 +176,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         kernel: Any = "rbf",
         prior_weight: Any = "auto",
         smoothness: Any = "auto",
+        self_training: bool = True,
         landmarks: Any = "kmeans",
         metric: str = "samples",
         class_weight: str | None = None,
@@ -182,6 +190,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.kernel = kernel
         self.prior_weight = prior_weight
         self.smoothness = smoothness
+        self.self_training = self_training
         self.landmarks = landmarks
         self.metric = metric
         self.class_weight = class_weight
@@ -225,6 +234,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
                 known,
                 weight=self.prior_weight,
                 smoothness=self.smoothness,
+                self_training=bool(self.self_training),
                 of_samples=self.metric == "samples",
                 solver=self.solver,
                 tol=float(self.tol),
@@ -295,7 +305,8 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.components_left_ = None if place.Z is None else place.left.points
         self.normalization_right_ = learned.right_map.T.astype(dtype)
         self.prior_weight_, self.objective_, self.alignment_ = learned.weight, learned.objectives, learned.alignment
-        self.candidates_, self.path_ = learned.candidates, learned.paths
+        self.n_self_labelled_ = learned.self_labelled
+        self.candidates_, self.path_ = learned.candidates, list(learned.paths)
         self.n_iter_ = max(1, len(learned.objectives))
         self._n_features_out = len(self.normalization_)
         self.n_features_right_ = self.components_.shape[1]

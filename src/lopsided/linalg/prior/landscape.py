@@ -19,6 +19,7 @@ from .frames import Axes, Frame, TwoFrames, axes_of, frames_of
 from .side_information import ClassTargets, PairTargets, SideInformation
 
 SAMPLE = 5000  # maximum size of the subsample that gives second moments along a few hundred axes and the neighbours
+SOME = 2000  # maximum size of the subsample on which learned features are evaluated
 COMPARED = 5e9  # maximum number of multiplications of the brute-force neighbour search
 NEIGHBOURS = 7  # neighbours of each sample: few, so that edges seldom connect different classes
 ASYMMETRY = 1e3  # tolerance on K - K^T of a symmetric kernel, in units of eps times the largest value
@@ -41,6 +42,11 @@ class Labels:
     def chance(self) -> float:
         """Held-out error of guessing; infinite with right samples, where alignments are held out instead of errors."""
         return chance_error(self.left_classes, balanced=self.balanced) if self.right is None else np.inf
+
+    def with_others(self, others: np.ndarray, classes: np.ndarray) -> Labels:
+        """These labels and those of further left samples."""
+        left, left_classes = np.concatenate([self.left, others]), np.concatenate([self.left_classes, classes])
+        return Labels(left, left_classes, self.right, self.right_classes, self.balanced)
 
     def thinned(self, count: int, rng: np.random.Generator) -> Labels:
         """Random subsample of at most ``count`` labelled samples per side, stratified by class."""
@@ -88,6 +94,11 @@ class Landscape:
         entries = self.X.nnz if sparse.issparse(self.X) else self.X.size
         count = min(SAMPLE, int(np.sqrt(COMPARED * n / max(1, entries))))
         return np.sort(np.random.default_rng([self.seed, 2]).permutation(n)[: max(2, count)])
+
+    @cached_property
+    def some(self) -> np.ndarray:
+        """Indices of a smaller subsample, on which learned features are rescaled and given labels."""
+        return np.sort(np.random.default_rng([self.seed, 4]).permutation(self.X.shape[0])[:SOME])
 
     @property
     def laplacian(self) -> sparse.csr_array:
