@@ -36,8 +36,6 @@ from .decomposed import DecomposedKernel
 from .placing import check_names, check_rank, choose_compatibility, column_names, mapped_landmarks, place
 from .refit import all_or_nothing
 
-MARGIN = 10  # times that residuals are below tol: errors of vectors are residuals over gaps between singular values
-
 
 class KernelSVD(DecomposedKernel):
     """Singular value decomposition of an asymmetric kernel matrix.
@@ -82,10 +80,9 @@ class KernelSVD(DecomposedKernel):
         With landmarks: the set over which SNE and StudentT normalise. "all" is exact and costs n m kernel values for
         dense data, little for sparse data; "landmarks" sums over weighted landmarks. "auto" is "all" if it is cheap.
     tol : float, default=0.0
-        Acceptable eta, the 2024 paper's error of the singular vectors (section 4.4, weights s / s_1). Exact solvers
-        stop when residuals are below ``tol`` / 10 times the largest singular value; vectors of singular values that lie
-        nearer to each other than that may be mixed. With 0 they go on to machine precision. The number of landmarks is
-        doubled until the estimated eta is below ``tol``; 0 disables this.
+        Acceptable eta, the 2024 paper's error of the singular vectors (section 4.4, weights s / s_1), as it is
+        estimated: "krylov" stops there, and goes on to machine precision with 0; the number of landmarks is doubled
+        until it is reached, and stays as it is with 0. The other solvers ignore it.
     random_state : int, RandomState instance or None, default=None
         Seed of compatibility="random", landmarks and start vectors; None means a fixed seed.
     n_jobs : int or None, default=None
@@ -322,7 +319,7 @@ class KernelSVD(DecomposedKernel):
     def _factorise(self, A: KernelOperator, budget: int) -> tuple[Factors, Choice]:
         solve = factorise if isinstance(self.n_components, Integral) else factorise_energy
         rng = np.random.default_rng(seed_of(self.random_state))
-        return solve(A, self.n_components, solver=self.solver, tol=self.tol / MARGIN, budget=budget, rng=rng)
+        return solve(A, self.n_components, solver=self.solver, tol=self.tol, budget=budget, rng=rng)
 
 
 def _check_ignored(y: Any, X: Array) -> None:

@@ -17,6 +17,7 @@ from ..finite import check_finite
 CHUNK_ROWS = 1 << 13  # rows per chunk in restarts and QR, so that a chunk fits the cache
 LOOK = 40  # multiplications in the SVD of B, in units of the cube of its size
 EXTRA = 10  # columns beyond k in a block whose width is free
+MARGIN = 10  # times that residuals are below a tolerance on eta
 SPARE = 20  # triplets kept beyond k at a restart, so that the k-th converges too
 PROBES = 3  # random columns that must find no further singular value, nor U to have lost its orthogonality
 WIDEST = 8  # columns, at most, of a block that searches for further copies of a repeated singular value
@@ -41,9 +42,11 @@ def krylov(
 
     Bases V of the Krylov space and U of its image satisfy A V = U B with a small matrix B. The triplets of B give
     approximate triplets of A for which A v = s u holds exactly; the iteration ends when the other residual,
-    |A^T u - s v|, is below ``tol`` times the largest singular value (``tol=0`` means eps^0.8). When the bases are full,
-    a thick restart keeps the leading triplets and drops the rest. A Krylov space contains at most ``block`` copies of
-    a repeated singular value, so after convergence a few steps from random directions search for further copies.
+    |A^T u - s v|, is below eps^0.8 times the largest singular value. With ``tol`` it ends when that is below ``tol`` /
+    10 and an estimate of eta, the error of the vectors (see :func:`estimated_eta`), is below ``tol``. When the bases
+    are full, a thick restart keeps the leading triplets and drops the rest. A Krylov space contains at most ``block``
+    copies of a repeated singular value, so after convergence a few steps from random directions search for further
+    copies.
 
     V lies on the shorter side and is fully orthogonalised. U follows from a one-sided recurrence (Simon and Zha, 2000)
     and is reorthogonalised when an estimate of its loss of orthogonality becomes too large. What is left of the loss
@@ -63,7 +66,8 @@ def krylov(
         raise ValueError(
             f"k={k} with blocks of {block} leaves no room for a Krylov space in min(n, m)={min(A.shape)}; use lapack"
         )
-    tol = tol or float(np.finfo(A.dtype).eps ** 0.8)
+    rounding = float(np.finfo(A.dtype).eps ** 0.8)
+    eta, tol = max(tol, rounding), max(tol / MARGIN, rounding)
     space = _Bidiagonal(At if wide else A, A if wide else At, capacity, rng)
     step_cost = block * (2 * A.work + 4 * capacity * min(A.shape))
     pace = _Pace(patience=LOOK * capacity**3 // step_cost)
@@ -74,10 +78,10 @@ def krylov(
         if step < next_look and not full:
             continue
         space.solve()
-        excess = space.excess(k, tol)
+        excess = space.excess(k, tol, eta)
         if (excess <= 1 or full) and space.loss() > tol:
             space.mend()
-            excess = space.excess(k, tol)
+            excess = space.excess(k, tol, eta)
         next_look = pace.next_look(step, excess)
         if excess <= 1:
             found_again = settled is not None and _agree(settled, space.s[:k], tol)
@@ -199,9 +203,15 @@ class _Bidiagonal:
         U, some = self.U[:, : self.size], self.rng.standard_normal((self.size, PROBES)).astype(self.U.dtype)
         return length(U.T @ (U @ some) - some) / PROBES**0.5
 
-    def excess(self, k: int, tol: float) -> float:
-        """Largest residual of the k leading triplets, in units of ``tol`` times the largest singular value."""
-        return float(self.residuals[:k].max() / (tol * max(self.s[0], self.info.tiny)))
+    def excess(self, k: int, tol: float, eta: float) -> float:
+        """How far the k leading triplets are from convergence: at most one if they have converged.
+
+        They have if residuals are below ``tol`` times the largest singular value and the estimated eta is below
+        ``eta``; or if residuals are down to rounding, since nothing more can be had.
+        """
+        residual = float(self.residuals[:k].max() / max(self.s[0], self.info.tiny))
+        wrong = estimated_eta(self.s, self.residuals, k)
+        return min(max(residual / tol, wrong / eta), residual / float(self.info.eps**0.8))
 
     def is_leading(self, k: int, tol: float) -> bool:
         """Whether triplet k + 1 is known accurately enough to rule it out of the k leading ones."""
@@ -248,6 +258,24 @@ class _Pace:
         self.step, self.height = step, height
         ahead = int(height / (2 * fall)) if 0 < fall < np.inf else 1
         return step + min(max(1, ahead), self.patience)
+
+
+def estimated_eta(s: np.ndarray, residuals: np.ndarray, k: int) -> float:
+    """The 2024 paper's eta (section 4.4) of k triplets: the mean of (s_i / s_1)(1 - |cosine|), both sides added.
+
+    A vector is wrong by an angle of up to the residual over the gap to the nearest other singular value. Values that
+    agree to eps^1/2 of the largest count as one, as any basis of their vectors is right.
+    """
+    s, scale = s[: k + 1].astype(float), max(float(s[0]), np.finfo(float).tiny)
+    s[k:] += residuals[k : k + 1]  # the first one beyond may still grow
+    apart = s[:-1] - s[1:] > np.finfo(residuals.dtype).eps ** 0.5 * scale
+    first = np.flatnonzero(np.concatenate([[True], apart]))  # of each group of equal values
+    last = np.append(first[1:], len(s)) - 1
+    between = s[last[:-1]] - s[first[1:]]
+    gaps = np.minimum(np.append(np.inf, between), np.append(between, np.inf))
+    gaps = np.repeat(gaps, last - first + 1)[:k]
+    sines = np.minimum(residuals[:k] / gaps, 1)
+    return 2 * float(s[:k] / scale @ (1 - np.sqrt(1 - sines**2))) / k
 
 
 def orthonormalise(

@@ -179,23 +179,22 @@ def _lapack(A: KernelOperator, k: int) -> Factors:
     return lapack(A, k)
 
 
-def _in_units(
-    solve: Callable[..., Factors], A: KernelOperator, k: int, *, rng: np.random.Generator, tol: float
-) -> Factors:
+def _in_units(solve: Callable[..., Factors], A: KernelOperator, k: int, *, rng: np.random.Generator) -> Factors:
     """Apply a solver that squares singular values to a rescaled matrix, so that squares do not over- or underflow."""
     image = A @ rng.standard_normal((A.shape[1], 1)).astype(A.dtype)
     check_finite(image)
     unit = safe_unit(image)
     if unit == 1:
-        return solve(A, k, rng=rng, tol=tol)
-    factors = solve(Sum([A], [1 / float(unit)]), k, rng=rng, tol=tol)
+        return solve(A, k, rng=rng)
+    factors = solve(Sum([A], [1 / float(unit)]), k, rng=rng)
     return replace(factors, s=factors.s * unit)
 
 
-# Every solver is called as solver(A, k, rng=..., tol=..., budget=...) and ignores the arguments it does not need.
+# Every solver is called as solver(A, k, rng=..., tol=..., budget=...) and ignores the arguments it does not need; of
+# tol, the error that is acceptable, only krylov makes use.
 SOLVERS: dict[str, Callable[..., Factors]] = {
     "lapack": lambda A, k, **_: _lapack(A, k),
     "krylov": _krylov,
-    "propack": lambda A, k, *, rng, tol, **_: _in_units(propack, A, k, rng=rng, tol=tol),
-    "arpack": lambda A, k, *, rng, tol, **_: _in_units(arpack, A, k, rng=rng, tol=tol),
+    "propack": lambda A, k, *, rng, **_: _in_units(propack, A, k, rng=rng),
+    "arpack": lambda A, k, *, rng, **_: _in_units(arpack, A, k, rng=rng),
 }
