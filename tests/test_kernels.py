@@ -230,6 +230,20 @@ def test_outliers_whose_distances_are_lost_in_rounding_are_told_of(kernel, kind,
         kernel(kind(X), kind(X[1:]))  # no right point is as far
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("bandwidth", [1e-320, 1e-160, 1e-22, 1e200, 1e308])
+@pytest.mark.parametrize("kernel", [RBF, Laplacian, SNE, StudentT])
+def test_an_extreme_bandwidth_gives_finite_values_or_an_error(kernel, bandwidth, dtype):
+    X = np.array([[0, 1], [1, 0], [3, 3]], dtype=dtype)
+    try:
+        K = kernel(bandwidth)(X, X)
+    except ValueError as error:
+        assert bandwidth < 1
+        assert "scale the data" in str(error)
+    else:
+        assert np.isfinite(K).all()
+
+
 def test_a_bandwidth_whose_square_overflows_is_wide():
     np.testing.assert_array_equal(RBF(1e155)([[0.0]], [[1.0]]), [[1.0]])
 

@@ -87,7 +87,7 @@ def check_resolution(bandwidth: float, origin: np.ndarray | None, X: Array, Z: A
     typical = float(np.median(np.concatenate([_norms_from(origin, _spaced(side)) for side in sides])))
     if not np.isfinite(typical):
         raise ValueError(f"squared distances between typical points overflow in {X.dtype}; scale the data")
-    least = np.sqrt(np.finfo(X.dtype).eps * typical / LOST)
+    least = float(np.sqrt(float(np.finfo(X.dtype).eps) * typical / LOST))
     if bandwidth < least:
         raise ValueError(
             f"bandwidth={bandwidth:g} is lost in the rounding of distances between points as long as "

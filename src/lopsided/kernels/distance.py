@@ -50,6 +50,8 @@ class Laplacian(Kernel):
         """Learn the bandwidth if it is None."""
         super().fit(X, Z)
         self.bandwidth_ = manhattan_bandwidth(X, Z) if self.bandwidth is None else float(self.bandwidth)
+        if 1 / self.bandwidth_ > float(np.finfo(X.dtype).max):
+            raise ValueError(f"1 / bandwidth overflows in {X.dtype} for bandwidth={self.bandwidth_:g}; scale the data")
         return self
 
     @property

@@ -182,7 +182,7 @@ class RBF(ExponentialKernel):
         """Learn the origin, and the bandwidth if it is None."""
         super().fit(X, Z)
         self.bandwidth_ = euclidean_bandwidth(X, Z) if self.bandwidth is None else float(self.bandwidth)
-        if self.rate > np.finfo(X.dtype).max:
+        if self.rate > float(np.finfo(X.dtype).max):
             raise ValueError(
                 f"2 / bandwidth^2 overflows in {X.dtype} for bandwidth={self.bandwidth_:g}; scale the data"
             )
