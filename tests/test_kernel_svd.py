@@ -276,14 +276,26 @@ def test_a_tolerance_bounds_the_error_of_the_vectors(bandwidth, tol, rng):
     assert eta(model, U, s, Vt.T) <= tol
 
 
-@pytest.mark.parametrize("apart", [1e-3, 1e-5])
-@pytest.mark.parametrize("seed", range(3))
-def test_a_tolerance_tells_near_singular_values_apart(seed, apart):
-    rng = np.random.default_rng(seed)
-    U, V = (np.linalg.qr(rng.standard_normal((700, 400)))[0] for _ in range(2))
-    s = np.concatenate([[1, 0.9, 0.4, 0.3], 0.2 - apart * np.arange(30), 0.1 * 0.99 ** np.arange(366)])
-    model = KernelSVD(20, kernel="precomputed", solver="krylov", tol=0.01).fit(U * s @ V.T)
-    assert eta(model, U, s, V) <= 0.01
+SPECTRA = {
+    "cluster": np.concatenate([[1, 0.9, 0.4, 0.3], 0.2 - 1e-3 * np.arange(30), 0.1 * 0.99 ** np.arange(366)]),
+    "dense cluster": np.concatenate([[1, 0.9, 0.4, 0.3], 0.2 - 1e-5 * np.arange(30), 0.1 * 0.99 ** np.arange(366)]),
+    "pair": np.concatenate([[1, 0.999], 0.5 * 0.98 ** np.arange(398)]),
+    "steps": 1 - 1e-3 * np.arange(400),
+    "bulk": np.concatenate([[10, 5], 1 - 1e-4 * np.arange(398)]),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("tol", [1e-2, 1e-3])
+@pytest.mark.parametrize("k", [1, 2, 20])
+@pytest.mark.parametrize("spectrum", SPECTRA)
+def test_a_tolerance_tells_near_singular_values_apart(spectrum, k, tol, dtype):
+    s = SPECTRA[spectrum]
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        U, V = (np.linalg.qr(rng.standard_normal((n, 400)))[0] for n in (700, 450))
+        model = KernelSVD(k, kernel="precomputed", solver="krylov", tol=tol, random_state=seed)
+        assert eta(model.fit((U * s @ V.T).astype(dtype)), U, s, V) <= tol
 
 
 def eta(model, U, s, V):

@@ -232,16 +232,21 @@ def test_outliers_whose_distances_are_lost_in_rounding_are_told_of(kernel, kind,
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("bandwidth", [1e-320, 1e-160, 1e-22, 1e200, 1e308])
-@pytest.mark.parametrize("kernel", [RBF, Laplacian, SNE, StudentT])
-def test_an_extreme_bandwidth_gives_finite_values_or_an_error(kernel, bandwidth, dtype):
-    X = np.array([[0, 1], [1, 0], [3, 3]], dtype=dtype)
+@pytest.mark.parametrize("points", [[[0, 1], [1, 0], [3, 3]], [[1, 1], [1, 1]]], ids=["apart", "equal"])
+@pytest.mark.parametrize("kernel", [RBF, Laplacian, SNE, StudentT, TL1])
+def test_an_extreme_bandwidth_gives_finite_values_or_an_error(kernel, points, bandwidth, dtype):
+    X = np.array(points, dtype=dtype)
     try:
         K = kernel(bandwidth)(X, X)
     except ValueError as error:
-        assert bandwidth < 1
+        assert bandwidth < 1 or kernel is TL1
         assert "scale the data" in str(error)
     else:
         assert np.isfinite(K).all()
+
+
+def test_distances_that_overflow_in_units_of_the_bandwidth_are_infinite():
+    np.testing.assert_array_equal(Laplacian(1e-10)([[1e300]], [[0.0], [1e300]]), [[0.0, 1.0]])
 
 
 def test_a_bandwidth_whose_square_overflows_is_wide():

@@ -219,8 +219,7 @@ def test_smoothed_axes_are_those_of_the_smoothed_matrix(of_samples, smoothness, 
     A, E = rng.standard_normal((6, 6)), rng.standard_normal((30, 6))
     W, G = A @ A.T, rng.random((30, 30))
     L = np.diag((G + G.T).sum(axis=0)) - G - G.T
-    unit = np.trace(W) / 6
-    smooth = W + smoothness / (30 * unit) * E.T @ L @ E
+    smooth = W + smoothness / 30 * E.T @ L @ E
     axes = axes_of(W, EPS, E, of_samples=of_samples, laplacian=L).smoothed(smoothness)
     direct = axes_of(smooth, EPS, E, of_samples=of_samples)
     assert_close(axes.T @ axes.T.T, np.linalg.inv(smooth), 1e7)

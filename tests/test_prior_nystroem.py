@@ -126,6 +126,42 @@ def test_self_training_separates_clusters_better_than_few_labels_alone(rng):
     assert np.mean(errors[True]) < 0.8 * np.mean(errors[False])
 
 
+def test_self_training_needs_labels_that_can_be_held_out(rng):
+    X, y = noisy(rng)
+    one_each = np.full(len(y), -1)
+    one_each[[np.argmin(y), np.argmax(y)]] = 0, 1
+    assert PriorNystroem(30, random_state=0).fit(X, one_each).n_self_labelled_ == 0
+
+
+@pytest.mark.parametrize("settings", [{}, {"self_training": False}, {"prior_weight": 1e-4}], ids=repr)
+@pytest.mark.parametrize("factor", [1e-200, 2.0**-10, 1e4, 1e200])
+def test_multiples_of_a_kernel_learn_the_same(factor, settings, rng):
+    X, y = noisy(rng)
+    known = with_gaps(y, 60)
+    one, other = (
+        PriorNystroem(30, kernel=kernel, random_state=0, **settings).fit(X, known)
+        for kernel in (RBF(8.0), factor * RBF(8.0))
+    )
+    assert_close(other.transform(X) / np.sqrt(factor), one.transform(X), 1e9)
+    assert one.n_self_labelled_ == other.n_self_labelled_
+
+
+@pytest.mark.parametrize("unit", [1e-120, 1e-3, 1e3, 1e120])
+def test_linear_kernels_have_no_preferred_unit(unit, rng):
+    X, y = noisy(rng, width=10)
+    known = with_gaps(y, 60)
+    one, other = (PriorNystroem(10, kernel=Linear(), random_state=0).fit(c * X, known) for c in (1.0, unit))
+    assert_close(other.transform(unit * X) / unit, one.transform(X), 1e9)
+
+
+def test_labelled_samples_without_features_say_nothing(rng):
+    X, y = noisy(rng, width=10)
+    X[:60] = 0
+    model = PriorNystroem(10, kernel=Linear(), random_state=0).fit(X, with_gaps(y, 60))
+    assert np.isfinite(model.transform(X)).all()
+    assert not model.n_self_labelled_
+
+
 @pytest.mark.parametrize(
     ("settings", "labels"),
     [({}, 300), ({}, 250), ({"prior_weight": 1e-4}, 60), ({"prior_weight": "alignment"}, 60)],

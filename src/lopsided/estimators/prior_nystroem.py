@@ -32,9 +32,10 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
         weight |S - W^+|^2 + |E_l S E_l^T - K*|^2,
 
-    where E_l are the rows of the labelled samples, and K* is 1 for two samples of the same class and 0 otherwise. The
-    first term keeps S near the original kernel, the second fits the labels. Training and new samples get features E R
-    with R R^T = S. The rank of S is at most that of W; with Z, the side with fewer landmarks bounds it.
+    where E_l are the rows of the labelled samples, and K* is 1 for two samples of the same class and 0 otherwise, in
+    units of the mean k(z, z) of the landmarks z (1 for RBF and Laplacian; with Z, as they come). The first term keeps S
+    near the original kernel, the second fits the labels. Training and new samples get features E R with R R^T = S. The
+    rank of S is at most that of W; with Z, the side with fewer landmarks bounds it.
 
     Optionally, W is first replaced by W + smoothness E^T L E / n, with L the normalised Laplacian of the
     nearest-neighbour graph of the samples, labelled or not. Features that differ between neighbouring samples shrink,
@@ -105,7 +106,8 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     smoothness_ : float
         The smoothness that was used.
     objective_ : array
-        The objective at the start and after every step; it never increases. Empty if no dictionary was learned.
+        The objective at the start and after every step, kernel values in units as above; it never increases. Empty if
+        no dictionary was learned.
     n_iter_ : int
         Length of ``objective_``, the closed-form start included; 1 if no dictionary was learned.
     alignment_ : float

@@ -62,7 +62,8 @@ class Laplacian(Kernel):
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Return exp(-|x - z|_1 / bandwidth) for all pairs."""
         D = _manhattan(L, R)
-        D *= -1 / self.bandwidth_
+        with np.errstate(over="ignore"):  # the kernel of distances that overflow is zero
+            D *= -1 / self.bandwidth_
         return np.exp(D, out=D)
 
 
@@ -99,6 +100,8 @@ class TL1(Kernel):
         """Set the radius from the width of the data if it is None."""
         super().fit(X, Z)
         self.radius_ = 0.7 * X.shape[1] if self.radius is None else float(self.radius)
+        if self.radius_ > float(np.finfo(X.dtype).max):
+            raise ValueError(f"radius={self.radius_:g} overflows in {X.dtype}; scale the data")
         return self
 
     @property

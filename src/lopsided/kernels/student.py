@@ -68,6 +68,8 @@ class StudentT(SparseKernel):
         """Store the set over which rows are normalised, and check the bandwidth against rounding."""
         super().fit(X, Z)
         self.right_set_, self.weights_, self.bounded_ = Z, np.ones(Z.shape[0], dtype=Z.dtype), False
+        if 1 / float(self.bandwidth) > float(np.finfo(X.dtype).max):
+            raise ValueError(f"1 / bandwidth overflows in {X.dtype} for bandwidth={self.bandwidth:g}; scale the data")
         dense = not (sparse.issparse(X) or sparse.issparse(Z))
         self.origin_ = origin_of(Z) if dense else None
         check_resolution(self.bandwidth, self.origin_, X, Z)

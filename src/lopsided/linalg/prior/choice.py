@@ -71,7 +71,7 @@ def plain_errors(F: np.ndarray, classes: np.ndarray, *, balanced: bool = False) 
     """
     _, values = class_values(classes, classes, balanced)
     Y = 2 * np.eye(len(values))[classes] - 1
-    unit = np.square(F).sum(axis=1).mean()
+    unit = np.square(F).sum(axis=1).mean() or 1.0
     F, Y = F - F.mean(axis=0), Y - Y.mean(axis=0)
     squares, U = np.linalg.eigh(F.T @ F)
     P = F @ U
@@ -175,8 +175,11 @@ def _learned(
     """For every weight, the learned kernel between kept samples, and between held-out and kept samples."""
     own, cross = K[np.ix_(kept, kept)], K[np.ix_(out, kept)]
     b, U = np.linalg.eigh(B[np.ix_(kept, kept)])
-    live = b > len(b) * np.finfo(float).eps * b[-1]
+    live = b > max(len(b) * np.finfo(float).eps * b[-1], 0)
     b, U = b[live], U[:, live]
+    if not len(b):  # no label has a feature
+        yield from [(own, cross)] * len(WEIGHTS)
+        return
     wanted, left = U.T @ (ideal - own) @ U, B[np.ix_(out, kept)] @ U
     for weight in WEIGHTS:
         A = wanted / (weight * b[-1] ** 2 + np.outer(b, b)) * b  # zero at an infinite weight
@@ -186,7 +189,7 @@ def _learned(
 def _classified(K: np.ndarray, cross: np.ndarray, Y: np.ndarray) -> Iterator[np.ndarray]:
     """LS-SVM outputs on held-out samples at every penalty, from one eigendecomposition."""
     k, U = np.linalg.eigh(K)
-    unit = np.trace(K) / len(K)
+    unit = np.trace(K) / len(K) or 1.0
     k, ones, targets, cross = np.maximum(k, 0), U.sum(axis=0), U.T @ Y, cross @ U
     for penalty in PENALTIES:
         inverse = 1 / (k + penalty * unit)

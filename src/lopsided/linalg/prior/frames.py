@@ -18,7 +18,7 @@ class Axes(NamedTuple):
     """Axes T of Nystrom features E T, T T^T = W^+, with the roughness of each feature.
 
     The roughness of a feature f measures how much it differs between neighbouring samples: f^T L f / n, with L the
-    normalised Laplacian of the nearest-neighbour graph, in units of the mean k(z, z).
+    normalised Laplacian of the nearest-neighbour graph.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ def axes_of(
     spread = F.T @ F / len(F) if of_samples else np.diag(w)
     if laplacian is None:
         return Axes(T, turn, spread, np.zeros(len(w)), of_samples)
-    rough = F.T @ (laplacian @ F) / (len(F) * np.trace(W) / len(W))
+    rough = F.T @ (laplacian @ F) / len(F)
     roughness, P = np.linalg.eigh((rough + rough.T) / 2)
     return Axes(T @ P, P.T @ turn, P.T @ spread @ P, np.maximum(roughness, 0), of_samples)
 

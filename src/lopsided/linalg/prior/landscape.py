@@ -69,10 +69,15 @@ class Pairs:
 
 
 class Landscape:
-    """Samples and their landmarks; without right samples Z, both sides share samples and landmarks."""
+    """Samples and their landmarks; without right samples Z, both sides share samples and landmarks.
+
+    Kernel values are in units of the mean k(z, z) of the landmarks z, so that a multiple of a kernel learns the same;
+    with Z they are as they come.
+    """
 
     def __init__(self, X: Array, Z: Array | None, landmarks: Any, count: int, seed: int) -> None:
         self.X, self.Z, self.seed = X, Z, seed
+        self.units: dict[Kernel, float] = {}
         if Z is None:
             self.left = self.right = _place(X, landmarks, count, np.random.default_rng([seed, 0]), "the")
             return
@@ -111,36 +116,44 @@ class Landscape:
         return sparse.csgraph.laplacian(sparse.csr_array((nearest + nearest.T) / 2), normed=True).tocsr()
 
     def fit(self, kernel: Kernel) -> Kernel:
-        """Fit the kernel to the samples; without Z, raise an error if it is normalised or precomputed."""
-        if self.Z is None and (kernel.normalised or isinstance(kernel, Precomputed)):
+        """Fit the kernel to the samples; without Z, raise an error unless it is a Mercer kernel of points."""
+        if self.Z is not None:
+            self.units[kernel.fit(self.X, self.Z)] = 1.0
+            return kernel
+        if kernel.normalised or isinstance(kernel, Precomputed):
             raise ValueError(f"{kernel!r} {NOT_MERCER}")
-        return kernel.fit(self.X, self.X if self.Z is None else self.Z)
+        W = between(kernel.fit(self.X, self.X), self.left.points, self.right.points)
+        check_mercer(W, kernel, self.eps)
+        largest = W.diagonal().max()
+        self.units[kernel] = float(largest * np.mean(W.diagonal() / largest))
+        return kernel
 
     def left_values(self, kernel: Kernel, rows: Any) -> np.ndarray:
         """E_x: k(x, right landmarks) for the left samples ``rows``."""
-        return between(kernel, self.X[rows], self.right.points)
+        return self._between(kernel, self.X[rows], self.right.points)
 
     def right_values(self, kernel: Kernel, rows: Any) -> np.ndarray:
         """E_z: k(left landmarks, z)^T for the right samples ``rows``."""
         if self.Z is None:
             return self.left_values(kernel, rows)
-        return between(kernel, self.left.points, self.Z[rows]).T
+        return self._between(kernel, self.left.points, self.Z[rows]).T
+
+    def _between(self, kernel: Kernel, X: Array, Z: Array) -> np.ndarray:
+        return between(kernel, X, Z) / self.units[kernel]
 
     def axes(self, kernel: Kernel, of_samples: bool, laplacian: sparse.csr_array | None) -> Axes:
         """Axes of the symmetric dictionary, with their roughness if a Laplacian is given.
 
-        Spread and roughness are estimated from ``sample``, labelled or not. Raises an error if the kernel matrix of the
-        landmarks is not symmetric positive semidefinite.
+        Spread and roughness are estimated from ``sample``, labelled or not.
         """
-        W = between(kernel, self.left.points, self.right.points)
-        check_mercer(W, kernel, self.eps)
+        W = self._between(kernel, self.left.points, self.right.points)
         wanted = of_samples or laplacian is not None
         E = self.left_values(kernel, self.sample) if wanted else None
         return axes_of((W + W.T) / 2, self.eps, E, of_samples=of_samples, laplacian=laplacian)
 
     def two_frames(self, kernel: Kernel) -> TwoFrames:
         """Coordinates of the rectangular dictionary."""
-        return frames_of(between(kernel, self.left.points, self.right.points), self.eps)
+        return frames_of(self._between(kernel, self.left.points, self.right.points), self.eps)
 
     def information(self, kernel: Kernel, known: Labels | Pairs, frame: Frame | TwoFrames) -> SideInformation:
         """Labels or pairs as a loss function of the dictionary in the coordinates of ``frame``."""

@@ -115,20 +115,21 @@ def learn_kernel(
         chosen = (by_held_out if by_errors else by_criterion)(place, candidates, known)
     learner = _Learner(place, candidates[chosen.number], solver, tol, max_iter)
     information = None if known is None else learner.information(known)
-    weight, others = chosen.weight, np.empty(0, dtype=np.intp)
+    others = np.empty(0, dtype=np.intp)
     if by_errors and self_training and isinstance(known, Labels):
         others = worth_labelling(known, place.some, chosen.error)
-    learned = learner.learn(information, weight, refine=not len(others))
+    learned = learner.learn(information, chosen.weight, refine=not len(others))
     if len(others) and isinstance(known, Labels):
-        more = known.with_others(others, learner.classified(known, others, learned.left_map))
-        weight, learned = SELF_WEIGHT, learner.learn(learner.information(more), SELF_WEIGHT)
+        learned = learner.self_trained(known, others, learned.left_map)
     tried = [(each.kernel, each.smoothness) for each in candidates]
+    scale = place.units[learner.chosen.kernel] ** 0.5
+    left_map, right_map = learned.left_map / scale, learned.right_map / scale
     return LearnedKernel(
         *tried[chosen.number],
-        S=learned.left_map @ learned.right_map.T,
-        left_map=learned.left_map,
-        right_map=learned.right_map,
-        weight=weight,
+        S=left_map @ right_map.T,
+        left_map=left_map,
+        right_map=right_map,
+        weight=learned.weight,
         objectives=learned.dictionary.objectives,
         alignment=np.nan if information is None else information.alignment(learned.dictionary.N),
         self_labelled=len(others),
@@ -138,11 +139,12 @@ def learn_kernel(
 
 
 class _Learned(NamedTuple):
-    """A dictionary and the feature maps that follow from it."""
+    """A dictionary, the feature maps that follow from it, and the prior weight."""
 
     dictionary: Dictionary
     left_map: np.ndarray
     right_map: np.ndarray
+    weight: float
 
 
 @dataclass(frozen=True)
@@ -180,12 +182,13 @@ class _Learner:
         maps = self.frame.maps(learned.N)
         if self.chosen.smoothness:
             maps = (self._like_plain(maps[0], learned=np.isfinite(weight)),) * 2
-        return _Learned(learned, *maps)
+        return _Learned(learned, *maps, weight)
 
-    def classified(self, known: Labels, others: np.ndarray, features: np.ndarray) -> np.ndarray:
-        """Classes of samples ``others``, all among ``place.some``, by a classifier on learned features."""
+    def self_trained(self, known: Labels, others: np.ndarray, features: np.ndarray) -> _Learned:
+        """Learn from the labels and from those that a classifier gives to ``others``, all among ``place.some``."""
         F = self.place.left_values(self.chosen.kernel, known.left) @ features
-        return predicted_classes(F, known.left_classes, self.values[np.isin(self.place.some, others)] @ features)
+        said = predicted_classes(F, known.left_classes, self.values[np.isin(self.place.some, others)] @ features)
+        return self.learn(self.information(known.with_others(others, said)), SELF_WEIGHT)
 
     def _solved(self, information: SideInformation, weight: float, max_iter: int) -> Dictionary:
         """The dictionary: by :func:`learn_dictionary` if symmetric, else by the closed form (no constraint)."""

@@ -60,7 +60,7 @@ class Chosen(NamedTuple):
 
     @property
     def error(self) -> float:
-        """Mean held-out error of the selected candidate at its weight; nan if none were compared."""
+        """Mean error of the selected candidate at its weight, or 1 - alignment; nan if none were compared."""
         if not self.paths:
             return np.nan
         path = self.paths[self.number]

@@ -18,6 +18,7 @@ CHUNK_ROWS = 1 << 13  # rows per chunk in restarts and QR, so that a chunk fits 
 LOOK = 40  # multiplications in the SVD of B, in units of the cube of its size
 EXTRA = 10  # columns beyond k in a block whose width is free
 MARGIN = 10  # times that residuals are below a tolerance on eta
+EQUAL = 1e-8  # of the largest singular value: difference up to which two count as equal
 SPARE = 20  # triplets kept beyond k at a restart, so that the k-th converges too
 PROBES = 3  # random columns that must find no further singular value, nor U to have lost its orthogonality
 WIDEST = 8  # columns, at most, of a block that searches for further copies of a repeated singular value
@@ -66,9 +67,8 @@ def krylov(
         raise ValueError(
             f"k={k} with blocks of {block} leaves no room for a Krylov space in min(n, m)={min(A.shape)}; use lapack"
         )
-    rounding = float(np.finfo(A.dtype).eps ** 0.8)
-    eta, tol = max(tol, rounding), max(tol / MARGIN, rounding)
     space = _Bidiagonal(At if wide else A, A if wide else At, capacity, rng)
+    residual = max(min(tol, 1.0) / MARGIN, space.rounding)
     step_cost = block * (2 * A.work + 4 * capacity * min(A.shape))
     pace = _Pace(patience=LOOK * capacity**3 // step_cost)
     fresh, settled, next_look = space.random(block), None, -(-k // block)
@@ -78,14 +78,14 @@ def krylov(
         if step < next_look and not full:
             continue
         space.solve()
-        excess = space.excess(k, tol, eta)
-        if (excess <= 1 or full) and space.loss() > tol:
+        excess = space.excess(k, residual, tol)
+        if (excess <= 1 or full) and space.loss() > space.rounding:
             space.mend()
-            excess = space.excess(k, tol, eta)
+            excess = space.excess(k, residual, tol)
         next_look = pace.next_look(step, excess)
         if excess <= 1:
-            found_again = settled is not None and _agree(settled, space.s[:k], tol)
-            if found_again and (space.is_leading(k, tol) or (full and capacity - block <= k)):
+            found_again = settled is not None and _agree(settled, space.s[:k], residual)
+            if found_again and (space.is_leading(k, residual) or (full and capacity - block <= k)):
                 break  # second case: a restart could keep no triplet beyond k, so the search would never end
             next_look = step + 2 + PROBES // block
             if not found_again:
@@ -100,7 +100,8 @@ def krylov(
         space.solve()
         warn(
             f"the {k} leading singular triplets reached a residual of {space.residuals[:k].max() / space.s[0]:.1e} of "
-            f"the largest singular value in {max_steps} steps, not {tol:.1e}; raise tol or take fewer components",
+            f"the largest singular value in {step} steps, not {residual:.1e}, and an estimated eta of "
+            f"{estimated_eta(space.s, space.residuals, k):.1e}; raise tol or take fewer components",
             ConvergenceWarning,
         )
     U, s, V = space.triplets(k)
@@ -123,6 +124,7 @@ class _Bidiagonal:
         self.V = np.empty((A.shape[1], capacity), dtype=A.dtype, order="F")
         self.B = np.zeros((capacity, capacity), dtype=A.dtype)
         self.size, self.scale, self.unit, self.info = 0, 0.0, A.dtype.type(1), np.finfo(A.dtype)
+        self.rounding = float(self.info.eps**0.8)
         self.most_drift = min(DRIFT * float(self.info.eps), float(self.info.eps) ** 0.5)
         self.drift = float(self.info.eps)
         self.bound, self.T = slice(0, 0), np.zeros((0, 0), dtype=A.dtype)
@@ -196,29 +198,35 @@ class _Bidiagonal:
         that it keeps would have residuals that no later step sees.
         """
         U = self.U[:, : self.size]
-        self.solve(np.linalg.cholesky(U.T @ U).T)
+        try:
+            R = np.linalg.cholesky(U.T @ U).T
+        except np.linalg.LinAlgError:
+            R = np.asarray(np.linalg.qr(U, mode="r"))
+        self.solve(R)
 
     def loss(self) -> float:
         """Estimate |U^T U - I| in the Frobenius norm from products with random vectors. Cost O(n size)."""
         U, some = self.U[:, : self.size], self.rng.standard_normal((self.size, PROBES)).astype(self.U.dtype)
         return length(U.T @ (U @ some) - some) / PROBES**0.5
 
-    def excess(self, k: int, tol: float, eta: float) -> float:
+    def excess(self, k: int, residual: float, eta: float) -> float:
         """How far the k leading triplets are from convergence: at most one if they have converged.
 
-        They have if residuals are below ``tol`` times the largest singular value and the estimated eta is below
+        They have if residuals are below ``residual`` times the largest singular value and the estimated eta is below
         ``eta``; or if residuals are down to rounding, since nothing more can be had.
         """
-        residual = float(self.residuals[:k].max() / max(self.s[0], self.info.tiny))
-        wrong = estimated_eta(self.s, self.residuals, k)
-        return min(max(residual / tol, wrong / eta), residual / float(self.info.eps**0.8))
+        largest = float(self.residuals[:k].max() / max(self.s[0], self.info.tiny))
+        at_best = largest / self.rounding
+        if not eta:
+            return at_best
+        return min(max(largest / residual, estimated_eta(self.s, self.residuals, k) / eta), at_best)
 
-    def is_leading(self, k: int, tol: float) -> bool:
+    def is_leading(self, k: int, residual: float) -> bool:
         """Whether triplet k + 1 is known accurately enough to rule it out of the k leading ones."""
         if self.size <= k:
             return False
         following, unsure = self.s[k], self.residuals[k]
-        return bool(following + unsure <= self.s[k - 1] or unsure <= tol**0.5 * self.s[0])
+        return bool(following + unsure <= self.s[k - 1] or unsure <= residual**0.5 * self.s[0])
 
     def shrink(self, size: int) -> None:
         """Thick restart: the leading triplets become the bases, and the next block is bound to all of them."""
@@ -263,19 +271,24 @@ class _Pace:
 def estimated_eta(s: np.ndarray, residuals: np.ndarray, k: int) -> float:
     """The 2024 paper's eta (section 4.4) of k triplets: the mean of (s_i / s_1)(1 - |cosine|), both sides added.
 
-    A vector is wrong by an angle of up to the residual over the gap to the nearest other singular value. Values that
-    agree to eps^1/2 of the largest count as one, as any basis of their vectors is right.
+    A vector is wrong by an angle of up to its residual over the gap to the nearest other singular value. Values that
+    agree to EQUAL count as one, as any basis of their vectors is right. The value after the k-th may still grow by its
+    residual; those that no vector has found yet cannot be taken into account.
     """
-    s, scale = s[: k + 1].astype(float), max(float(s[0]), np.finfo(float).tiny)
-    s[k:] += residuals[k : k + 1]  # the first one beyond may still grow
-    apart = s[:-1] - s[1:] > np.finfo(residuals.dtype).eps ** 0.5 * scale
-    first = np.flatnonzero(np.concatenate([[True], apart]))  # of each group of equal values
+    eps, scale = float(np.finfo(s.dtype).eps), max(float(s[0]), np.finfo(float).tiny)
+    s, unsure = s[: k + 1] / scale, residuals[k : k + 1] / scale
+    equal = max(EQUAL, 100 * eps)
+    apart = s[:-1] - s[1:] > equal
+    if len(unsure):
+        apart[-1] |= unsure[0] > equal
+        s[k] += unsure[0]
+    first = np.flatnonzero(np.append(True, apart))  # of each group of equal values
     last = np.append(first[1:], len(s)) - 1
-    between = s[last[:-1]] - s[first[1:]]
+    between = np.maximum(s[last[:-1]] - s[first[1:]], eps)
     gaps = np.minimum(np.append(np.inf, between), np.append(between, np.inf))
     gaps = np.repeat(gaps, last - first + 1)[:k]
-    sines = np.minimum(residuals[:k] / gaps, 1)
-    return 2 * float(s[:k] / scale @ (1 - np.sqrt(1 - sines**2))) / k
+    sines = np.minimum(residuals[:k] / scale / gaps, 1)
+    return 2 * float(s[:k] @ (1 - np.sqrt(1 - sines**2))) / k
 
 
 def orthonormalise(
