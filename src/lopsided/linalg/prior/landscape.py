@@ -20,7 +20,7 @@ from .side_information import ClassTargets, PairTargets, SideInformation
 
 SAMPLE = 5000  # maximum size of the subsample that gives second moments along a few hundred axes and the neighbours
 SOME = 2000  # maximum size of the subsample on which learned features are evaluated
-COMPARED = 5e9  # maximum number of multiplications of the brute-force neighbour search
+COMPARED = 2.5e9  # maximum number of multiplications of the brute-force neighbour search
 NEIGHBOURS = 7  # neighbours of each sample: few, so that edges seldom connect different classes
 ASYMMETRY = 1e3  # tolerance on K - K^T of a symmetric kernel, in units of eps times the largest value
 

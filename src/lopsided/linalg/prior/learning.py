@@ -171,6 +171,13 @@ class _Learner:
         """Kernel values between some of the samples and the landmarks."""
         return self.place.left_values(self.chosen.kernel, self.place.some).astype(float)
 
+    @cached_property
+    def _moments(self) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and covariance of ``values``."""
+        mean = self.values.mean(axis=0)
+        centred = self.values - mean
+        return mean, centred.T @ centred / len(centred)
+
     def learn(self, information: SideInformation | None, weight: float, *, refine: bool = True) -> _Learned:
         """Learn the dictionary; without information, or at infinite weight, it is that of the Nystrom method.
 
@@ -214,16 +221,20 @@ class _Learner:
         F (I - (1 - t) u u^T / |u|^2), whose mean is t times the mean u of F, with the t that makes |mean|^2 / variance
         equal to that of the Nystrom method; unless all of the variance lies along u, and would shrink with the mean.
         """
-        plain, F = self.values @ self.chosen.rough.plain_map, self.values @ map
-        variance, own = plain.var(axis=0).sum(), F.var(axis=0).sum()
+        mean, covariance = self._moments
+
+        def spread(map: np.ndarray) -> float:
+            return float(np.vdot(map, covariance @ map))
+
+        plain, u = self.chosen.rough.plain_map, mean @ map
+        variance, own, square = spread(plain), spread(map), u @ u
         if not min(variance, own) > 0:
             return map
-        share, mean = np.square(plain.mean(axis=0)).sum() / variance, F.mean(axis=0)
-        square = mean @ mean
-        across = own - ((F @ mean).var() / square if square > 0 else 0.0)
+        share = np.square(mean @ plain).sum() / variance
+        along = spread(map @ u) / square if square > 0 else 0.0
+        across = own - along
         if learned and square > share * own and across > np.sqrt(self.place.eps) * own:
-            along = own - across
             factor = np.sqrt(share * across / (square - share * along))
-            map = map - (1 - factor) / square * np.outer(map @ mean, mean)
+            map = map - (1 - factor) / square * np.outer(map @ u, u)
             own -= (1 - factor**2) * along
         return np.sqrt(variance / own) * map
