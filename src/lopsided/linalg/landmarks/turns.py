@@ -28,7 +28,7 @@ def moments(vectors: np.ndarray, center: bool, scale: float = 1.0) -> Moments:
         mean = np.sum(run(lambda rows: vectors[rows].sum(axis=0, dtype=float), slabs), axis=0) / len(vectors)
 
     def gram(rows: slice) -> np.ndarray:
-        slab = vectors[rows] - mean
+        slab = vectors[rows] - mean if center else vectors[rows].astype(float)
         return slab.T @ slab
 
     grams = np.sum(run(gram, slabs), axis=0)
@@ -83,10 +83,12 @@ def _square_root(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def turned(vectors: np.ndarray, map: np.ndarray, moments: Moments, turn: np.ndarray) -> tuple[np.ndarray, Side]:
     """(vectors - mean) @ turn, in place if ``turn`` is square, and the Side that maps kernel values to them."""
     out = vectors if turn.shape[0] == turn.shape[1] else np.empty((len(vectors), turn.shape[1]), vectors.dtype)
-    offset = moments.mean @ turn
+    offset, centred = moments.mean @ turn, moments.mean.any()
+    factor = turn if centred else turn.astype(out.dtype)  # differences are taken in double precision
 
     def turn_slab(rows: slice) -> None:
-        out[rows] = vectors[rows] @ turn - offset
+        slab = vectors[rows] @ factor
+        out[rows] = slab - offset if centred else slab
 
     run(turn_slab, slices_of(len(vectors), SLAB))
     return out, Side((map @ turn).astype(out.dtype), offset.astype(out.dtype))
