@@ -265,3 +265,10 @@ def test_kernels_of_given_values_are_not_transposed():
 def test_kernels_are_scaled_by_finite_numbers(factor):
     with pytest.raises(ValueError, match="factor"):
         (factor * Linear())(GOOD, GOOD)
+
+
+@pytest.mark.parametrize("kernel", ["exponential", Polynomial(400)], ids=repr)
+def test_values_that_overflow_are_an_error_and_no_warning_of_numpy(kernel, rng):
+    X = 100 * rng.standard_normal((30, 4))
+    with pytest.raises(NotFiniteError):
+        KernelSVD(2, kernel=kernel).fit(X, Z=X)

@@ -509,3 +509,13 @@ def test_a_kernel_function_meets_rows_and_columns_of_one_width(rng):
     table = np.kron([[3.0, 0.0], [0.0, 2.0]], np.ones((8, 5))) + 0.1 * rng.random((16, 10))
     model = KernelBiclustering(2, kernel=lambda X, Z: np.exp(-euclidean_distances(X, Z, squared=True) / 50)).fit(table)
     assert adjusted_rand_score(model.row_labels_, np.repeat([0, 1], 8)) == 1
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8])
+def test_repeated_entries_of_small_integers_are_added(kind, rng):
+    rows, columns = rng.integers(20, size=(2, 400))
+    triplets = sparse.coo_array((np.full(400, 100, kind), (rows, columns)), shape=(20, 20))
+    wide = sparse.coo_array((np.full(400, 100.0), (rows, columns)), shape=(20, 20))
+    labels = [KernelBiclustering(3, random_state=0).fit(X).row_labels_ for X in (triplets, wide)]
+    np.testing.assert_array_equal(*labels)
+    np.testing.assert_array_equal(*(KernelSVD(3).fit(X).singular_values_ for X in (triplets, wide)))

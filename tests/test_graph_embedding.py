@@ -545,3 +545,13 @@ def test_the_example_runs():
     done = subprocess.run([sys.executable, path], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "paper-900 might cite" in done.stdout
+
+
+def test_a_matrix_that_is_changed_after_fit_does_not_change_the_model():
+    A = make_citation_graph(80, random_state=0)[0].astype(float)
+    model = DirectedGraphEmbedding(4).fit(A)
+    vectors, (edges, _) = model.transform(A), model.edge_vectors(A[:3])
+    changed, original = A, A.copy()
+    changed.data *= np.arange(1, A.nnz + 1)
+    np.testing.assert_array_equal(model.transform(original), vectors)
+    np.testing.assert_array_equal(model.edge_vectors(original[:3])[0], edges)

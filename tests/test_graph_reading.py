@@ -1,7 +1,7 @@
 """Graphs from matrices, networkx, tables and files, and what cannot be read."""
 
 import gzip
-from csv import reader
+from csv import QUOTE_ALL, reader
 from datetime import date
 
 import networkx as nx
@@ -446,3 +446,48 @@ def test_cells_separated_otherwise_than_the_ending_says_are_no_ids(name, text, s
 def test_a_missing_file_is_missing(name, tmp_path):
     with pytest.raises(FileNotFoundError, match=name):
         read_graph(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("edges.csv", "ann,bob\n1,ann\n2,bob\n"), ("edges.txt", "bob bar\nbob 12\nann 13\n")],
+)
+def test_a_first_line_with_ids_of_other_lines_is_an_edge(name, text, tmp_path):
+    path = tmp_path / name
+    path.write_text(text)
+    assert read_graph(path).adjacency.nnz == 3
+
+
+def test_ids_that_begin_like_comments_are_told_of(tmp_path):
+    path, table = tmp_path / "tags.csv", pd.DataFrame({"source": ["#py", "#np", "a"], "target": ["#np", "b", "#py"]})
+    table.to_csv(path, index=False)
+    with pytest.warns(LopsidedWarning, match="2 lines are left out.*line 2.*quotes"):
+        assert read_graph(path).adjacency.nnz == 1
+    table.to_csv(path, index=False, quoting=QUOTE_ALL)
+    assert read_graph(path).adjacency.nnz == 3
+    path.write_text("source,target\n# one, two\na,b\n# three, four\n")
+    assert read_graph(path).adjacency.nnz == 1
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int64])
+def test_repeated_edges_of_small_integers_are_added(kind):
+    A = sparse.coo_array((np.full(3, 100, kind), ([0, 0, 1], [1, 1, 0])), shape=(2, 2))
+    np.testing.assert_array_equal(read_graph(A).adjacency.toarray(), [[0, 200], [100, 0]])
+
+
+def test_numpy_weights_in_edge_lists_of_networkx_are_read(tmp_path):
+    path = tmp_path / "graph.edgelist"
+    nx.write_edgelist(nx.DiGraph([(1, 2, {"weight": np.float64(2.5)}), (2, 1, {"weight": np.int64(3)})]), path)
+    np.testing.assert_array_equal(read_graph(path).adjacency.toarray(), [[0, 2.5], [3, 0]])
+    path.write_text("1 2 {}\n2 3 {1}\n")
+    with pytest.raises(ValueError, match=r"line 2 ends with '\{1\}'.*write_weighted_edgelist"):
+        read_graph(path)
+
+
+def test_columns_that_cannot_be_edges_are_told_of(tmp_path):
+    path = tmp_path / "edges.txt"
+    path.write_text("1 2 3 4\n2 3 4 5\n")
+    with pytest.raises(ValueError, match="4 cells and no header"):
+        read_graph(path)
+    with pytest.raises(ValueError, match="source and target are the same column, 'a'"):
+        read_graph(pd.DataFrame({"a": [1, 2], "b": [2, 3]}), source="a", target="a")

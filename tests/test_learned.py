@@ -360,3 +360,18 @@ def test_a_slower_optimiser_takes_shorter_steps():
     problem = Problem(RBF(1.0), np.eye(3), Squared(), 2, 0.1)
     assert LBFGS(problem, 2.0).slower().unit == 1.0
     assert Adam(problem, 10, 0.5, np.random.default_rng(0)).slower().rate == 0.25
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("estimator", [LearnedKernelSVDRegressor, LearnedKernelSVDClassifier])
+def test_precision_is_kept(estimator, dtype, rng):
+    X = rng.standard_normal((60, 3)).astype(dtype)
+    model = estimator(2).fit(X, X[:, 0] > 0)
+    assert {array.dtype for array in (model.transform(X), model.points_, model.right_vectors_)} == {np.dtype(dtype)}
+
+
+@pytest.mark.parametrize(("unit", "dtype"), [(1e-120, float), (1e-80, float), (1e80, float), (1e10, "f"), (1e-10, "f")])
+def test_kernel_values_may_have_any_size(unit, dtype, rng):
+    X = rng.standard_normal((60, 3))
+    model = LearnedKernelSVDRegressor(3, kernel="linear").fit((unit * X).astype(dtype), X[:, 0])
+    assert model.score((unit * X).astype(dtype), X[:, 0]) > 0.99

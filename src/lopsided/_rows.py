@@ -22,7 +22,8 @@ def gathered(points: Any, name: str) -> Any:
     temporary file, which is memory-mapped and deleted with the array; sparse blocks stay in memory. Any other input is
     returned unchanged.
     """
-    if isinstance(unmasked(points, name), Iterator):
+    points = readable(points, name)
+    if isinstance(points, Iterator):
         return _spooled(points, name)
     if isinstance(points, np.memmap):
         _check_length(points, name)
@@ -33,11 +34,15 @@ def gathered(points: Any, name: str) -> Any:
     return points
 
 
-def unmasked(points: Any, name: str) -> Any:
-    """Return points, or raise ValueError if entries are masked: the values that a mask hides would be read as data."""
+def readable(points: Any, name: str) -> Any:
+    """Return points, or raise ValueError if entries are masked: the values that a mask hides would be read as data.
+
+    Integers of sparse triplets are returned as float64, since scipy adds up repeated entries modulo their range.
+    """
     if np.ma.is_masked(points):
         raise ValueError(f"{name} has {points.mask.sum()} masked entries; fill them, or leave out their rows")
-    return points
+    wraps = sparse.issparse(points) and points.format == "coo" and points.dtype.kind in "iu"
+    return points.astype(np.float64) if wraps else points
 
 
 def _is_sliced(points: Any) -> bool:
@@ -77,7 +82,7 @@ def _spooled(blocks: Iterable[Any], name: str) -> Any:
     first: Any = None
     with tempfile.TemporaryFile() as file:
         for number, block in enumerate(blocks):
-            unmasked(block, f"block {number} of {name}")
+            readable(block, f"block {number} of {name}")
             block = block if sparse.issparse(block) else np.asarray(block)
             if block.ndim != 2 or (width is not None and block.shape[1] != width):
                 wanted = "two dimensions" if width is None else f"{width} columns like the first"

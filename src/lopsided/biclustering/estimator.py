@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._rows import unmasked
+from .._rows import readable
 from .._seeds import seed_of
 from ..estimators import KernelSVD
 from ..estimators.decomposed import times_kernel
@@ -172,7 +172,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
     def fit(self, X: Array, y: Any = None) -> Self:
         """Find biclusters of X, an array or sparse matrix of shape (n, m)."""
         self._validate_params()
-        X = canonical(validate_data(self, unmasked(X, "X"), accept_sparse="csr", dtype=FLOATS, ensure_min_samples=2))
+        X = canonical(validate_data(self, readable(X, "X"), accept_sparse="csr", dtype=FLOATS, ensure_min_samples=2))
         asked = self._asked(X.shape)
         self.spherical_ = _mostly_zero(X) if self.spherical == "auto" else bool(self.spherical)
         self._weighting = Weighting(self.weighting).fit(X)
@@ -208,7 +208,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
     def predict(self, X: Array) -> np.ndarray:
         """Assign new rows, an array or sparse matrix of shape (n_new, m), to the fitted row clusters."""
         check_is_fitted(self)
-        X = canonical(validate_data(self, unmasked(X, "X"), accept_sparse="csr", dtype=FLOATS, reset=False))
+        X = canonical(validate_data(self, readable(X, "X"), accept_sparse="csr", dtype=FLOATS, reset=False))
         return self._label_rows(self._weighting.rows(X))
 
     def predict_columns(self, Z: Array) -> np.ndarray:

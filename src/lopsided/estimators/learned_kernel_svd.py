@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, is_classifier
 from sklearn.model_selection import train_test_split
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._rows import unmasked
+from .._rows import readable
 from .._seeds import seed_of
 from ..kernels import Kernel, as_kernel
 from ..kernels.points import FLOATS
@@ -80,7 +80,7 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def _features(self, X: Any) -> np.ndarray:
         """``transform`` as an array, independent of ``set_output``."""
         check_is_fitted(self)
-        X = validate_data(self, unmasked(X, "X"), dtype=FLOATS, reset=False)
+        X = validate_data(self, readable(X, "X"), dtype=FLOATS, reset=False)
         return self.kernel_(X, self.points_) @ self.right_vectors_
 
     def _fit(self, X: np.ndarray, Y: np.ndarray, loss: Loss, stratify: np.ndarray | None) -> LearnedCompatibility:
@@ -143,3 +143,8 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     def _scores(self, X: Any) -> np.ndarray:
         return self._features(X) @ self.coef_.T + self.intercept_
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

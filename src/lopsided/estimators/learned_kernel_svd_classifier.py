@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from .._rows import unmasked
+from .._rows import readable
 from ..kernels.points import FLOATS
 from ..linalg.compatibility.losses import CrossEntropy
 from .decisions import both_sides, winners
@@ -101,7 +101,7 @@ class LearnedKernelSVDClassifier(ClassifierMixin, LearnedKernelSVD):
     def fit(self, X: Any, y: Any) -> Self:
         """Learn C and the head from samples X (n, p) and labels y (n,)."""
         self._validate_params()
-        X, y = validate_data(self, unmasked(X, "X"), y, dtype=FLOATS)
+        X, y = validate_data(self, readable(X, "X"), y, dtype=FLOATS)
         check_classification_targets(y)
         self.classes_, codes = encoded(y)
         Y = np.eye(len(self.classes_), dtype=X.dtype)[codes]

@@ -9,7 +9,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
-from .._rows import unmasked
+from .._rows import readable
 from ..kernels.points import FLOATS
 from ..linalg.compatibility.losses import Squared
 from .learned_kernel_svd import LearnedKernelSVD
@@ -70,7 +70,7 @@ class LearnedKernelSVDRegressor(RegressorMixin, LearnedKernelSVD):
     def fit(self, X: Any, y: Any) -> Self:
         """Learn C and the head from samples X (n, p) and real targets y (n,) or (n, outputs)."""
         self._validate_params()
-        X, y = validate_data(self, unmasked(X, "X"), y, dtype=FLOATS, multi_output=True, y_numeric=True)
+        X, y = validate_data(self, readable(X, "X"), y, dtype=FLOATS, multi_output=True, y_numeric=True)
         Y = real_targets(y)
         middle, spread = Y.mean(axis=0), Y.std(axis=0)
         spread = np.where(spread > 0, spread, 1)

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._parallel import jobs
-from .._rows import unmasked
+from .._rows import readable
 from .._seeds import seed_of
 from ..kernels import Kernel, Precomputed, as_kernel, takes_values
 from ..kernels.points import FLOATS, Array, canonical, check_points
@@ -117,7 +117,7 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
     def _samples(self, X: Array, y: Any, **of_targets: bool) -> tuple[Array, np.ndarray]:
         """Validate samples and targets. Samples in memory are copied, since predictions compare new ones with them."""
         copy = not (takes_values(self.kernel) or isinstance(X, np.memmap))
-        X, y = validate_data(self, unmasked(X, "X"), y, accept_sparse="csr", dtype=FLOATS, copy=copy, **of_targets)
+        X, y = validate_data(self, readable(X, "X"), y, accept_sparse="csr", dtype=FLOATS, copy=copy, **of_targets)
         return canonical(X), y
 
     def _learn(self, X: Array, Y: np.ndarray, y: np.ndarray) -> None:
@@ -262,7 +262,7 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
 
     def _checked(self, X: Array) -> Array:
         check_is_fitted(self)
-        return canonical(validate_data(self, unmasked(X, "X"), accept_sparse="csr", dtype=FLOATS, reset=False))
+        return canonical(validate_data(self, readable(X, "X"), accept_sparse="csr", dtype=FLOATS, reset=False))
 
     def _checked_right(self, Z: Array) -> Array:
         """Validate the second block of a precomputed kernel; None for other kernels, and if it is not needed."""

@@ -188,7 +188,7 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         svd = self._decomposed(balanced, kernel)
         if svd.solver_.over_budget:
             warn(f"{svd.solver_}; raise memory_budget to be faster", FallbackWarning)
-        self.adjacency_, self.nodes_, self.n_features_in_ = A, nodes, n
+        self.adjacency_, self.nodes_, self.n_features_in_ = A.copy(), nodes, n  # the caller may go on to change A
         self.kernel_, self.solver_, self.singular_values_ = svd.kernel_, svd.solver_, svd.singular_values_
         self._balance, self._nodes = balance, Nodes(nodes)
         self._svd = None if isinstance(svd.kernel_, GraphKernel) else svd
@@ -197,7 +197,7 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         self.source_embedding_[~linked], self.target_embedding_[~linked] = 0, 0
         by_edges = self.decoder == "edges" or (self.decoder == "auto" and is_auto(self.kernel))
         scores = EdgeScores(self.source_embedding_, self.target_embedding_, self._powers(1 - 2 * self.scaling))
-        self._edges = scores.along(A) if by_edges else scores
+        self._edges = scores.along(self.adjacency_) if by_edges else scores
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:

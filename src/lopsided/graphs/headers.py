@@ -48,7 +48,12 @@ def _is_header(rows: list[list[str]]) -> bool:
         return True
     if len(rows) < 2 or not all(first[1:]) or any(map(is_number, first)):
         return False
-    if any(all(is_number(row[j]) for row in rows[1:]) for j in range(len(first))):
+    numeric = [all(is_number(row[j]) for row in rows[1:]) for j in range(len(first))]
+    if any(numeric[2:]):
+        return True
+    if rows[0][0] and any(cell in rows[0][:2] for row in rows[1:] for cell in row[:2]):
+        return False  # an id of other edges, which column names are not
+    if any(numeric):
         return True
     numbered = all(map(_has_digit, (cell for row in rows[1:] for cell in row[:2])))
     return numbered and not any(map(_has_digit, first[:2]))

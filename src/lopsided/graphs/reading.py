@@ -77,8 +77,9 @@ def read_graph(
 
     In text files, ids are read as integers if all of them are integers, and as strings otherwise. Lines that begin with
     # are comments. The first line is a header if it contains the usual or the given column names, if it has no number
-    although some column is otherwise numeric, or if it has no digit although all ids have one. A first line that meets
-    none of these conditions, but whose ids occur in no other line, is read as an edge with a
+    although some column is otherwise numeric, or if it has no digit although all ids have one; but if one of its ids
+    occurs in another line, only names and numbers beyond the first two columns make it a header. A first line that
+    meets none of these conditions, but whose ids occur in no other line, is read as an edge with a
     :class:`~lopsided.exceptions.LopsidedWarning`.
 
     Examples

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..exceptions import LopsidedWarning, warn
 from ..kernels.points import FLOATS
 from .headers import NAMES, has_header, is_number
 from .ids import LARGEST, as_ids, is_missing
@@ -20,10 +21,12 @@ from .ids import LARGEST, as_ids, is_missing
 SPACES = " "
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".edgelist": SPACES, ".edges": SPACES, ".txt": SPACES}
 COMMENT = "#"
+LIKE_AN_ID = re.compile(rf"\s*{COMMENT}\w")  # the begin of a hashtag, not of a usual comment
 MOST_NAMED = 12  # columns listed in an error message
 SEPARATORS = ",;|\t"  # of cells, in files whose extension may promise another
 NAMELESS = re.compile(r"(__index_level_\d+__|Unnamed: \d+)?")  # names that pandas gives to an unnamed index
 QUOTED = '"(?:[^"]|"")*+'  # a quoted cell up to, but without, its closing quote
+NUMPY = re.compile(r"\bnp\.\w+\(([^()]*)\)")  # a numpy scalar in a dict, as networkx writes it: np.float64(2.5)
 ENCODING = "utf-8-sig"  # drops the byte order mark of spreadsheets, which would join the first column name
 
 
@@ -104,7 +107,7 @@ def _read_file(
     try:
         with (gzip.open if path.suffix.lower() == ".gz" else open)(path, "rt", encoding=ENCODING, newline="") as file:
             if DELIMITERS[kind] == SPACES:
-                rows = [_split(line) for line in file if _counts(line)]
+                rows = [_split(line, number) for number, line in enumerate(file, 1) if _counts(line)]
             else:
                 rows = list(csv.reader(list(_records(file, DELIMITERS[kind])), delimiter=DELIMITERS[kind]))
     except FileNotFoundError:
@@ -139,7 +142,10 @@ def _records(lines: Iterable[str], delimiter: str) -> Iterator[str]:
     ends_quoted = re.compile(f"(?:{cell}{delimiter})*+{QUOTED}")  # a quote only opens a cell at its start
     within = re.compile(QUOTED)
     opened = 0  # 1-based number of the line whose quote is still open
+    begun, suspects = False, []
     for number, line in enumerate(lines, 1):
+        if begun and not opened and LIKE_AN_ID.match(line) and delimiter in line:
+            suspects.append(number)
         if opened or _counts(line):
             if '"' in line:
                 before = '"' if opened else ""
@@ -147,18 +153,31 @@ def _records(lines: Iterable[str], delimiter: str) -> Iterator[str]:
                     opened = 0
                 elif not (opened and within.fullmatch(before + line)):
                     opened = number
+            begun = True
             yield line
+    if suspects:
+        warn(
+            f"{len(suspects)} lines are left out as comments, the first of them line {suspects[0]}, but look like "
+            f"edges of ids that begin with {COMMENT}; put quotes around such ids, or give pandas.read_csv(path)",
+            LopsidedWarning,
+        )
     if opened:
         raise ValueError(f"line {opened} opens a quote that is never closed; close it, or leave it out")
 
 
-def _split(line: str) -> list[str]:
+def _split(line: str, number: int) -> list[str]:
     """Split at whitespace; a trailing networkx dict becomes its weight: {'weight': 2.0} becomes 2.0, and {} 1."""
     head, brace, attributes = line.partition("{")
     cells = head.split()
     if brace:
-        found = ast.literal_eval(brace + attributes.strip())
-        cells.append(str(found.get("weight", 1)))
+        try:
+            found = ast.literal_eval(NUMPY.sub(r"\1", brace + attributes.strip()))
+            cells.append(str(found.get("weight", 1)))
+        except (AttributeError, ValueError, SyntaxError) as error:
+            raise ValueError(
+                f"line {number} ends with {brace + attributes.strip()!r}, which is no dict of plain values as networkx "
+                "writes it; write_weighted_edgelist writes the weight alone"
+            ) from error
     return cells
 
 
@@ -223,6 +242,13 @@ def _choose_columns(
         return ends[0], ends[1], w
     if u is None and v is None and len(ends) == 3 and w is None:
         return ends[0], ends[1], ends[2]
+    if u is not None and u == v:
+        raise ValueError(f"source and target are the same column, {names[u]!r}; name two of {_few(names)}")
+    if (u is None or v is None) and not names:
+        raise ValueError(
+            f"the lines have {width} cells and no header, and so do not tell source, target and weight of the edges; "
+            "give a pandas.DataFrame of these columns, or a file with a header"
+        )
     if u is None or v is None:
         raise ValueError(
             f"the {width} columns {_few(names)} do not tell source and target of the edges; call them so, or name "

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._rows import unmasked
+from .._rows import readable
 from ..estimators import KernelSVD
 from ..exceptions import LopsidedWarning, warn
 from ..kernels import Exponential, Precomputed, as_kernel
@@ -104,7 +104,7 @@ class ImageSVD:
             )
         _warn_if_lost(grid[::TONE], profile[::TONE], kernel, np.finfo(self.image.dtype).eps)
         order = np.argsort(profile, kind="stable")
-        return np.interp(unmasked(values, "values"), profile[order], grid[order]).astype(self.image.dtype)
+        return np.interp(readable(values, "values"), profile[order], grid[order]).astype(self.image.dtype)
 
     def _joined(self, channels: list[np.ndarray]) -> np.ndarray:
         return channels[0] if self.image.ndim == 2 else np.stack(channels, axis=2)

@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._parallel import run, slices_of
-from .._rows import unmasked
+from .._rows import readable
 from ..estimators.refit import all_or_nothing
 from ..kernels.distributions import log_densities, monomials
 from ..kernels.points import FLOATS, Array
@@ -124,7 +124,7 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """
         self._validate_params()
         _check_rows(X)
-        X = validate_data(self, unmasked(X, "X"), dtype=FLOATS)
+        X = validate_data(self, readable(X, "X"), dtype=FLOATS)
         _check_magnitude(X)
         _check_smallness(X)
         self.shape_ = self._check_shape(X.shape[1])
@@ -143,7 +143,7 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """Return one mixture per image as a row of n_components (1 + 2 d) numbers, for d coefficients per patch."""
         check_is_fitted(self)
         _check_rows(X)
-        X = validate_data(self, unmasked(X, "X"), dtype=FLOATS, reset=False)
+        X = validate_data(self, readable(X, "X"), dtype=FLOATS, reset=False)
         _check_magnitude(X)
         entries = self._coefficients(X[:1]).size
         return np.vstack(run(lambda rows: self._adapted(X[rows]), slices_of(len(X), BATCH_ENTRIES // entries)))

@@ -64,7 +64,8 @@ class ExponentialKernel(SparseKernel):
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Return exp(l.r) for all pairs."""
         E = product(L, R)
-        return np.exp(E, out=E)
+        with np.errstate(over="ignore"):  # infinite values are told of as errors
+            return np.exp(E, out=E)
 
     def structure(self, Z: sparse.csr_array) -> Structure:
         """Return the expansion on sparse data, K = exp(alpha) exp(beta)^T + sparse."""

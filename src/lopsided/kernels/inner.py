@@ -126,7 +126,8 @@ class Polynomial(InnerProductKernel):
     def profile(self, P: np.ndarray) -> np.ndarray:
         """Return (u + offset)^degree."""
         P += float(self.offset)
-        return np.power(P, int(self.degree), out=P)
+        with np.errstate(over="ignore"):  # infinite values are told of as errors
+            return np.power(P, int(self.degree), out=P)
 
     def derivative(self, P: np.ndarray) -> np.ndarray:
         """Return degree (u + offset)^(degree - 1)."""

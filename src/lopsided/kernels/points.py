@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array
 
-from .._rows import unmasked
+from .._rows import readable
 
 Array = Any  # numpy array or scipy sparse; float32 or float64, shape (n, width)
 FLOATS = (np.float64, np.float32)
@@ -17,7 +17,7 @@ FLOATS = (np.float64, np.float32)
 
 def check_points(points: Array, name: str) -> Array:
     """Validate a set of points: finite, two-dimensional, float32 or float64; sparse input becomes canonical CSR."""
-    return canonical(check_array(unmasked(points, name), accept_sparse="csr", dtype=FLOATS, input_name=name))
+    return canonical(check_array(readable(points, name), accept_sparse="csr", dtype=FLOATS, input_name=name))
 
 
 def check_sides(X: Array, Z: Array) -> tuple[Array, Array]:

@@ -99,9 +99,9 @@ def learn(
             if since >= patience:
                 break
     if halvings:
+        slow = f", the last with steps of {steps.rate:.2g}; lower learning_rate or" if steps.rate else ";"
         warn(
-            f"{halvings} rounds diverged and were taken back, the last with steps of {steps.rate:.2g}; lower "
-            "learning_rate or scale the data",
+            f"{halvings} rounds diverged and were taken back{slow} scale the data",
             ConvergenceWarning,
         )
     return best._replace(curve=tuple(curve))

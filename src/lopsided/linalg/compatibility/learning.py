@@ -113,17 +113,19 @@ def learn_compatibility(
     fitted = clone(kernel).fit(X, start)
     problem = Problem(fitted, basis, loss, components, alpha)
     Q = basis.T @ start
-    unit = scale_of(Q)
-    steps = LBFGS(problem, unit) if batches is None else Adam(problem, *batches, unit)
+    step = scale_of(Q)
+    steps = LBFGS(problem, step) if batches is None else Adam(problem, *batches, step)
     data, held_out = ((X, Y), None) if split is None else ((X[rows], Y[rows]) for rows in split)
     found = learn(problem, steps, Q, data, held_out, rounds=rounds, patience=patience, tol=tol, say=say)
     final = refitted(problem, found, X, Y)
-    lengths = np.linalg.norm(final.projection, axis=0)  # sqrt(n) / s: columns of the projection are V sqrt(n) / s
+    points = found.points.astype(X.dtype, copy=False)
+    unit = np.abs(final.projection).max(initial=0) or 1.0  # squares of small or large columns are beyond a float
+    lengths = np.linalg.norm(final.projection / unit, axis=0) * unit  # sqrt(n) / s, as the columns are V sqrt(n) / s
     return LearnedCompatibility(
-        kernel=_settled(fitted).fit(X, found.points),
-        points=found.points,
+        kernel=_settled(fitted).fit(X, points),
+        points=points,
         C=(U / s) @ found.coordinates if len(s) else np.zeros(X.shape, dtype=X.dtype),
-        right_vectors=final.projection / np.where(lengths > 0, lengths, 1),
+        right_vectors=(final.projection / np.where(lengths > 0, lengths, 1)).astype(X.dtype, copy=False),
         singular_values=np.sqrt(len(X)) / np.where(lengths > 0, lengths, np.inf),
         coef=final.weights * lengths[:, None],
         intercept=final.bias,
