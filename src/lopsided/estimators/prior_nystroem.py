@@ -63,7 +63,8 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     self_training : bool, default=True
         Whether to label up to 2,000 of the samples without a label by a linear SVM on the learned features, and to
         learn the dictionary once more from all labels, at a prior weight of 1e-8. Only with prior_weight="auto", at
-        most 200 labels and no Z, and if a tenth or more of the held-out labels' variance is explained.
+        most 200 labels, five or more of these samples per label and no Z, and if a tenth or more of the held-out
+        labels' variance is explained.
     landmarks : {"kmeans", "uniform"}, array, or pair of arrays with Z, default="kmeans"
         k-means centres; uniformly random samples; or row indices (m,) or points (m, width).
     metric : {"samples", "landmarks"}, default="samples"
