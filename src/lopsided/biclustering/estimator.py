@@ -33,7 +33,7 @@ from ..linalg import (
 from .clustering import ENOUGH, Clustering, widest
 from .weighting import WEIGHTINGS, Weighting
 
-TOLERANCE = 1e-4  # error of the singular vectors; k-means needs no higher accuracy
+TOLERANCE = 1e-3  # error of the singular vectors; k-means needs no higher accuracy
 
 
 class KernelBiclustering(BiclusterMixin, BaseEstimator):
