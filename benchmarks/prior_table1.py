@@ -166,16 +166,17 @@ def one_draw(X: Any, classes: np.ndarray, landmarks: Any, known: np.ndarray, see
     found, notes = {}, {}
     for name, model in models.items():
         found[name] = classified(model, X, classes, known)
-        notes[name] = {
-            "weight": model.prior_weight_,
-            "smoothness": model.smoothness_,
-            "bandwidth": model.kernel_.bandwidth_,
-            "self_labelled": model.n_self_labelled_,
-        }
+    chosen = models["prior"]
+    notes["prior"] = {
+        "smoothness": chosen.smoothness_,
+        "bandwidth": round(chosen.kernel_.bandwidth_, 3),
+        "self_labelled": chosen.n_self_labelled_,
+    }
     if X.shape[0] <= LARGEST:
         found |= peers(X, models["Nystrom"].transform(X), classes, known)
     return {
-        name: {"error": 100 * float(np.mean(said[others] != classes[others])), "seconds": seconds} | notes.get(name, {})
+        name: {"error": round(100 * float(np.mean(said[others] != classes[others])), 3), "seconds": round(seconds, 3)}
+        | notes.get(name, {})
         for name, (said, seconds) in found.items()
     }
 

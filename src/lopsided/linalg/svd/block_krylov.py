@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from ..._parallel import run, slices_of
+from ..._parallel import slices_of
 from ...exceptions import ConvergenceWarning, warn
 from ...kernels.units import safe_unit
 from ...operators.base import KernelOperator
 from ...operators.stored import times
 from ..factors import Factors, canonical_signs
 from ..finite import check_finite
+from .orthonormal import CHUNK_ROWS, least_pivot, length, orthonormalise, qr
 
-CHUNK_ROWS = 1 << 13  # rows per chunk in restarts and QR, so that a chunk fits the cache
 LOOK = 40  # multiplications in the SVD of B, in units of the cube of its size
 EXTRA = 10  # columns beyond k in a block whose width is free
 MARGIN = 10  # times that residuals are below a tolerance on eta
@@ -23,8 +21,6 @@ SPARE = 20  # triplets kept beyond k at a restart, so that the k-th converges to
 PROBES = 3  # random columns that must find no further singular value, nor U to have lost its orthogonality
 WIDEST = 8  # columns, at most, of a block that searches for further copies of a repeated singular value
 MAX_STEPS = 1000  # block steps before a ConvergenceWarning
-BEST_FOR_CHOLESKY = 30.0  # condition number below which one pass of Cholesky QR is accurate enough
-WORST_FOR_CHOLESKY = 0.01  # in units of eps^-1/2: condition number from which Cholesky QR is unreliable
 DRIFT = 1e5  # in units of eps, at most sqrt(eps): estimate of |U^T U - I| above which a block of U is reorthogonalised
 ORTHONORMAL = 100.0  # in units of eps: deviation from orthonormality allowed in the returned vectors
 
@@ -289,74 +285,6 @@ def estimated_eta(s: np.ndarray, residuals: np.ndarray, k: int) -> float:
     gaps = np.repeat(gaps, last - first + 1)[:k]
     sines = np.minimum(residuals[:k] / scale / gaps, 1)
     return 2 * float(s[:k] @ (1 - np.sqrt(1 - sines**2))) / k
-
-
-def orthonormalise(
-    Y: np.ndarray, Q: np.ndarray, scale: float, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (W, H, R) with Y = Q H + W R and W orthonormal and orthogonal to Q; overwrites Y.
-
-    Columns of Y that are negligible relative to ``scale`` have a direction set by rounding errors, possibly in the span
-    of Q. They are perturbed by random noise of the size of rounding, and further passes orthogonalise the result.
-    """
-    H = Q.T @ Y
-    Y -= Q @ H
-    W, R = qr(Y)
-    eps = np.finfo(Y.dtype).eps
-    scale = max(scale, length(H), length(R), np.finfo(Y.dtype).tiny ** 0.5)
-    if least_pivot(R) > eps**0.5 * scale:
-        return W, H, R
-    Y += eps * scale * rng.standard_normal(Y.shape).astype(Y.dtype)
-    W, R = qr(Y)
-    for _ in range(2):  # one pass is not enough if Q nearly spans the space
-        G = Q.T @ W
-        W, S = qr(W - Q @ G)
-        H, R = H + G @ R, S @ R
-    return W, H, R
-
-
-def length(Y: np.ndarray) -> float:
-    """Frobenius norm, with less overhead than ``np.linalg.norm`` on the small blocks of each step."""
-    flat = Y.ravel(order="K")
-    return math.sqrt(flat @ flat)
-
-
-def least_pivot(R: np.ndarray) -> float:
-    """Smallest magnitude on the diagonal of a triangular matrix, with a fast path for the common 1 x 1 case."""
-    return abs(float(R[0, 0])) if len(R) == 1 else float(np.abs(R.diagonal()).min())
-
-
-def qr(Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Thin QR of a tall matrix, by Cholesky of its Gram matrix where that is accurate, else by Householder."""
-    if Y.shape[1] == 1 and (size := length(Y)) > np.finfo(Y.dtype).tiny ** 0.5:
-        return Y / size, np.array([[size]], dtype=Y.dtype)
-    try:
-        R = np.linalg.cholesky(Y.T @ Y).T
-    except np.linalg.LinAlgError:
-        return _tall_qr(Y)
-    inverse = np.linalg.inv(R)
-    condition = np.abs(R).max() * np.abs(inverse).max()
-    if not condition < WORST_FOR_CHOLESKY * np.finfo(Y.dtype).eps ** -0.5:
-        return _tall_qr(Y)
-    Q = times(Y, inverse)
-    if condition < BEST_FOR_CHOLESKY:
-        return Q, R
-    Q, S = qr(Q)  # the first pass is orthonormal to eps condition^2, the second to rounding
-    return Q, S @ R
-
-
-def _tall_qr(Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Tall-skinny QR: Householder QR of chunks that fit the cache, in parallel, then of their stacked triangles."""
-    if Y.shape[0] < 2 * CHUNK_ROWS:
-        return np.linalg.qr(Y)
-    rows = slices_of(Y.shape[0], CHUNK_ROWS)
-    chunks = run(lambda part: np.linalg.qr(Y[part]), rows)
-    Q, R = np.linalg.qr(np.concatenate([triangle for _, triangle in chunks]))
-    width = Y.shape[1]
-    out = np.empty_like(Y, order="C")
-    for i, (part, (piece, _)) in enumerate(zip(rows, chunks, strict=True)):
-        np.matmul(piece, Q[i * width : (i + 1) * width], out=out[part])
-    return out, R
 
 
 def _agree(s: np.ndarray, other: np.ndarray, tol: float) -> bool:
