@@ -219,3 +219,21 @@ def test_whole_numbers_are_embeddings_too():
 def test_bad_input_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("settings", [{"train_size": "a"}, {"train_size": np.nan}, {"train_size": 1.0}, {"C": "a"}])
+def test_settings_of_classes_that_are_no_numbers_are_refused(settings, rng):
+    with pytest.raises(ValueError, match=next(iter(settings))):
+        classify_nodes(rng.standard_normal((20, 2)), np.arange(20) % 2, **settings)
+
+
+def test_masked_labels_are_refused(rng):
+    labels = np.ma.masked_array(np.arange(20) % 2, mask=np.arange(20) == 3)
+    with pytest.raises(ValueError, match="labels has 1 masked entries"):
+        classify_nodes(rng.standard_normal((20, 2)), labels)
+
+
+def test_a_model_in_place_of_its_scores_is_told_apart():
+    hidden = hide_edges(make_citation_graph(60, random_state=0)[0])
+    with pytest.raises(TypeError, match="DirectedGraphEmbedding; give model.score_edges"):
+        evaluate_links(DirectedGraphEmbedding(4).fit(hidden.adjacency), hidden)

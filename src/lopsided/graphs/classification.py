@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array
 
+from .._rows import readable
 from ..estimators.supervision import encoded
 from ..kernels.points import dense
 from .ids import is_missing
@@ -80,16 +81,16 @@ def classify_nodes(
     >>> bool(classify_nodes(vectors, labels).micro_f1.mean() > 0.6)
     True
     """
-    embedding = check_array(embedding, input_name="embedding")
-    several = sparse.issparse(labels) or _is_table(labels)
+    embedding = check_array(readable(embedding, "embedding"), input_name="embedding")
+    several = sparse.issparse(readable(labels, "labels")) or _is_table(labels)
     Y = _indicators(labels, several)
     if len(Y) != len(embedding):
         raise ValueError(f"embedding has {len(embedding)} rows and labels {len(Y)}; each node needs both")
     if multilabel not in ("top", "sign"):
         raise ValueError(f"multilabel={multilabel!r} is neither 'top' nor 'sign'")
-    if not (isinstance(n_splits, Integral) and n_splits >= 1 and 0 < C < np.inf):
+    if not (isinstance(n_splits, Integral) and n_splits >= 1 and isinstance(C, Real) and 0 < C < np.inf):
         raise ValueError(f"n_splits={n_splits} must be a whole number from 1, and C={C} positive and finite")
-    n_train = round(train_size * len(Y))
+    n_train = round(train_size * len(Y)) if isinstance(train_size, Real) and np.isfinite(train_size) else 0
     if not 0 < n_train < len(Y):
         raise ValueError(
             f"train_size={train_size} of {len(Y)} nodes leaves none in training or none to test; give a "

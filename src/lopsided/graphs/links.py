@@ -128,6 +128,8 @@ def evaluate_links(
     >>> evaluate_links(model.score_edges, hidden, k=20).auc > 0.7
     True
     """
+    if not callable(score):
+        raise TypeError(f"score is a function of pairs of nodes, not {type(score).__name__}; give model.score_edges")
     positive, negative = (np.asarray(score(*pairs), dtype=float) for pairs in (hidden.positive, hidden.negative))
     for pairs, scores in ((hidden.positive, positive), (hidden.negative, negative)):
         if scores.shape != pairs[0].shape:
