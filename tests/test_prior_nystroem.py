@@ -137,38 +137,45 @@ def test_self_training_needs_labels_that_can_be_held_out(rng):
 @pytest.mark.parametrize("factor", [1e-200, 2.0**-10, 1e4, 1e200])
 def test_multiples_of_a_kernel_learn_the_same(factor, settings, rng):
     X, y = noisy(rng)
-    known = with_gaps(y, 60)
+    known = with_gaps(y, 30)
     one, other = (
         PriorNystroem(30, kernel=kernel, random_state=0, **settings).fit(X, known)
         for kernel in (RBF(8.0), factor * RBF(8.0))
     )
     assert_close(other.transform(X) / np.sqrt(factor), one.transform(X), 1e9)
-    assert one.n_self_labelled_ == other.n_self_labelled_
+    assert one.n_self_labelled_ == other.n_self_labelled_ == (0 if settings else 170)
 
 
 @pytest.mark.parametrize("unit", [1e-120, 1e-3, 1e3, 1e120])
 def test_linear_kernels_have_no_preferred_unit(unit, rng):
     X, y = noisy(rng, width=10)
-    known = with_gaps(y, 60)
+    known = with_gaps(y, 30)
     one, other = (PriorNystroem(10, kernel=Linear(), random_state=0).fit(c * X, known) for c in (1.0, unit))
     assert_close(other.transform(unit * X) / unit, one.transform(X), 1e9)
+    assert one.n_self_labelled_ == 170
 
 
 def test_labelled_samples_without_features_say_nothing(rng):
     X, y = noisy(rng, width=10)
-    X[:60] = 0
-    model = PriorNystroem(10, kernel=Linear(), random_state=0).fit(X, with_gaps(y, 60))
+    X[:30] = 0
+    model = PriorNystroem(10, kernel=Linear(), random_state=0).fit(X, with_gaps(y, 30))
     assert np.isfinite(model.transform(X)).all()
     assert not model.n_self_labelled_
 
 
 @pytest.mark.parametrize(
-    ("settings", "labels"),
-    [({}, 300), ({}, 250), ({"prior_weight": 1e-4}, 60), ({"prior_weight": "alignment"}, 60)],
-    ids=["no other sample", "many labels", "given weight", "criterion"],
+    ("settings", "labels", "others"),
+    [
+        ({}, 300, 0),
+        ({}, 250, 1300),
+        ({}, 100, 400),
+        ({"prior_weight": 1e-4}, 60, 400),
+        ({"prior_weight": "alignment"}, 60, 400),
+    ],
+    ids=["no others", "many labels", "few others", "given weight", "criterion"],
 )
-def test_self_training_leaves_other_cases_alone(settings, labels, rng):
-    X, y = noisy(rng, n=300)
+def test_self_training_leaves_other_cases_alone(settings, labels, others, rng):
+    X, y = noisy(rng, n=labels + others)
     models = [
         PriorNystroem(40, random_state=0, self_training=choice, **settings).fit(X, with_gaps(y, labels))
         for choice in (True, False)
@@ -180,9 +187,14 @@ def test_self_training_leaves_other_cases_alone(settings, labels, rng):
 def test_labels_that_say_nothing_leave_the_prior_alone(rng):
     X = rng.standard_normal((300, 10))
     y = rng.integers(2, size=300)
-    model = PriorNystroem(40, random_state=0).fit(X, with_gaps(y, 100))
-    assert model.prior_weight_ >= 1e-2
-    assert not model.n_self_labelled_
+    assert PriorNystroem(40, random_state=0).fit(X, with_gaps(y, 100)).prior_weight_ >= 1e-2
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_labels_that_say_nothing_are_not_passed_on(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((700, 10)), rng.integers(2, size=700)
+    assert not PriorNystroem(40, random_state=0).fit(X, with_gaps(y, 100)).n_self_labelled_
 
 
 def test_a_list_of_kernels_is_chosen_from(rng):

@@ -82,7 +82,7 @@ def _spooled(blocks: Iterable[Any], name: str) -> Any:
     first: Any = None
     with tempfile.TemporaryFile() as file:
         for number, block in enumerate(blocks):
-            readable(block, f"block {number} of {name}")
+            block = readable(block, f"block {number} of {name}")
             block = block if sparse.issparse(block) else np.asarray(block)
             if block.ndim != 2 or (width is not None and block.shape[1] != width):
                 wanted = "two dimensions" if width is None else f"{width} columns like the first"

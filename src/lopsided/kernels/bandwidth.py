@@ -77,6 +77,12 @@ def origin_of(Z: Array) -> np.ndarray:
     return np.where(np.isfinite(short), short, mean)
 
 
+def check_inverse(bandwidth: float, dtype: np.dtype) -> None:
+    """Raise ValueError if 1 / bandwidth overflows."""
+    if 1 / bandwidth > float(np.finfo(dtype).max):
+        raise ValueError(f"1 / bandwidth overflows in {dtype} for bandwidth={bandwidth:g}; scale the data")
+
+
 def check_resolution(bandwidth: float, origin: np.ndarray | None, X: Array, Z: Array) -> None:
     """Raise ValueError if rounding errors of squared distances are too large relative to bandwidth^2.
 

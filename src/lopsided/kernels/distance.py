@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import manhattan_distances
 from sklearn.utils._param_validation import Interval
 
-from .bandwidth import manhattan_bandwidth
+from .bandwidth import check_inverse, manhattan_bandwidth
 from .base import Kernel
 from .points import Array
 
@@ -50,8 +50,7 @@ class Laplacian(Kernel):
         """Learn the bandwidth if it is None."""
         super().fit(X, Z)
         self.bandwidth_ = manhattan_bandwidth(X, Z) if self.bandwidth is None else float(self.bandwidth)
-        if 1 / self.bandwidth_ > float(np.finfo(X.dtype).max):
-            raise ValueError(f"1 / bandwidth overflows in {X.dtype} for bandwidth={self.bandwidth_:g}; scale the data")
+        check_inverse(self.bandwidth_, X.dtype)
         return self
 
     @property

@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.interpolate import BarycentricInterpolator
 from sklearn.utils._param_validation import Interval
 
-from .bandwidth import check_resolution, origin_of
+from .bandwidth import check_inverse, check_resolution, origin_of
 from .base import Kernel, Weighted
 from .csr import row_numbers, row_sums, scale_rows
 from .points import Array
@@ -68,8 +68,7 @@ class StudentT(SparseKernel):
         """Store the set over which rows are normalised, and check the bandwidth against rounding."""
         super().fit(X, Z)
         self.right_set_, self.weights_, self.bounded_ = Z, np.ones(Z.shape[0], dtype=Z.dtype), False
-        if 1 / float(self.bandwidth) > float(np.finfo(X.dtype).max):
-            raise ValueError(f"1 / bandwidth overflows in {X.dtype} for bandwidth={self.bandwidth:g}; scale the data")
+        check_inverse(float(self.bandwidth), X.dtype)
         dense = not (sparse.issparse(X) or sparse.issparse(Z))
         self.origin_ = origin_of(Z) if dense else None
         check_resolution(self.bandwidth, self.origin_, X, Z)

@@ -14,6 +14,7 @@ from scipy.optimize import minimize
 
 from ..._parallel import slices_of
 from ...kernels.base import Kernel
+from ...kernels.units import in_unit, safe_unit
 from ..factors import powers
 from ..finite import check_finite
 from .losses import Loss
@@ -71,19 +72,16 @@ class Problem:
 
     def projection(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
         """Step (i): compute the map V sqrt(n) / s from kernel values to features, shape (p, k)."""
-        gram, unit = np.zeros((len(Z), len(Z))), 0.0  # of G / unit, whose squares neither overflow nor vanish
+        gram, unit = np.zeros((len(Z), len(Z))), None
         for rows in slices_of(len(X), ROWS):
-            G = self.kernel.differentiate(X[rows], Z)[0]
-            peak = float(np.abs(G).max())
-            check_finite(np.asarray(peak))
-            if peak > unit:
-                before, unit = unit, float(np.ldexp(1.0, np.frexp(peak)[1] - 1))
-                gram *= (before / unit) ** 2
-            G = G / unit if unit else G
+            G = self.kernel.differentiate(X[rows], Z)[0].astype(float, copy=False)
+            unit = safe_unit(G) if unit is None else unit
+            G = in_unit(G, unit)
             gram += G.T @ G
+        check_finite(gram)
         squares, V = np.linalg.eigh(gram)
         s = np.sqrt(np.maximum(squares[::-1][: self.k], 0))
-        return V[:, ::-1][:, : self.k] * (np.sqrt(len(X)) * powers(s, -1, len(X)) / (unit or 1.0))
+        return V[:, ::-1][:, : self.k] * (np.sqrt(len(X)) * powers(s, -1, len(X)) / (1.0 if unit is None else unit))
 
     def features(self, X: np.ndarray, Z: np.ndarray, projection: np.ndarray) -> np.ndarray:
         """Features G V sqrt(n) / s of shape (n, k), for the map ``projection`` of step (i)."""

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ...kernels.base import Kernel
+from ...kernels.units import row_lengths
 from .descent import LBFGS, Adam, Problem, scale_of
 from .learned import Round, learn, refitted
 from .losses import Loss
@@ -113,14 +114,13 @@ def learn_compatibility(
     fitted = clone(kernel).fit(X, start)
     problem = Problem(fitted, basis, loss, components, alpha)
     Q = basis.T @ start
-    step = scale_of(Q)
-    steps = LBFGS(problem, step) if batches is None else Adam(problem, *batches, step)
+    unit = scale_of(Q)
+    steps = LBFGS(problem, unit) if batches is None else Adam(problem, *batches, unit)
     data, held_out = ((X, Y), None) if split is None else ((X[rows], Y[rows]) for rows in split)
     found = learn(problem, steps, Q, data, held_out, rounds=rounds, patience=patience, tol=tol, say=say)
     final = refitted(problem, found, X, Y)
     points = found.points.astype(X.dtype, copy=False)
-    unit = np.abs(final.projection).max(initial=0) or 1.0  # squares of small or large columns are beyond a float
-    lengths = np.linalg.norm(final.projection / unit, axis=0) * unit  # sqrt(n) / s, as the columns are V sqrt(n) / s
+    lengths = row_lengths(final.projection.T)  # sqrt(n) / s: columns of the projection are V sqrt(n) / s
     return LearnedCompatibility(
         kernel=_settled(fitted).fit(X, points),
         points=points,

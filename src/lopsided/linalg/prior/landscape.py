@@ -78,6 +78,7 @@ class Landscape:
     def __init__(self, X: Array, Z: Array | None, landmarks: Any, count: int, seed: int) -> None:
         self.X, self.Z, self.seed = X, Z, seed
         self.units: dict[Kernel, float] = {}
+        self._between_landmarks: dict[Kernel, np.ndarray] = {}
         if Z is None:
             self.left = self.right = _place(X, landmarks, count, np.random.default_rng([seed, 0]), "the")
             return
@@ -126,6 +127,7 @@ class Landscape:
         check_mercer(W, kernel, self.eps)
         largest = W.diagonal().max()
         self.units[kernel] = float(largest * np.mean(W.diagonal() / largest))
+        self._between_landmarks[kernel] = W / self.units[kernel]
         return kernel
 
     def left_values(self, kernel: Kernel, rows: Any) -> np.ndarray:
@@ -146,7 +148,7 @@ class Landscape:
 
         Spread and roughness are estimated from ``sample``, labelled or not.
         """
-        W = self._between(kernel, self.left.points, self.right.points)
+        W = self._between_landmarks[kernel]
         wanted = of_samples or laplacian is not None
         E = self.left_values(kernel, self.sample) if wanted else None
         return axes_of((W + W.T) / 2, self.eps, E, of_samples=of_samples, laplacian=laplacian)
