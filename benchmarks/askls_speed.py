@@ -25,7 +25,10 @@ from common import DATA, clock, in_child, load_graph, load_labels, main, print_t
 from lopsided import AsymmetricLSSVC
 from lopsided.datasets import make_citation_graph
 from lopsided.kernels import RBF, SNE, NodeKernel
-from lopsided.linalg import BlockLU, Duals, Reduced, Spectral
+from lopsided.least_squares.saddle.block_lu import BlockLU
+from lopsided.least_squares.saddle.reduced import Reduced
+from lopsided.least_squares.saddle.spectral import Spectral
+from lopsided.least_squares.saddle.system import Duals
 from lopsided.operators import Stored
 
 SEED = 0

@@ -21,7 +21,7 @@ from scipy import sparse
 from sklearn.metrics.pairwise import euclidean_distances
 from threadpoolctl import threadpool_info
 
-from lopsided._parallel import n_threads
+from lopsided._core.threads import n_threads
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("LOPSIDED_DATA", ROOT.parent / "shared" / "data"))

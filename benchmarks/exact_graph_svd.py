@@ -25,7 +25,7 @@ from sklearn.utils.extmath import randomized_svd
 
 from common import clock, dense_sne, eta, in_child, load_graph, main, print_table, race
 from lopsided import KernelSVD
-from lopsided._parallel import run, slices_of
+from lopsided._core.threads import run, slices_of
 from lopsided.datasets import make_citation_graph
 from lopsided.kernels import RBF, SNE
 from lopsided.kernels.bandwidth import euclidean_bandwidth

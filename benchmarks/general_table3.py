@@ -45,10 +45,10 @@ from sklearn.svm import SVC
 from common import DATA, main, print_table, race
 from kpca import learned_kpca
 from lopsided import KernelSVD, LearnedKernelSVDClassifier, LearnedKernelSVDRegressor
+from lopsided.kernel_svd import make_compatible
+from lopsided.kernel_svd.compatibility.descent import Adam, Moving, Problem
+from lopsided.kernel_svd.compatibility.losses import CrossEntropy, Squared
 from lopsided.kernels import RBF, SNE, Polynomial
-from lopsided.linalg import make_compatible
-from lopsided.linalg.compatibility.descent import Adam, Moving, Problem
-from lopsided.linalg.compatibility.losses import CrossEntropy, Squared
 
 Predict = Callable[[np.ndarray], np.ndarray]
 Method = Callable[..., Callable[[float], Predict]]  # of task, X, y and scale; then of the penalty

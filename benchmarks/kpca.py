@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lopsided.kernel_svd.compatibility.alternate import learn
+from lopsided.kernel_svd.compatibility.descent import LBFGS, Adam, Moving, Problem
+from lopsided.kernel_svd.compatibility.losses import Loss
 from lopsided.kernels import Kernel
-from lopsided.linalg.compatibility.descent import LBFGS, Adam, Moving, Problem
-from lopsided.linalg.compatibility.learned import learn
-from lopsided.linalg.compatibility.losses import Loss
 
 ANCHORS = 100  # rows that others are compared with
 

@@ -27,9 +27,9 @@ from sklearn.preprocessing import StandardScaler
 
 from common import DATA, clock, eta, in_child, main, print_table
 from lopsided import KernelSVD
-from lopsided._parallel import run, slices_of
+from lopsided._core.threads import run, slices_of
 from lopsided.kernels import RBF
-from lopsided.linalg import STRATEGIES
+from lopsided.nystrom.strategies import STRATEGIES
 
 SEED = 0
 RANK = 20

@@ -52,8 +52,8 @@ from sklearn.svm import LinearSVC
 
 from common import DATA, ROOT, parser, print_table, save
 from lopsided import PriorNystroem
-from lopsided.kernels.points import by_rows
-from lopsided.linalg.landmarks.placing import kmeans
+from lopsided._core.arrays import by_rows
+from lopsided.nystrom.strategies import kmeans
 
 SEED = 0
 DRAWS = 30

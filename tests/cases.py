@@ -27,11 +27,19 @@ from lopsided import (
     LearnedKernelSVDClassifier,
     LearnedKernelSVDRegressor,
     PriorNystroem,
+    kernels as k,
 )
-from lopsided import kernels as k
 from lopsided.kernels.base import Kernel
-from lopsided.linalg import BlockLU, Minres, Reduced, Saddle, Spectral, Symmetric, arpack, krylov, lapack, propack
+from lopsided.least_squares.saddle.block_lu import BlockLU
+from lopsided.least_squares.saddle.minres import Minres
+from lopsided.least_squares.saddle.reduced import Reduced
+from lopsided.least_squares.saddle.spectral import Spectral
+from lopsided.least_squares.saddle.symmetric import Symmetric
+from lopsided.least_squares.saddle.system import Saddle
 from lopsided.operators import Blocked, Centered, KernelOperator, LowRank, Stored, Sum, Weighted, sparse_plus_low_rank
+from lopsided.svd.dense import lapack
+from lopsided.svd.krylov import krylov
+from lopsided.svd.lanczos import arpack, propack
 
 PLENTY = 10**9
 NOTHING = 1

@@ -2,16 +2,11 @@
 
 from . import graphs, kernels
 from .biclustering import KernelBiclustering
-from .estimators import (
-    AsymmetricLSSVC,
-    AsymmetricLSSVR,
-    KernelSVD,
-    LearnedKernelSVDClassifier,
-    LearnedKernelSVDRegressor,
-    PriorNystroem,
-)
 from .graphs import DirectedGraphEmbedding
 from .images import ImageMixtures
+from .kernel_svd import KernelSVD, LearnedKernelSVDClassifier, LearnedKernelSVDRegressor
+from .least_squares import AsymmetricLSSVC, AsymmetricLSSVR
+from .prior_nystroem import PriorNystroem
 
 __all__ = [
     "AsymmetricLSSVC",

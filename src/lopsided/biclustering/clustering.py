@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..exceptions import LopsidedWarning, warn
-from ..linalg import Discriminant, directions, nearest_mean, refine
+from .discriminant import Discriminant, directions, nearest_mean, refine
 
 WIDEST = 8  # features per cluster
 ENOUGH = 48  # features in total, unless two per cluster are more

@@ -12,25 +12,26 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._rows import readable
-from .._seeds import seed_of
-from ..estimators import KernelSVD
-from ..estimators.decomposed import times_kernel
-from ..estimators.refit import all_or_nothing
-from ..exceptions import LopsidedWarning, RankWarning, warn
-from ..kernels import Function, Kernel, Precomputed, as_kernel
-from ..kernels.points import FLOATS, Array, by_rows, canonical, check_points
-from ..kernels.units import in_unit, row_lengths, safe_unit
-from ..linalg import (
-    BlockRules,
-    Factors,
-    block_means,
-    block_sweeps,
-    count_classes,
-    partners,
-    unequal_sweeps,
+from .._core import (
+    FLOATS,
+    Array,
+    atomic_fit,
+    by_rows,
+    canonical,
+    check_points,
+    in_unit,
+    reject_masked,
+    row_lengths,
+    safe_unit,
+    seed_of,
 )
+from ..exceptions import LopsidedWarning, RankWarning, warn
+from ..kernel_svd import KernelSVD, times_kernel
+from ..kernels import Function, Kernel, Precomputed, as_kernel
+from ..svd import Factors
+from .blocks import block_means, count_classes, partners
 from .clustering import ENOUGH, Clustering, widest
+from .sweeps import BlockRules, block_sweeps, unequal_sweeps
 from .weighting import WEIGHTINGS, Weighting
 
 TOLERANCE = 1e-3  # error of the singular vectors; k-means needs no higher accuracy
@@ -168,11 +169,13 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.memory_budget = memory_budget
 
-    @all_or_nothing
+    @atomic_fit
     def fit(self, X: Array, y: Any = None) -> Self:
         """Find biclusters of X, an array or sparse matrix of shape (n, m)."""
         self._validate_params()
-        X = canonical(validate_data(self, readable(X, "X"), accept_sparse="csr", dtype=FLOATS, ensure_min_samples=2))
+        X = canonical(
+            validate_data(self, reject_masked(X, "X"), accept_sparse="csr", dtype=FLOATS, ensure_min_samples=2)
+        )
         asked = self._asked(X.shape)
         self.spherical_ = _mostly_zero(X) if self.spherical == "auto" else bool(self.spherical)
         self._weighting = Weighting(self.weighting).fit(X)
@@ -208,7 +211,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
     def predict(self, X: Array) -> np.ndarray:
         """Assign new rows, an array or sparse matrix of shape (n_new, m), to the fitted row clusters."""
         check_is_fitted(self)
-        X = canonical(validate_data(self, readable(X, "X"), accept_sparse="csr", dtype=FLOATS, reset=False))
+        X = canonical(validate_data(self, reject_masked(X, "X"), accept_sparse="csr", dtype=FLOATS, reset=False))
         return self._label_rows(self._weighting.rows(X))
 
     def predict_columns(self, Z: Array) -> np.ndarray:

@@ -11,9 +11,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
-from .._rows import readable
-from ..kernels.points import dense
-from ..kernels.units import in_unit, safe_unit
+from .._core import dense, in_unit, reject_masked, safe_unit
 
 BLOCK_ENTRIES = 1 << 22  # entries of C formed at once: 32 MB
 
@@ -40,7 +38,7 @@ def matched_accuracy(labels_true: Any, labels_pred: Any) -> float:
     0.75
     """
     check_consistent_length(labels_true, labels_pred)
-    true, found = readable(labels_true, "labels_true"), readable(labels_pred, "labels_pred")
+    true, found = reject_masked(labels_true, "labels_true"), reject_masked(labels_pred, "labels_pred")
     counts = contingency_matrix(column_or_1d(true), column_or_1d(found))
     if not counts.size:
         raise ValueError("there are no labels to compare")
@@ -105,9 +103,11 @@ def coherence_index(X: Any, column_labels: Any) -> float:
     >>> coherence_index(X, [0, 0, 1, 1]) > coherence_index(X, [0, 1, 0, 1])
     True
     """
-    X = check_array(readable(X, "X"), accept_sparse="csr", dtype=np.float64, ensure_non_negative=True, input_name="X")
+    X = check_array(
+        reject_masked(X, "X"), accept_sparse="csr", dtype=np.float64, ensure_non_negative=True, input_name="X"
+    )
     X = in_unit(X, safe_unit(X))  # P does not depend on it
-    labels = np.unique(column_or_1d(readable(column_labels, "column_labels")), return_inverse=True)[1]
+    labels = np.unique(column_or_1d(reject_masked(column_labels, "column_labels")), return_inverse=True)[1]
     m, k = X.shape[1], labels.max(initial=0) + 1
     if len(labels) != m:
         raise ValueError(f"{len(labels)} labels for {m} columns; give one for each column of X")

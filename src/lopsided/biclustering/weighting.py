@@ -7,9 +7,7 @@ from typing import Self
 import numpy as np
 from scipy import sparse
 
-from ..kernels.csr import scale_rows
-from ..kernels.points import Array, by_rows
-from ..kernels.units import row_lengths
+from .._core import Array, by_rows, row_lengths, scale_rows
 
 WEIGHTINGS = ("tfidf", "length")
 

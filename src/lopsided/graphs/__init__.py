@@ -1,9 +1,9 @@
 """Directed graphs: reading, node embeddings as sources and as targets, and evaluation of embeddings."""
 
+from ..io import Graph, read_graph
 from .classification import classify_nodes
 from .embedding import DirectedGraphEmbedding
 from .links import evaluate_links, hide_edges
-from .reading import Graph, read_graph
 from .reconstruction import precision_at_k, reconstruct_graph
 
 __all__ = [

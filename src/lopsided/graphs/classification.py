@@ -13,10 +13,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array
 
-from .._rows import readable
-from ..estimators.supervision import encoded
-from ..kernels.points import dense
-from .ids import is_missing
+from .._core import dense, encoded, reject_masked
+from ..io import is_missing
 
 SETS = (set, frozenset, list, tuple, np.ndarray)
 
@@ -81,8 +79,8 @@ def classify_nodes(
     >>> bool(classify_nodes(vectors, labels).micro_f1.mean() > 0.6)
     True
     """
-    embedding = check_array(readable(embedding, "embedding"), input_name="embedding")
-    several = sparse.issparse(readable(labels, "labels")) or _is_table(labels)
+    embedding = check_array(reject_masked(embedding, "embedding"), input_name="embedding")
+    several = sparse.issparse(reject_masked(labels, "labels")) or _is_table(labels)
     Y = _indicators(labels, several)
     if len(Y) != len(embedding):
         raise ValueError(f"embedding has {len(embedding)} rows and labels {len(Y)}; each node needs both")

@@ -13,20 +13,15 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
-from .._parallel import jobs
-from ..estimators import KernelSVD
-from ..estimators.refit import all_or_nothing
+from .._core import atomic_fit, by_rows, in_unit, jobs, row_lengths, safe_unit
 from ..exceptions import FallbackWarning, RankWarning, warn
-from ..kernels import Diffusion, GraphKernel, Kernel
-from ..kernels.node import Balance
-from ..kernels.points import by_rows
-from ..kernels.units import in_unit, row_lengths, safe_unit
-from ..linalg import powers
-from .node_kernels import AUTO, check_kernel, is_auto, wanted_kernel, warn_if_no_paths
-from .nodes import Nodes
-from .reading import Graph, graph_of, is_array_like, is_networkx, read_graph
+from ..io import Graph, graph_of, is_array_like, is_networkx, is_path_or_table, read_graph
+from ..kernel_svd import KernelSVD
+from ..kernels import Balance, Diffusion, GraphKernel, Kernel
+from ..svd import powers
+from .kernel_choice import AUTO, check_kernel, is_auto, wanted_kernel, warn_if_no_paths
+from .node_index import Nodes
 from .scoring import EdgeScores, NewNodes, ScoresEdges
-from .tables import is_path_or_table
 
 ROUNDING = 10  # in units of eps: length beside the longest row up to which a row may be all rounding errors
 
@@ -154,7 +149,7 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.memory_budget = memory_budget
 
-    @all_or_nothing
+    @atomic_fit
     def fit(self, X: Any, y: Any = None) -> Self:
         """Compute the source and target vectors of a graph.
 

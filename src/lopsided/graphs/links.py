@@ -11,9 +11,9 @@ from scipy import sparse
 from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.utils import check_random_state
 
+from .._core import row_numbers
 from ..exceptions import LopsidedWarning, warn
-from ..kernels.csr import row_numbers
-from .reading import read_graph
+from ..io import read_graph
 
 
 class HiddenEdges(NamedTuple):

@@ -9,13 +9,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array
 
-from .._parallel import slices_of
-from ..kernels.csr import row_numbers
-from ..kernels.points import FLOATS, canonical
-from ..kernels.units import in_unit, safe_unit
-from ..linalg import factorise
-from ..operators import Stored, budget_bytes
-from .reading import read_graph
+from .._core import FLOATS, budget_bytes, canonical, in_unit, row_numbers, safe_unit, slices_of
+from ..io import read_graph
+from ..operators import Stored
+from ..svd import factorise
 from .scoring import BLOCK_ENTRIES
 
 DECODERS = ("dot", "distance")

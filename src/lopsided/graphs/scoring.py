@@ -10,10 +10,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from .._parallel import slices_of
+from .._core import slices_of
 from ..exceptions import LopsidedWarning, warn
-from .nodes import Nodes
-from .steps import EdgeSteps
+from .decoder import EdgeSteps
+from .node_index import Nodes
 
 BLOCK_ENTRIES = 1 << 24  # entries in a block of scores or vectors: 128 MB in float64
 BACKGROUND = 0.3  # sum of what scores owe to numbers of edges alone, in units of the sum of what they owe to nearness

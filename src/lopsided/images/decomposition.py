@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .._rows import readable
-from ..estimators import KernelSVD
+from .._core import reject_masked
 from ..exceptions import LopsidedWarning, warn
-from ..kernels import Exponential, Precomputed, as_kernel
-from ..kernels.inner import InnerProductKernel
+from ..kernel_svd import KernelSVD
+from ..kernels import Exponential, InnerProductKernel, Precomputed, as_kernel
 from .pixels import as_pixels
 
 GRID = (1 << 16) + 1  # points of the table that inverts a profile; the error is about 1e-10 where it is not flat
@@ -104,7 +103,7 @@ class ImageSVD:
             )
         _warn_if_lost(grid[::TONE], profile[::TONE], kernel, np.finfo(self.image.dtype).eps)
         order = np.argsort(profile, kind="stable")
-        return np.interp(readable(values, "values"), profile[order], grid[order]).astype(self.image.dtype)
+        return np.interp(reject_masked(values, "values"), profile[order], grid[order]).astype(self.image.dtype)
 
     def _joined(self, channels: list[np.ndarray]) -> np.ndarray:
         return channels[0] if self.image.ndim == 2 else np.stack(channels, axis=2)

@@ -15,11 +15,8 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._parallel import run, slices_of
-from .._rows import readable
-from ..estimators.refit import all_or_nothing
-from ..kernels.distributions import log_densities, monomials
-from ..kernels.points import FLOATS, Array
+from .._core import FLOATS, Array, atomic_fit, reject_masked, run, slices_of
+from ..kernels import log_densities, monomials
 
 FLOOR = 1e-4  # lower bound of variances, relative to the mean variance of a coefficient
 SAFE = 1e-4  # largest pixel relative to the root of the largest float, so that sums of squares do not overflow
@@ -111,7 +108,7 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.prior = prior
         self.n_iter = n_iter
 
-    @all_or_nothing
+    @atomic_fit
     def fit(self, X: Array, y: Any = None) -> Self:
         """Learn the background from the images, or from an evenly spaced subset with about 30,000 patches.
 
@@ -124,7 +121,7 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """
         self._validate_params()
         _check_rows(X)
-        X = validate_data(self, readable(X, "X"), dtype=FLOATS)
+        X = validate_data(self, reject_masked(X, "X"), dtype=FLOATS)
         _check_magnitude(X)
         _check_smallness(X)
         self.shape_ = self._check_shape(X.shape[1])
@@ -143,7 +140,7 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """Return one mixture per image as a row of n_components (1 + 2 d) numbers, for d coefficients per patch."""
         check_is_fitted(self)
         _check_rows(X)
-        X = validate_data(self, readable(X, "X"), dtype=FLOATS, reset=False)
+        X = validate_data(self, reject_masked(X, "X"), dtype=FLOATS, reset=False)
         _check_magnitude(X)
         entries = self._coefficients(X[:1]).size
         return np.vstack(run(lambda rows: self._adapted(X[rows]), slices_of(len(X), BATCH_ENTRIES // entries)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._rows import readable
+from .._core import reject_masked
 
 BITS = 16  # wider integers have no conventional white level
 
@@ -15,7 +15,7 @@ def as_pixels(image: np.ndarray) -> np.ndarray:
     float32 and float64 are not changed. Integers of 8 and 16 bits are divided by the largest value of their type: 255,
     65535, 127 or 32767.
     """
-    image = np.asarray(readable(image, "an image"))
+    image = np.asarray(reject_masked(image, "an image"))
     if image.ndim not in (2, 3) or 0 in image.shape:
         raise ValueError(f"an image has shape (height, width) or (height, width, channels), not {image.shape}")
     if image.dtype == bool:

@@ -12,8 +12,8 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils._param_validation import Interval
 
+from .._core import Array
 from .base import Kernel, PullBack, Weighted
-from .points import Array
 
 
 class Derived(Kernel):

@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from .._parallel import run, slices_of
+from .._core import Array, canonical, in_unit, run, safe_unit, slices_of
 from ..exceptions import AccuracyWarning, warn
-from .points import Array, canonical
 from .structure import squared_norms
-from .units import in_unit, safe_unit
 
 CHUNK = 1 << 20  # entries processed at once, so that temporary copies stay small
 TYPICAL = 1 << 13  # rows sampled per side, enough for a median norm or a mean

@@ -11,9 +11,9 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import manhattan_distances
 from sklearn.utils._param_validation import Interval
 
+from .._core import Array
 from .bandwidth import check_inverse, manhattan_bandwidth
 from .base import Kernel
-from .points import Array
 
 
 class Laplacian(Kernel):

@@ -7,9 +7,8 @@ from abc import ABC, abstractmethod
 import numpy as np
 from scipy.special import xlogy
 
-from .._parallel import slices_of
+from .._core import Array, dense, slices_of
 from .bandwidth import LOST
-from .points import Array, dense
 
 TOLERANCE = 1e-5  # allowed deviation of a sum of probabilities from one; rows normalised in float32 are well within
 LEAST = 2**12  # in units of the smallest normal number: smaller probabilities count as zero, so that MOST is a bound

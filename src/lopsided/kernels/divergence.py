@@ -10,10 +10,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._seeds import seed_of
+from .._core import Array, check_sides, dense, seed_of
 from .base import Kernel
 from .distributions import Discrete, Family, Gaussian, Mixture
-from .points import Array, check_sides, dense
 
 SAMPLE = 256  # points of each side, at most, from which the median divergence is learned
 

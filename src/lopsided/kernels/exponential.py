@@ -10,10 +10,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import Interval
 
+from .._core import Array, per_entry
 from .bandwidth import check_resolution, euclidean_bandwidth, origin_of
 from .base import PullBack
-from .csr import per_entry
-from .points import Array
 from .structure import SparseKernel, Structure, lifted, product, squared_norms
 
 STEEPEST = 5.0  # largest exponent at x.z = unit for a linear term; above it the sparse part would cancel the term

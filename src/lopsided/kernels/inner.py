@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import Interval
 
+from .._core import Array
 from .base import PullBack
-from .points import Array
 from .structure import SparseKernel, Structure, product
 
 

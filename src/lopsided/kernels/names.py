@@ -8,13 +8,13 @@ from sklearn.base import clone
 
 from .association import Association
 from .base import Function, Kernel, Precomputed
-from .diffusion import Diffusion
 from .distance import TL1, Laplacian
 from .divergence import KullbackLeibler
 from .exponential import RBF, Exponential
+from .graph.diffusion import Diffusion
+from .graph.katz import Katz
+from .graph.node import NodeKernel
 from .inner import Linear, LinearPolynomial, Polynomial, Tanh
-from .katz import Katz
-from .node import NodeKernel
 from .sne import SNE
 from .student import StudentT
 

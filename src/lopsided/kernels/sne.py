@@ -9,10 +9,9 @@ import numpy as np
 from scipy import sparse
 from scipy.special import logsumexp, softmax
 
+from .._core import Array, per_entry, row_peaks, row_sums
 from .base import Kernel, PullBack, Weighted
-from .csr import per_entry, row_peaks, row_sums
 from .exponential import RBF, ExponentialKernel, ExponentialStructure
-from .points import Array
 from .structure import Structure, over_rows, product, refuse_sparse_sums
 
 

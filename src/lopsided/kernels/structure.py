@@ -14,11 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from .._parallel import run, slices_of
-from .._strips import in_strips
+from .._core import Array, canonical, dense, in_strips, row_sums, run, slices_of
 from .base import Kernel
-from .csr import row_sums
-from .points import Array, canonical, dense
 
 BLOCK_ENTRIES = 1 << 21  # entries of a product that a thread forms at once
 LIFT_ENTRIES = 1 << 17  # entries of lifted points that a thread writes at once

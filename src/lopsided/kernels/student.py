@@ -11,10 +11,9 @@ from scipy import sparse
 from scipy.interpolate import BarycentricInterpolator
 from sklearn.utils._param_validation import Interval
 
+from .._core import Array, row_numbers, row_sums, scale_rows
 from .bandwidth import check_inverse, check_resolution, origin_of
 from .base import Kernel, Weighted
-from .csr import row_numbers, row_sums, scale_rows
-from .points import Array
 from .structure import (
     SparseKernel,
     Structure,

@@ -1,30 +1,17 @@
 """Kernel matrices as linear operators: stored, blocked, sparse plus low rank, centred, weighted."""
 
-from .._budget import budget_bytes
 from .base import KernelOperator
-from .blocked import Blocked
-from .build import as_operator, is_recomputed, operator_of_new
-from .compound import Centered, LowRank, Sum, Weighted
-from .resolvent import Resolvent
-from .sparse import Streamed, forecast, sparse_plus_low_rank
-from .sparse_low_rank import SparseLowRank
-from .stored import Stored
+from .blocked import TILE_BYTES as TILE_BYTES, Blocked as Blocked
+from .build import (
+    as_operator,
+    is_indexed as is_indexed,
+    is_matrix_free as is_matrix_free,
+    out_of_sample_operator as out_of_sample_operator,
+)
+from .compound import Centered as Centered, LowRank as LowRank, Sum as Sum, Weighted as Weighted
+from .resolvent import Resolvent as Resolvent
+from .sparse import Streamed as Streamed, forecast as forecast, sparse_plus_low_rank as sparse_plus_low_rank
+from .sparse_low_rank import SparseLowRank as SparseLowRank
+from .stored import Stored as Stored, times as times
 
-__all__ = [
-    "Blocked",
-    "Centered",
-    "KernelOperator",
-    "LowRank",
-    "Resolvent",
-    "SparseLowRank",
-    "Stored",
-    "Streamed",
-    "Sum",
-    "Weighted",
-    "as_operator",
-    "budget_bytes",
-    "forecast",
-    "is_recomputed",
-    "operator_of_new",
-    "sparse_plus_low_rank",
-]
+__all__ = ["KernelOperator", "as_operator"]

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from .._parallel import slices_of
-from ..kernels.units import in_unit, safe_unit
+from .._core import in_unit, safe_unit, slices_of
 from .condense import Condensed
 
 Index = Any  # a slice or an array of row or column numbers
@@ -22,7 +21,7 @@ BATCH_ENTRIES = 1 << 22  # entries of a dense batch of rows, 32 MB in float64
 class KernelOperator(LinearOperator, ABC):
     """A real (n, m) matrix defined by its products and its entries.
 
-    Subclasses implement ``take``, ``work``, ``_matmat`` and ``_adjoint``, and are immutable after ``__init__``. All of
+    Subclasses implement ``take``, ``cost``, ``_matmat`` and ``_adjoint``, and are immutable after ``__init__``. All of
     them satisfy: ``A @ V`` equals ``A.take() @ V``, ``A.T @ U`` equals ``A.take().T @ U``, and ``A.take(r, c)`` equals
     ``A.take()[r][:, c]``.
     """
@@ -36,11 +35,11 @@ class KernelOperator(LinearOperator, ABC):
 
     @property
     @abstractmethod
-    def work(self) -> int:
+    def cost(self) -> int:
         """Number of multiplications in a product with one vector."""
 
     @property
-    def recomputed(self) -> bool:
+    def matrix_free(self) -> bool:
         """Whether every product evaluates the entries again."""
         return False
 

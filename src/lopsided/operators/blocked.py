@@ -6,10 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .._parallel import n_threads, run, slices_of
-from .._strips import in_strips
-from ..kernels.base import Kernel
-from ..kernels.points import Array
+from .._core import Array, in_strips, n_threads, run, slices_of
+from ..kernels import Kernel
 from .base import EVERY, Index, KernelOperator
 
 TILE_BYTES = 1 << 21  # bytes of a block, which stays in the cache of a core between matrix product, exponential and use
@@ -59,12 +57,12 @@ class Blocked(KernelOperator):
         return K
 
     @property
-    def work(self) -> int:
+    def cost(self) -> int:
         """Multiplications of the inner products, plus the cost of one exponential per entry."""
         return self.shape[0] * self.shape[1] * (self.L.shape[1] + EXPONENTIAL)
 
     @property
-    def recomputed(self) -> bool:
+    def matrix_free(self) -> bool:
         """True, since nothing is stored."""
         return True
 

@@ -8,14 +8,8 @@ from operator import add
 import numpy as np
 from scipy import sparse
 
-from ..kernels.arithmetic import Scaled, Swapped
-from ..kernels.arithmetic import Sum as SumKernel
-from ..kernels.base import Kernel, Precomputed
-from ..kernels.inner import Linear
-from ..kernels.katz import Katz
-from ..kernels.node import GraphKernel
-from ..kernels.points import Array
-from ..kernels.structure import SparseKernel
+from .._core import Array
+from ..kernels import GraphKernel, Katz, Kernel, Linear, Precomputed, Scaled, SparseKernel, Sum as SumKernel, Swapped
 from .base import KernelOperator
 from .blocked import Blocked, Prepared
 from .compound import LowRank, Sum
@@ -46,7 +40,7 @@ def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int) -> KernelOpe
         return Stored(kernel.block(X, Z))
     if isinstance(kernel, Swapped):
         return as_operator(kernel.T, Z, X, budget=budget).T
-    if looks_up(kernel) and isinstance(kernel, (Scaled, SumKernel)):
+    if is_indexed(kernel) and isinstance(kernel, (Scaled, SumKernel)):
         return _of_parts(kernel, X, Z, budget)
     if sparse.issparse(X) and sparse.issparse(Z):
         if isinstance(kernel, Linear):
@@ -60,10 +54,10 @@ def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int) -> KernelOpe
     later = kernel.right_is_cheap and Z.shape[0] > X.shape[0] and not sparse.issparse(Z)
     R = Prepared(kernel.right, Z) if later else kernel.right(Z)
     blocked = Blocked(kernel, L, R)
-    return blocked if is_recomputed(kernel, X, Z, budget) else Stored(blocked.stored())
+    return blocked if is_matrix_free(kernel, X, Z, budget) else Stored(blocked.stored())
 
 
-def operator_of_new(kernel: Kernel, X: Array, Z: Array, *, of_right: bool = False) -> KernelOperator:
+def out_of_sample_operator(kernel: Kernel, X: Array, Z: Array, *, of_right: bool = False) -> KernelOperator:
     """Return k(X, Z) for new left points, or k(X, Z)^T for new right points, with a memory budget of zero.
 
     For precomputed kernels the new points are rows of values against all points of the other side, and the other side
@@ -76,16 +70,16 @@ def operator_of_new(kernel: Kernel, X: Array, Z: Array, *, of_right: bool = Fals
     return as_operator(kernel, X, Z, budget=0).T
 
 
-def is_recomputed(kernel: Kernel, X: Array, Z: Array, budget: int) -> bool:
+def is_matrix_free(kernel: Kernel, X: Array, Z: Array, budget: int) -> bool:
     """Whether the dense matrix would exceed the budget, so that every product evaluates it again."""
-    if looks_up(kernel):
-        return any(is_recomputed(part, X, Z, budget) for part in _parts(kernel))
+    if is_indexed(kernel):
+        return any(is_matrix_free(part, X, Z, budget) for part in _parts(kernel))
     return X.shape[0] * Z.shape[0] * np.result_type(X.dtype, Z.dtype).itemsize > budget
 
 
-def looks_up(kernel: Kernel) -> bool:
+def is_indexed(kernel: Kernel) -> bool:
     """Whether the kernel, or one that it transposes, scales or adds, looks up values by node or column number."""
-    return isinstance(kernel, (Precomputed, GraphKernel)) or any(map(looks_up, _parts(kernel)))
+    return isinstance(kernel, (Precomputed, GraphKernel)) or any(map(is_indexed, _parts(kernel)))
 
 
 def _parts(kernel: Kernel) -> list[Kernel]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..kernels.points import by_rows, dense
+from .._core import by_rows, dense
 from .base import EVERY, Index, KernelOperator
 from .condense import Condensed
 from .stored import matmul
@@ -33,7 +33,7 @@ class LowRank(KernelOperator):
         return dense(self.L[rows] @ self.R[cols].T)
 
     @property
-    def work(self) -> int:
+    def cost(self) -> int:
         """Number of entries of both factors."""
         return int(sum(side.nnz if sparse.issparse(side) else side.size for side in (self.L, self.R)))
 
@@ -57,14 +57,14 @@ class Sum(KernelOperator):
         return self._add(np.array(term.take(rows, cols)) for term in self.terms)
 
     @property
-    def work(self) -> int:
+    def cost(self) -> int:
         """The work of all terms."""
-        return sum(term.work for term in self.terms)
+        return sum(term.cost for term in self.terms)
 
     @property
-    def recomputed(self) -> bool:
+    def matrix_free(self) -> bool:
         """Whether any term is recomputed."""
-        return any(term.recomputed for term in self.terms)
+        return any(term.matrix_free for term in self.terms)
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:
         return self._add(term._matmat(V) for term in self.terms)
@@ -113,14 +113,14 @@ class Centered(KernelOperator):
         return self.A.take(rows, cols) - of_rows[rows][:, None] - of_columns[cols] + grand
 
     @property
-    def work(self) -> int:
+    def cost(self) -> int:
         """The work of A."""
-        return self.A.work
+        return self.A.cost
 
     @property
-    def recomputed(self) -> bool:
+    def matrix_free(self) -> bool:
         """Whether A is recomputed."""
-        return self.A.recomputed
+        return self.A.matrix_free
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:
         Y = self.A._matmat(V - self.right[:, None] * V.sum(axis=0))
@@ -154,14 +154,14 @@ class Weighted(KernelOperator):
         return self.left[rows][:, None] * self.A.take(rows, cols) * self.right[cols]
 
     @property
-    def work(self) -> int:
+    def cost(self) -> int:
         """The work of A."""
-        return self.A.work
+        return self.A.cost
 
     @property
-    def recomputed(self) -> bool:
+    def matrix_free(self) -> bool:
         """Whether A is recomputed."""
-        return self.A.recomputed
+        return self.A.matrix_free
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:
         return self.left[:, None] * self.A._matmat(self.right[:, None] * V)

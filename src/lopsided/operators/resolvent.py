@@ -6,8 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from ..kernels.katz import Katz, geometric_sum
-from ..kernels.points import by_rows
+from .._core import by_rows
+from ..kernels import Katz, geometric_sum
 from .base import EVERY, Index, KernelOperator
 from .stored import matmul
 
@@ -32,7 +32,7 @@ class Resolvent(KernelOperator):
         return self.kernel.values(self.rows[rows], self.columns[cols])
 
     @property
-    def work(self) -> int:
+    def cost(self) -> int:
         """Number of stored entries of M, for each term of the sum."""
         return TERMS * int(self.M.nnz)
 

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from .._parallel import even_slices, n_threads, run
-from ..kernels.csr import per_entry, scale_rows, some_entries
-from ..kernels.structure import SparseKernel, product_counts, product_slices
+from .._core import even_slices, n_threads, per_entry, run, scale_rows, some_entries
+from ..kernels import SparseKernel, product_counts, product_slices
 from .base import EVERY, Index, KernelOperator
 from .blocked import EXPONENTIAL
 from .sparse_low_rank import SparseLowRank
@@ -152,12 +151,12 @@ class Streamed(KernelOperator):
         return kernel.pairs(kernel.left(self.slices.X[rows]), kernel.right(self.slices.Z[cols]))
 
     @property
-    def work(self) -> int:
+    def cost(self) -> int:
         """Cost of one exponential for each multiplication of X Z^T."""
         return EXPONENTIAL * int(product_counts(self.slices.X, self.slices.Z).sum())
 
     @property
-    def recomputed(self) -> bool:
+    def matrix_free(self) -> bool:
         """True, since no entries are stored."""
         return True
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..kernels.points import by_rows
-from ..kernels.structure import product_counts
+from .._core import by_rows
+from ..kernels import product_counts
 from .compound import LowRank, Sum
 from .condense import Condensed, Spread
 from .stored import Stored

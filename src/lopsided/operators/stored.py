@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._parallel import n_threads, run
-from ..kernels.points import by_rows, dense
+from .._core import by_rows, dense, n_threads, run
 from .base import EVERY, Index, KernelOperator
 
 WORTH_THREADS = 1 << 19  # multiplications from which a sparse product is divided among threads
@@ -28,7 +27,7 @@ class Stored(KernelOperator):
         return dense(self.K[rows][:, cols])
 
     @property
-    def work(self) -> int:
+    def cost(self) -> int:
         """Number of stored entries."""
         return int(self.K.nnz if sparse.issparse(self.K) else self.K.size)
 

@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.base import BiclusterMixin
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
-from ..kernels.points import dense
+from .._core import dense
 from .axes import two_axes, with_halo
 
 PIXELS = 500  # in either direction; larger tables are averaged

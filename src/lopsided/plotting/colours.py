@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..graphs.ids import is_missing
+from ..io import is_missing
 
 MOST_NAMED = 20  # classes; a legend has no room for more
 PALETTE = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#aa3377", "#66ccee", "#ee7733", "#885522", "#999999", "#000000")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..linalg import Diagnostics
+from ..svd import Diagnostics
 from .axes import new_axes
 
 FLOOR = 1e-18  # residual at which exact zeros are drawn, since the axis is logarithmic

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
-from ..estimators import KernelSVD
 from ..graphs import DirectedGraphEmbedding
-from ..linalg import powers
+from ..kernel_svd import KernelSVD
+from ..svd import powers
 from .axes import two_axes
 from .colours import MOST_NAMED, NO_LABEL, SEQUENCE, colours_of
 

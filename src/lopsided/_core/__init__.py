@@ -1,0 +1,57 @@
+"""What every room needs and none owns: arrays, row streams, threads, memory, seeds, validation."""
+
+from .arrays import FLOATS, Array, by_rows, canonical, check_points, check_sides, dense
+from .atomic_fit import atomic_fit
+from .centring import centred, centred_twice, led_by_ones
+from .column_names import check_names, column_names
+from .csr import per_entry, row_numbers, row_peaks, row_sums, scale_rows, some_entries
+from .finite import check_finite
+from .memory import budget_bytes
+from .rows import as_indexable, check_out, reject_masked
+from .seeds import seed_of
+from .strips import in_strips
+from .targets import argmax_class, encoded, per_class_scores, real_targets
+from .threads import even_slices, jobs, n_threads, one_blas_thread, run, slices_of
+from .units import in_unit, row_lengths, safe_unit
+
+__all__ = [
+    "FLOATS",
+    "Array",
+    "argmax_class",
+    "as_indexable",
+    "atomic_fit",
+    "budget_bytes",
+    "by_rows",
+    "canonical",
+    "centred",
+    "centred_twice",
+    "check_finite",
+    "check_names",
+    "check_out",
+    "check_points",
+    "check_sides",
+    "column_names",
+    "dense",
+    "encoded",
+    "even_slices",
+    "in_strips",
+    "in_unit",
+    "jobs",
+    "led_by_ones",
+    "n_threads",
+    "one_blas_thread",
+    "per_class_scores",
+    "per_entry",
+    "real_targets",
+    "reject_masked",
+    "row_lengths",
+    "row_numbers",
+    "row_peaks",
+    "row_sums",
+    "run",
+    "safe_unit",
+    "scale_rows",
+    "seed_of",
+    "slices_of",
+    "some_entries",
+]

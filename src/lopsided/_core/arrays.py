@@ -1,0 +1,53 @@
+"""Validation of sets of points, and their conversion to the array formats that kernels expect."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_array
+
+from .rows import reject_masked
+
+Array = Any  # numpy array or scipy sparse; float32 or float64, shape (n, width)
+FLOATS = (np.float64, np.float32)
+
+
+def check_points(points: Array, name: str) -> Array:
+    """Validate a set of points: finite, two-dimensional, float32 or float64; sparse input becomes canonical CSR."""
+    return canonical(check_array(reject_masked(points, name), accept_sparse="csr", dtype=FLOATS, input_name=name))
+
+
+def check_sides(X: Array, Z: Array) -> tuple[Array, Array]:
+    """Validate two sets of points and convert both to a common dtype; neither is modified, and one object stays one."""
+    is_one_set, X = Z is X, check_points(X, "X")
+    Z = X if is_one_set else check_points(Z, "Z")
+    dtype = np.result_type(X.dtype, Z.dtype)
+    return X.astype(dtype, copy=False), Z.astype(dtype, copy=False)
+
+
+def dense(X: Array) -> np.ndarray:
+    """Convert a sparse matrix or array-like to a numpy array."""
+    return X.toarray() if sparse.issparse(X) else np.asarray(X)
+
+
+def canonical(S: Array) -> Array:
+    """Convert a sparse matrix to a CSR array with sorted indices and no duplicates; the input is not modified."""
+    S = by_rows(S)
+    if sparse.issparse(S) and not S.has_canonical_format:
+        S = S.copy()
+        S.sum_duplicates()
+    return S
+
+
+def by_rows(S: Array) -> Array:
+    """Convert a sparse matrix to a CSR array, with 32-bit indices (faster) where they fit; return others unchanged."""
+    if not sparse.issparse(S):
+        return S
+    S = copy(S) if isinstance(S, sparse.csr_array) else sparse.csr_array(S)  # scipy caches flags on its input
+    if S.indices.dtype == np.int64 and max(*S.shape, S.nnz) <= np.iinfo(np.int32).max:
+        indices, indptr = S.indices.astype(np.int32), S.indptr.astype(np.int32)
+        S = sparse.csr_array((S.data, indices, indptr), shape=S.shape)
+    return S

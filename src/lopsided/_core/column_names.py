@@ -1,0 +1,24 @@
+"""Column names of the right points, which scikit-learn checks for the left points only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import _get_feature_names
+
+
+def column_names(Z: Any) -> np.ndarray | None:
+    """Column names of the right points if Z is a dataframe, else None."""
+    return None if Z is None else _get_feature_names(Z)
+
+
+def check_names(names: np.ndarray | None, expected: np.ndarray | None, whose: str) -> None:
+    """Raise an error if Z has as many named columns as expected, but with other names or in another order."""
+    if names is None or expected is None or np.array_equal(names, expected):
+        return
+    if len(names) == len(expected):
+        i = int(np.flatnonzero(names != expected)[0])
+        raise ValueError(
+            f"column {i} of Z is {names[i]!r}, but {expected[i]!r} in {whose}; bring the columns into one order"
+        )

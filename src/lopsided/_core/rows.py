@@ -1,0 +1,121 @@
+"""Input that arrives in blocks of rows, from an iterator or from an array-like file."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+from scipy import sparse
+
+from .threads import slices_of
+
+BLOCK_BYTES = 1 << 26  # bytes of float64 rows that are read from a file at once
+
+
+def as_indexable(points: Any, name: str) -> Any:
+    """Return points that can be indexed like an array: the input itself, or a memory-mapped copy of its blocks.
+
+    An iterator of row blocks, or an object with a shape and row slices (h5py, zarr), is read once and written to a
+    temporary file, which is memory-mapped and deleted with the array; sparse blocks stay in memory. Any other input is
+    returned unchanged.
+    """
+    points = reject_masked(points, name)
+    if isinstance(points, Iterator):
+        return _spooled(points, name)
+    if isinstance(points, np.memmap):
+        _check_length(points, name)
+    elif _is_sliced(points):
+        n, width = points.shape
+        rows = slices_of(n, BLOCK_BYTES // max(1, 8 * width)) if n else [slice(0, 0)]
+        return _spooled((_block(points, part, name) for part in rows), name)
+    return points
+
+
+def reject_masked(points: Any, name: str) -> Any:
+    """Return points, or raise ValueError if entries are masked: the values that a mask hides would be read as data.
+
+    Integers of sparse triplets are returned as float64, since scipy adds up repeated entries modulo their range.
+    """
+    if np.ma.is_masked(points):
+        raise ValueError(f"{name} has {points.mask.sum()} masked entries; fill them, or leave out their rows")
+    wraps = sparse.issparse(points) and points.format == "coo" and points.dtype.kind in "iu"
+    return points.astype(np.float64) if wraps else points
+
+
+def _is_sliced(points: Any) -> bool:
+    """Whether ``points`` has a shape and row slices, and is not a container that scikit-learn reads."""
+    known = isinstance(points, np.ndarray) or sparse.issparse(points)
+    frame = hasattr(points, "iloc") or hasattr(points, "__dataframe__") or hasattr(points, "__array_namespace__")
+    shape = getattr(points, "shape", None)
+    return not known and not frame and hasattr(points, "__getitem__") and isinstance(shape, tuple) and len(shape) == 2
+
+
+def _block(points: Any, rows: slice, name: str) -> Any:
+    block = points[rows]
+    if block.shape[0] != rows.stop - rows.start:
+        raise ValueError(
+            f"{name} says it has {points.shape[0]} rows, but rows {rows.start} to {rows.stop} gave {block.shape[0]}; "
+            "the file may have been cut short"
+        )
+    return block
+
+
+def _check_length(points: np.memmap, name: str) -> None:
+    """Raise ValueError if a memory-mapped file was truncated: reading past its end would kill the process."""
+    while isinstance(points.base, np.memmap):  # a view has the offset of its base, not its own
+        points = points.base
+    path = points.filename
+    if path is None or not os.path.exists(path):  # a copy is a memmap without a file
+        return
+    if (size := os.path.getsize(path)) < (needed := points.offset + points.nbytes):
+        raise ValueError(f"{name} is mapped from a file of {size} bytes that should have {needed}; it was cut short")
+
+
+def _spooled(blocks: Iterable[Any], name: str) -> Any:
+    """Stack all blocks vertically: sparse blocks in memory, dense blocks in a temporary file."""
+    kept: list[Any] = []
+    n = 0
+    width: int | None = None
+    first: Any = None
+    with tempfile.TemporaryFile() as file:
+        for number, block in enumerate(blocks):
+            block = reject_masked(block, f"block {number} of {name}")
+            block = block if sparse.issparse(block) else np.asarray(block)
+            if block.ndim != 2 or (width is not None and block.shape[1] != width):
+                wanted = "two dimensions" if width is None else f"{width} columns like the first"
+                raise ValueError(f"block {number} of {name} has shape {block.shape}; it must have {wanted}")
+            width = block.shape[1]
+            if block.dtype.kind == "c":
+                raise ValueError(f"Complex data not supported: block {number} of {name} is {block.dtype}")
+            if first is None:
+                first = block.dtype
+                dtype = first if first in (np.float32, np.float64) else np.dtype(float)
+            elif block.dtype != first and not np.can_cast(block.dtype, dtype):
+                raise ValueError(f"block {number} of {name} is {block.dtype}, and the first {first}; give all one type")
+            n += block.shape[0]
+            if sparse.issparse(block):
+                kept.append(block)
+            else:
+                file.write(np.ascontiguousarray(block, dtype=dtype).data)
+        if width is None:
+            raise ValueError(f"{name} has no row blocks; an iterator can be read only once")
+        if kept:
+            stacked = sparse.csr_array(sparse.vstack(kept, format="csr"))
+            if stacked.shape[0] != n:
+                raise ValueError(f"{name} mixes sparse and dense blocks; give all of one kind")
+            return stacked.astype(dtype, copy=False)
+        if not n * width:
+            return np.empty((n, width), dtype=dtype)
+        file.flush()
+        return np.memmap(cast(BinaryIO, file), dtype=dtype, mode="r", shape=(n, width))
+
+
+def check_out(out: np.ndarray, shape: tuple[int, int], dtype: np.dtype) -> None:
+    """Raise an error if ``out`` cannot hold a result of this shape and dtype."""
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"out must be a numpy array or memory map, not {type(out).__name__}")
+    if out.shape != shape or not np.can_cast(dtype, out.dtype, "same_kind"):
+        raise ValueError(f"out has shape {out.shape} of {out.dtype}; it must have shape {shape} of floats")

@@ -1,0 +1,48 @@
+"""Units in which squares of numbers of any size neither overflow nor vanish."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy import sparse
+
+from .arrays import Array, canonical
+from .csr import row_sums
+
+
+def safe_unit(*arrays: Array) -> np.floating:
+    """Power of two that arrays of one dtype are to be divided by before their entries are squared.
+
+    It is the one nearest below the largest magnitude. It is one, so that nothing need be divided, if that magnitude is
+    between tiny^(1/4) and max^(1/4), where sums and products of squares are safe, is zero or is not finite. Division by
+    a power of two changes no digit. Cost: O(entries), without temporary arrays.
+    """
+    dtype, peak = arrays[0].dtype, max(map(_peak, arrays))
+    limits = np.finfo(dtype)
+    if float(limits.tiny) ** 0.25 < peak < float(limits.max) ** 0.25 or not 0 < peak < math.inf:
+        return dtype.type(1)
+    return dtype.type(max(math.ldexp(1.0, math.frexp(peak)[1] - 1), float(limits.tiny)))
+
+
+def in_unit(X: Array, unit: np.floating) -> Array:
+    """Return X divided by a unit; X itself, and no copy, if the unit is one."""
+    return X if unit == 1 else X * (1 / unit)  # scipy would divide in double precision
+
+
+def row_lengths(X: Array) -> np.ndarray:
+    """Euclidean length of each row, in any unit and however much shorter than the longest row. Cost: O(entries)."""
+    unit = safe_unit(X)
+    Y = in_unit(X, unit)
+    if sparse.issparse(Y):
+        Y = canonical(Y)
+        squares = row_sums(np.square(Y.data, dtype=float), Y)
+    else:
+        squares = np.einsum("ij,ij->i", Y, Y, dtype=float)
+    return unit * np.sqrt(squares).astype(X.dtype)
+
+
+def _peak(X: Array) -> float:
+    """Largest magnitude of the entries; zero if there are none."""
+    entries = X.data if sparse.issparse(X) else X
+    return float(max(entries.max(initial=0), -entries.min(initial=0)))

@@ -1,0 +1,168 @@
+"""Lookup of nodes by id, and validation of the edges of new nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .._core import check_points
+from ..io import (
+    LIST_OF_EDGES,
+    Edges,
+    Graph,
+    assembled,
+    forms,
+    is_array_like,
+    is_path_or_table,
+    is_text,
+    is_whole,
+    number_nodes,
+    read_edges,
+)
+
+SHOWN = 5  # ids listed in an error message
+TRUTHS = (bool, np.bool_)
+
+
+class Nodes:
+    """Node ids in row order, with lookup from id to row number."""
+
+    def __init__(self, ids: np.ndarray) -> None:
+        self.ids = ids
+        self._number = {node: i for i, node in enumerate(ids.tolist())}
+        self._of_truths = any(isinstance(node, TRUTHS) for node in self._number)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def is_id(self, node: Any) -> bool:
+        """Whether node is one id: not iterable, a string, bytes, a frozenset, zero-dimensional or a known tuple."""
+        one = not isinstance(node, Iterable) or isinstance(node, (str, bytes, frozenset))
+        return one or getattr(node, "ndim", None) == 0 or self._holds(node)
+
+    def _holds(self, node: Any) -> bool:
+        try:
+            return node in self._number
+        except TypeError:  # not hashable
+            return False
+
+    def numbers(self, ids: Any) -> np.ndarray:
+        """Row numbers of one id or of a sequence of ids."""
+        given = ids
+        if self.is_id(ids):
+            ids = [ids]
+        elif not (isinstance(ids, np.ndarray) and ids.dtype.kind in "mM"):  # tolist turns nanoseconds into integers
+            ids = ids.tolist() if hasattr(ids, "tolist") else list(ids)
+        numbers = [self._find(node) for node in ids]
+        unknown = [node for node, number in zip(ids, numbers, strict=True) if number is None]
+        if unknown:
+            if isinstance(given, tuple) and any(isinstance(node, tuple) for node in self._number):
+                unknown = [given]
+            raise ValueError(
+                f"{len(unknown)} ids are not nodes of the graph: {_shown(unknown)}; nodes_ holds those that are"
+            )
+        return np.array(numbers, dtype=np.intp)
+
+    def ordered(self, A: sparse.csr_array, ids: np.ndarray) -> sparse.csr_array | None:
+        """Permute A from the order of the given ids to the order of the nodes; None if the sets of ids differ."""
+        if len(ids) != len(self):
+            return None
+        numbers = [self._find(node) for node in ids.tolist()]
+        if None in numbers:
+            return None
+        order = np.argsort(np.array(numbers, dtype=np.intp))
+        return A if (order == np.arange(len(order))).all() else A[order][:, order]
+
+    def _find(self, node: Any) -> int | None:
+        if isinstance(node, TRUTHS) and not self._of_truths:  # a mask; to a dict True is 1
+            return None
+        if self._holds(node):
+            return self._number[node]
+        return next((self._number[form] for form in forms(node) if self._holds(form)), None)
+
+    def edges_of_others(
+        self, out_edges: Any, in_edges: Any, dtype: np.dtype
+    ) -> tuple[np.ndarray | None, sparse.csr_array, sparse.csr_array]:
+        """Ids of new nodes (only for tables), and edges from and to them, as sparse rows over known nodes."""
+        given = [edges for edges in (out_edges, in_edges) if edges is not None]
+        if not given:
+            raise ValueError("new nodes are known by their edges, and none are given; pass X, in_edges or both")
+        if any(map(_holds_text, given)):
+            raise ValueError(LIST_OF_EDGES)
+        tables = [is_path_or_table(edges) for edges in given]
+        rows = all(is_array_like(edges) and not isinstance(edges, Graph) for edges in given) and not any(tables)
+        if not (rows or all(tables)):
+            kinds = " and ".join(type(edges).__name__ for edges in given)
+            raise ValueError(
+                f"edges of new nodes come as tables of edges or as rows over nodes_, not as {kinds}; this is "
+                "not the graph of fit, which stands for itself"
+            )
+        if tables[0]:
+            new, *sides = self._rows_of_tables(out_edges, in_edges)
+        else:
+            new, *sides = None, self._checked(out_edges, "X"), self._checked(in_edges, "in_edges")
+        shape = next(side.shape for side in sides if side is not None)
+        outward, inward = (sparse.csr_array(shape) if side is None else side for side in sides)
+        if outward.shape != inward.shape:
+            raise ValueError(
+                f"X holds {outward.shape[0]} new nodes and in_edges {inward.shape[0]}; they must be the same ones"
+            )
+        return new, outward.astype(dtype, copy=False), inward.astype(dtype, copy=False)
+
+    def _rows_of_tables(self, out_edges: Any, in_edges: Any) -> tuple[np.ndarray, sparse.csr_array, sparse.csr_array]:
+        nothing = Edges(np.empty(0, dtype=object), np.empty(0, dtype=object), np.empty(0))
+        outward, inward = (nothing if table is None else self.read(table) for table in (out_edges, in_edges))
+        new, (numbers,) = number_nodes(np.concatenate([outward.source.astype(object), inward.target.astype(object)]))
+        if not len(new):
+            raise ValueError("the tables hold no edges, and so no new nodes")
+        known = [node for node in new.tolist() if self._find(node) is not None]
+        if known:
+            raise ValueError(
+                f"{len(known)} new nodes have ids of nodes of the graph: {_shown(known)}; give them others. This is "
+                "not the graph of fit, whose nodes have their vectors in source_embedding_ and target_embedding_"
+            )
+        shape, first = (len(new), len(self)), len(outward.source)
+        return (
+            new,
+            assembled(numbers[:first], self.numbers(outward.target), outward.weight, shape),
+            assembled(numbers[first:], self.numbers(inward.source), inward.weight, shape),
+        )
+
+    def read(self, table: Any) -> Edges:
+        """Edges of a table; integers in text files become numbers if the known ids are numbers."""
+        edges = read_edges(table, known=self._number)
+        if not is_text(table):
+            return edges
+        u, v = (np.array([self._of_text(id) for id in side], dtype=object) for side in edges[:2])
+        return Edges(u, v, edges.weight)
+
+    def _of_text(self, id: str) -> Any:
+        """Convert an id read from text to the type of the known ids; a new id becomes an integer if all of them are."""
+        if id in self._number or not is_whole(id):
+            return id
+        return int(id) if self.ids.dtype != object or int(id) in self._number else id
+
+    def _checked(self, edges: Any, name: str) -> sparse.csr_array | None:
+        if edges is None:
+            return None
+        edges = sparse.csr_array(check_points(edges, name))
+        if edges.shape[1] != len(self):
+            raise ValueError(
+                f"{name} has {edges.shape[1]} features, but DirectedGraphEmbedding is expecting {len(self)} features "
+                "as input: a weight for every node of the graph, in the order of nodes_"
+            )
+        return edges
+
+
+def _shown(ids: list[Any]) -> str:
+    """The first few ids, as text for an error message."""
+    return ", ".join(map(repr, ids[:SHOWN])) + (", ..." if len(ids) > SHOWN else "")
+
+
+def _holds_text(edges: Any) -> bool:
+    """Whether edges is a list of rows that contain strings, so that it cannot be a matrix of weights."""
+    rows = edges if isinstance(edges, (list, tuple)) and not isinstance(edges, Graph) else []
+    return any(isinstance(cell, str) for row in rows if isinstance(row, (list, tuple)) for cell in row)

@@ -1,0 +1,28 @@
+"""KernelSVD, its learned versions, and compatibility between rows and columns of different widths."""
+
+from .base import times_kernel as times_kernel
+from .compatibility.maps import (
+    Compatibility,
+    Identity,
+    LearnedProjection,
+    PCAProjection,
+    PseudoInverse,
+    RandomProjection,
+    make_compatible,
+)
+from .estimator import KernelSVD
+from .learned_classifier import LearnedKernelSVDClassifier
+from .learned_regressor import LearnedKernelSVDRegressor
+
+__all__ = [
+    "Compatibility",
+    "Identity",
+    "KernelSVD",
+    "LearnedKernelSVDClassifier",
+    "LearnedKernelSVDRegressor",
+    "LearnedProjection",
+    "PCAProjection",
+    "PseudoInverse",
+    "RandomProjection",
+    "make_compatible",
+]

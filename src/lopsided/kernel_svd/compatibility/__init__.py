@@ -1,0 +1,1 @@
+"""Maps that make rows and columns of different widths comparable."""

@@ -1,0 +1,201 @@
+"""Linear maps that bring vectors of two widths to one, so that a kernel can compare them.
+
+The wider vectors are projected to the width of the narrower ones. For a matrix A whose rows and columns are compared,
+the papers' alternatives are a0, the pseudo-inverse of A; a1, a PCA projection; a2, a random projection; a3, learned.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from operator import matmul
+from typing import ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+
+from ..._core import Array, dense, in_unit, safe_unit, slices_of
+from ...svd import canonical_signs
+
+BLOCK_ENTRIES = 1 << 22  # entries per dense block of columns, to bound memory
+
+
+@dataclass(frozen=True)
+class Compatibility:
+    """The maps x -> x C_x and z -> z C_z, where each C is a product of factors that is never formed.
+
+    A side without factors is unchanged. This class holds given factors; its subclasses compute them.
+    """
+
+    left_factors: tuple[Array, ...] = ()
+    right_factors: tuple[Array, ...] = ()
+    name: ClassVar[str] = "given"
+
+    def left(self, X: Array) -> Array:
+        """Map left points, the rows of X."""
+        return reduce(matmul, self.left_factors, X)
+
+    def right(self, Z: Array) -> Array:
+        """Map right points, the rows of Z."""
+        return reduce(matmul, self.right_factors, Z)
+
+    @classmethod
+    def of_wide(cls, W: Array, width: int, rng: np.random.Generator, *, is_left: bool) -> Self:
+        """Construct the map that takes points W (n, p) of the wider side to ``width``; the other side is unchanged."""
+        factors = cls.factors(W, width, rng)
+        return cls(left_factors=factors) if is_left else cls(right_factors=factors)
+
+    @staticmethod
+    def factors(W: Array, width: int, rng: np.random.Generator) -> tuple[Array, ...]:
+        """Matrices whose product, of shape (p, width), is the map of the wider side."""
+        return ()
+
+
+class Identity(Compatibility):
+    """Identity on both sides, for vectors of equal width."""
+
+    name = "identity"
+
+
+class PCAProjection(Compatibility):
+    """Alternative a1: projection on leading right singular vectors of the wider points, without a p x p array."""
+
+    name = "pca"
+
+    @staticmethod
+    def factors(W: Array, width: int, rng: np.random.Generator) -> tuple[Array, ...]:
+        """Leading right singular vectors with canonical signs, zero-padded if the rank of W is below the width."""
+        E, _, (*first, last) = thin_svd(W)
+        last = (last * canonical_signs(E))[:, :width]
+        return (*first, np.pad(last, ((0, 0), (0, width - last.shape[1]))))
+
+
+class RandomProjection(Compatibility):
+    """Alternative a2: projection by independent normal entries of variance 1 / width, preserving norms on average."""
+
+    name = "random"
+
+    @staticmethod
+    def factors(W: Array, width: int, rng: np.random.Generator) -> tuple[Array, ...]:
+        """One random matrix of shape (p, width)."""
+        C = rng.standard_normal((W.shape[1], width)) / np.sqrt(width)
+        return (C.astype(W.dtype),)
+
+
+@dataclass(frozen=True)
+class PseudoInverse(Compatibility):
+    """Alternative a0: the pseudo-inverse of the matrix A whose rows and columns are compared.
+
+    Attributes
+    ----------
+    residual : float
+        |A C A - A| / |A|, the residual of the compatibility condition: near eps, or near sqrt(eps) for sparse A.
+    """
+
+    residual: float = 0.0
+    name: ClassVar[str] = "pinv"
+
+    @classmethod
+    def of_wide(cls, W: Array, width: int, rng: np.random.Generator, *, is_left: bool) -> Self:
+        """Construct the pseudo-inverse of W, a (p, n) map that takes W to the projection on its range, and residual."""
+        if W.shape[0] != width:
+            raise ValueError(
+                f"compatibility='pinv' is for the rows and columns of one matrix; here {W.shape[0]} vectors of "
+                f"{W.shape[1]} entries meet vectors of {width}: use 'pca', 'random' or give a matrix"
+            )
+        E, s, right = thin_svd(W)
+        residual = _outside(E, W)
+        factors = (*right, (E / s).T)
+        return cls(residual=residual, **{"left_factors" if is_left else "right_factors": factors})
+
+
+class LearnedProjection(Compatibility):
+    """Alternative a3: projection learned from a task (:mod:`lopsided.kernel_svd.compatibility.alternate`)."""
+
+    name = "learned"
+
+
+def make_compatible(name: str, X: Array, Z: Array, rng: np.random.Generator, budget: float = np.inf) -> Compatibility:
+    """Construct a compatibility by name from left points (n, p) and right points (m, q), within a budget in bytes."""
+    p, q = X.shape[1], Z.shape[1]
+    if name == "identity":
+        if p != q:
+            raise ValueError(
+                f"left vectors have {p} entries and right vectors {q}; compatibility='identity' needs equal widths, "
+                f"use one of {', '.join(map(repr, PROJECTIONS))} or give a ({p}, {q}) matrix"
+            )
+        return Identity()
+    wide, width = (X, q) if p > q else (Z, p)
+    _check_budget(name, wide, width, budget)
+    return PROJECTIONS[name].of_wide(wide, width, rng, is_left=p > q)
+
+
+def given(C: Array, p: int, q: int) -> Compatibility:
+    """Compatibility from a given matrix: (p, q) maps left points to the right width, (q, p) the reverse."""
+    if C.shape == (p, q):
+        return Compatibility(left_factors=(C,))
+    if C.shape == (q, p):
+        return Compatibility(right_factors=(C,))
+    raise ValueError(
+        f"the compatibility matrix has shape {C.shape}; left vectors have {p} entries and right vectors {q}, "
+        f"so it must be ({p}, {q}) to map the left or ({q}, {p}) to map the right"
+    )
+
+
+def given_pair(C1: Array, C2: Array, p: int, q: int) -> Compatibility:
+    """Compatibility k(C1^T x, C2 z) from given C1 (p, width) and C2 (width, q) (the 2016 paper's Remark 1)."""
+    if C1.shape[0] != p or C2.shape[1] != q or C1.shape[1] != C2.shape[0]:
+        raise ValueError(
+            f"the compatibility matrices have shapes {C1.shape} and {C2.shape}; left vectors have {p} entries and "
+            f"right vectors {q}, so they must be ({p}, width) and (width, {q})"
+        )
+    return Compatibility(left_factors=(C1,), right_factors=(C2.T,))
+
+
+PROJECTIONS = {kind.name: kind for kind in (PCAProjection, RandomProjection, PseudoInverse)}
+
+
+def thin_svd(W: Array) -> tuple[np.ndarray, np.ndarray, tuple[Array, ...]]:
+    """SVD of W truncated to its numerical rank: U, s, and factors whose product is V.
+
+    For a sparse W it is computed from the Gram matrix of the smaller side, which drops singular values below about
+    sqrt(eps) times the largest.
+    """
+    if not sparse.issparse(W):
+        E, s, Vt = np.linalg.svd(W, full_matrices=False)
+        r = _rank(s, max(W.shape) * np.finfo(W.dtype).eps)
+        return E[:, :r], s[:r], (Vt[:r].T,)
+    unit = safe_unit(W)
+    W = in_unit(W, unit)
+    flat = W.shape[0] <= W.shape[1]
+    squares, Q = np.linalg.eigh((W @ W.T if flat else W.T @ W).toarray())
+    s, Q = np.sqrt(np.maximum(squares[::-1], 0)), Q[:, ::-1]
+    r = _rank(s, np.sqrt(max(W.shape) * np.finfo(W.dtype).eps))
+    s, Q = s[:r], Q[:, :r]
+    return (Q, s * unit, (sparse.csr_array(W.T), Q / s)) if flat else (W @ (Q / s), s * unit, (Q,))
+
+
+def _outside(E: np.ndarray, W: Array) -> float:
+    """|W - E E^T W| / |W|, the relative part of W outside the span of E, computed in blocks of columns."""
+    squares = total = 0.0
+    W = in_unit(W, safe_unit(W))
+    for columns in slices_of(W.shape[1], max(1, BLOCK_ENTRIES // W.shape[0])):
+        block = dense(W[:, columns])
+        squares += float(np.sum((block - E @ (E.T @ block)) ** 2, dtype=float))
+        total += float(np.sum(block**2, dtype=float))
+    return float(np.sqrt(squares / total)) if total > 0 else 0.0
+
+
+def _check_budget(name: str, W: Array, width: int, budget: float) -> None:
+    """Raise ValueError if the largest array of a projection, a Gram matrix or the map, would exceed the budget."""
+    gram = min(W.shape) ** 2 if sparse.issparse(W) and name != "random" else 0
+    needed = max(gram, W.shape[1] * width if name == "random" else 0, W.shape[0] * width) * W.dtype.itemsize
+    if needed > budget:
+        raise ValueError(
+            f"compatibility={name!r} of {W.shape[0]} vectors of {W.shape[1]} entries needs an array of {needed:.3g} "
+            f"bytes, above the budget of {budget:.3g}; raise memory_budget, or give a matrix that maps them to {width}"
+        )
+
+
+def _rank(s: np.ndarray, cutoff: float) -> int:
+    return int(np.count_nonzero(s > cutoff * s[0]))

@@ -1,0 +1,122 @@
+"""Classification by kernel SVD with a compatibility learned from labels."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import softmax
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from .._core import FLOATS, argmax_class, atomic_fit, encoded, per_class_scores, reject_masked
+from .compatibility.losses import CrossEntropy
+from .learned import LearnedKernelSVD
+
+
+class LearnedKernelSVDClassifier(ClassifierMixin, LearnedKernelSVD):
+    """Classifier on kernel SVD features with a learned compatibility (alternative a3 of the 2024 paper).
+
+    The compatibility C maps the p columns of X to p right points Z = X^T C of the width of a row, with kernel matrix
+    G = k(X, Z). A linear head is trained on the features G V, where V holds the leading right singular vectors of G.
+    C and the head are learned jointly by minimising the cross-entropy, with V fixed; V is recomputed from the SVD of G
+    in every round.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        Number of right singular vectors, at most p. None means four, as in the paper, or the number of classes minus
+        one if that is larger; never more than p.
+    kernel : str or Kernel, default="rbf"
+        A kernel with a gradient (pull-back): Linear, Polynomial, LinearPolynomial, Exponential, RBF, SNE, Tanh, and
+        sums, products and multiples of them.
+    alpha : float, default=1e-3
+        L2 penalty on the weights of the head, for features scaled to mean square one.
+    optimizer : {"auto", "lbfgs", "adam"}, default="auto"
+        L-BFGS on all rows with ten steps per round, or Adam on mini-batches with one pass per round. "auto" is "lbfgs"
+        up to four million kernel values.
+    max_iter : int, default=100
+        Maximum number of rounds.
+    batch_size : int, default=500
+        Mini-batch size of Adam.
+    learning_rate : float, default=0.01
+        Learning rate of Adam. A round that diverges is undone and the rate is halved, with a warning.
+    validation_fraction : float, default=0.2
+        Fraction of the samples held out to select the best round; V and the head are then refitted on all samples. If
+        0, or with fewer than 40 samples, the training loss selects the best round.
+    n_iter_no_change : int, default=10
+        Number of rounds without improvement after which to stop.
+    tol : float, default=1e-4
+        Decrease of the loss that counts as an improvement, relative to the loss.
+    verbose : bool, default=False
+        Whether to write the losses of every round to stderr.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the initial points, the held-out samples and the batches; None means a fixed seed.
+
+    Attributes
+    ----------
+    points_ : array of shape (p, p)
+        The right points Z = X^T C.
+    compatibility_ : Compatibility
+        The map C, the matrix of least norm that gives these points.
+    right_vectors_, singular_values_ : arrays of shapes (p, k) and (k,)
+        Right singular vectors and singular values of k(X, Z).
+    coef_, intercept_ : arrays of shapes (n_classes, k) and (n_classes,)
+        The linear head on ``transform``. For two classes it gives the log-odds of the second, with shapes (1, k) and
+        (1,).
+    curve_ : tuple of Round
+        ``loss``, ``held_out`` and ``rate`` of every round; the first entry is the start.
+    n_iter_ : int
+        Number of rounds.
+    kernel_ : Kernel
+        The fitted kernel.
+    optimizer_ : str
+        The optimizer that was used.
+    classes_ : array
+        The class labels.
+    n_features_in_ : int
+        Number of columns p.
+
+    References
+    ----------
+    Tao et al., "Learning in feature spaces via coupled covariances", ICML 2024: Remark 2.3 and C.3.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from lopsided import LearnedKernelSVDClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> bool(make_pipeline(StandardScaler(), LearnedKernelSVDClassifier()).fit(X, y).score(X, y) > 0.95)
+    True
+    """
+
+    @atomic_fit
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn C and the head from samples X (n, p) and labels y (n,)."""
+        self._validate_params()
+        X, y = validate_data(self, reject_masked(X, "X"), y, dtype=FLOATS)
+        check_classification_targets(y)
+        self.classes_, codes = encoded(y)
+        Y = np.eye(len(self.classes_), dtype=X.dtype)[codes]
+        found = self._fit(X, Y, CrossEntropy(), codes)
+        self.coef_, self.intercept_ = found.coef.T, found.intercept
+        if len(self.classes_) == 2:
+            self.coef_, self.intercept_ = np.diff(self.coef_, axis=0), np.diff(self.intercept_)
+        return self
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Log-odds of shape (n,) for two classes, otherwise class scores of shape (n, n_classes)."""
+        scores = self._scores(X)
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the class with the largest score."""
+        scores = self._scores(X)
+        return self.classes_[argmax_class(scores)]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Class probabilities of shape (n, n_classes), the softmax of the scores."""
+        return softmax(per_class_scores(self._scores(X)), axis=1)

@@ -1,0 +1,143 @@
+"""Random walks with restart on a sparse graph: personalised PageRank, truncated below a probability threshold."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg, sparse
+
+from ..._core import by_rows, per_entry, row_peaks, row_sums, run, scale_rows, slices_of, some_entries
+
+BLOCK_ROWS = 1 << 10  # start nodes whose walks one thread follows at a time
+SAMPLE_ROWS = 256  # start nodes sampled to estimate the number of entries
+
+
+class Walk(NamedTuple):
+    """Transition probabilities along the edges of a graph, P = diag(1 / degrees) A; nodes without edges end the walk.
+
+    Degrees are stored as peaks times sums, the largest weight of each row and the row sum in units of it. Neither
+    factor overflows, and dividing by one after the other does not overflow either.
+    """
+
+    P: sparse.csr_array
+    peaks: np.ndarray
+    sums: np.ndarray
+
+    @classmethod
+    def on(cls, A: sparse.csr_array) -> Walk:
+        """Build the walk on a graph with weights >= 0."""
+        peaks = row_peaks(A.data, A, least=0.0)
+        peaks += peaks == 0
+        relative = sparse.csr_array((A.data / per_entry(peaks, A), A.indices, A.indptr), shape=A.shape)
+        sums = row_sums(relative.data, relative)
+        return cls(scale_rows(relative, 1 / (sums + (sums == 0))), peaks, sums)
+
+    @property
+    def leads_on(self) -> np.ndarray:
+        """Mask of the nodes with outgoing edges."""
+        return self.sums > 0
+
+    def starts(self, edges: sparse.csr_array) -> sparse.csr_array:
+        """Return the first-step probabilities of new nodes with these edges: each row divided by its sum."""
+        return Walk.on(edges).P
+
+    def ends(self, edges: sparse.csr_array) -> sparse.csr_array:
+        """Return the probabilities of the last step to new nodes: each edge divided by the degree of its source.
+
+        A source without edges of its own takes the edge with probability one.
+        """
+        known = self.leads_on[edges.indices]
+        with np.errstate(over="ignore"):
+            chances = edges.data / np.where(known, self.peaks[edges.indices], edges.data + (edges.data == 0))
+        if not np.isfinite(chances).all():
+            worst = np.flatnonzero(~np.isfinite(chances))[0]
+            node = edges.indices[worst]
+            raise ValueError(
+                f"the edge of weight {edges.data[worst]:g} from node {node} to a new one exceeds its other weights, "
+                f"{self.peaks[node]:g} and less, by more than {edges.dtype} holds; bring weights nearer to each other"
+            )
+        chances /= np.where(known, self.sums[edges.indices], 1)
+        return sparse.csr_array((chances, edges.indices, edges.indptr), shape=edges.shape)
+
+
+def last_step(A: sparse.csr_array) -> sparse.csr_array:
+    """Return the last step of a walk, (I + P) / 2: stay, or follow an edge, with probability one half each.
+
+    Nodes without outgoing edges always stay; the rows of nodes without any edge are zero.
+    """
+    out = Walk.on(A)
+    stay = np.where(out.leads_on, 0.5, np.bincount(A.indices, minlength=A.shape[0]) > 0)
+    return by_rows(sparse.diags_array(stay.astype(A.dtype)) + 0.5 * out.P)
+
+
+def dense_visits(P: sparse.csr_array, last: sparse.csr_array, restart: float) -> np.ndarray:
+    """Solve for the sum over t >= 0 of restart (1 - restart)^t P^t L, where L is the last step. Cost O(n^3)."""
+    n = P.shape[0]
+    system = ((restart - 1) * P).toarray()
+    system[np.arange(n), np.arange(n)] += 1
+    return linalg.solve(system, restart * last.toarray(), overwrite_a=True, overwrite_b=True, check_finite=False)
+
+
+def visits(
+    P: sparse.csr_array,
+    starts: sparse.csr_array,
+    *,
+    restart: float,
+    threshold: float,
+    faint: float = 0.0,
+    last: sparse.csr_array | None = None,
+) -> sparse.csr_array:
+    """Return the end probabilities restart sum over t >= 1 of (1 - restart)^t S P^(t - 1), where S are the starts.
+
+    A walk takes its first step by S and later steps by P, and ends after each step with probability ``restart``. With
+    S = P the entries are the probabilities of ending in a node after at least one step: personalised PageRank without
+    the term t = 0. Probabilities below the threshold are not followed further at any step, and are zero in the result:
+    no entry is too large, and none is too small by more than T threshold (restart + the sum of its column), where
+    T <= log(threshold) / log(1 - restart) is the number of steps.
+
+    With a last step L, which requires S = P, walks may also end before the first step, and all of them then take the
+    last step: restart sum over t >= 0 of (1 - restart)^t P^t L.
+
+    A step that brings a probability of ``faint`` or more to no node is skipped: hubs have thousands of edges and would
+    spread a walk so thinly that hardly any of it reaches the threshold. On an undirected graph this reduces an entry by
+    less than T faint times the degree of its column.
+
+    Cost: fewer than 1 / (restart threshold) probabilities are followed per row, whatever the size of the graph.
+    """
+    scaled = sparse.csr_array(((1 - restart) * P.data, P.indices, P.indptr), shape=P.shape)
+    clearest = row_peaks(scaled.data, scaled, least=0.0)
+
+    def follow(rows: slice) -> sparse.csr_array:
+        walking, found = (1 - restart) * starts[rows], []
+        while walking.nnz:
+            walking = some_entries(walking, walking.data >= threshold)
+            found.append(walking)
+            if faint:
+                walking = some_entries(walking, walking.data * clearest[walking.indices] >= faint)
+            walking = walking @ scaled
+        ended = _total(found) if found else walking
+        ended.data *= restart
+        if last is not None:
+            ended = ended @ last + restart * last[rows]
+        ended = sparse.csr_array(ended)
+        return some_entries(ended, ended.data >= threshold)
+
+    found = run(follow, slices_of(starts.shape[0], BLOCK_ROWS))
+    return by_rows(sparse.vstack(found, format="csr"))
+
+
+def expected_entries(P: sparse.csr_array, *, restart: float, threshold: float, faint: float = 0.0) -> float:
+    """Estimate from a sample of start nodes how many entries ``visits`` finds for all nodes."""
+    n = P.shape[0]
+    rows = np.sort(np.random.default_rng(0).choice(n, min(n, SAMPLE_ROWS), replace=False))
+    return n * visits(P, P[rows], restart=restart, threshold=threshold, faint=faint).nnz / len(rows)
+
+
+def _total(parts: list[sparse.csr_array]) -> sparse.csr_array:
+    """Sum sparse matrices by one sparse product, [I I ... I] times their vertical stack."""
+    n = parts[0].shape[0]
+    columns = np.arange(len(parts) * n, dtype=np.int32).reshape(len(parts), n).T.ravel()
+    ends = np.arange(0, len(columns) + 1, len(parts), dtype=np.int32)
+    together = sparse.csr_array((np.ones(len(columns), dtype=parts[0].dtype), columns, ends))
+    return together @ sparse.vstack(parts, format="csr")

@@ -1,0 +1,128 @@
+"""Least-squares support vector regression with an asymmetric kernel."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.linear_model import Ridge
+from sklearn.metrics import r2_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import Tags
+
+from .._core import Array, atomic_fit, real_targets
+from .base import AsymmetricLeastSquares
+
+
+class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
+    """Least-squares support vector regression with an asymmetric kernel.
+
+    Solves the system of :class:`AsymmetricLSSVC` for real y: two functions, f_s(x) = k(x, X) c + b1 and
+    f_t(x) = k(X, x)'a + b2, each of which fits y. If the kernel is symmetric, they are equal, and the model is
+    KernelRidge with an intercept.
+
+    Parameters
+    ----------
+    C : float, array-like or "auto", default="auto"
+        Inverse regularisation strength, the inverse of KernelRidge's alpha. From several values, the one with the least
+        squared error of held-out predictions is used; "auto" as in :class:`AsymmetricLSSVC`.
+    kernel : str, Kernel or callable, default="sne"
+        As in :class:`AsymmetricLSSVC`.
+    merge : {"mean", "source", "target", "stack"}, default="mean"
+        How f_s and f_t are combined: their mean, one of them alone, or ("stack") a ridge regression trained on held-out
+        values of both.
+    cv : int, splitter or None, default=None
+        As in :class:`AsymmetricLSSVC`.
+    solver : {"auto", "dense", "spectral", "symmetric", "sparse_lu", "minres", "nystrom"}, default="auto"
+        As in :class:`AsymmetricLSSVC`.
+    n_landmarks : int or None, default=None
+        As in :class:`AsymmetricLSSVC`.
+    landmarks : {"uniform", "kmeans", "leverage", "pivoted"}, default="uniform"
+        As in :class:`AsymmetricLSSVC`.
+    damping : float, default=0.0
+        As in :class:`AsymmetricLSSVC`.
+    tol : float, default=0.0
+        As in :class:`AsymmetricLSSVC`.
+    random_state : int, RandomState instance or None, default=None
+        As in :class:`AsymmetricLSSVC`.
+    n_jobs : int or None, default=None
+        As in :class:`AsymmetricLSSVC`.
+    memory_budget : float, str or None, default=None
+        As in :class:`AsymmetricLSSVC`.
+
+    Attributes
+    ----------
+    C_, left_duals_, right_duals_, source_intercept_, target_intercept_, solver_, loo_predictions_, loo_score_, path_
+        As in :class:`AsymmetricLSSVC`; the score is R^2, and k is the number of targets.
+    kernel_, X_fit_, Z_fit_, merger_, n_features_in_, feature_names_in_
+        As in :class:`AsymmetricLSSVC`; ``merger_`` is None unless merge="stack".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided import AsymmetricLSSVR
+    >>> X = np.linspace(0, 3, 30)[:, None]
+    >>> model = AsymmetricLSSVR(kernel="rbf").fit(X, np.sin(X[:, 0]))
+    >>> bool(model.loo_score_ > 0.99)
+    True
+    """
+
+    @atomic_fit
+    def fit(self, X: Array, y: Any) -> Self:
+        """Fit the source and the target function for every target.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, width)
+            Samples, or the kernel matrix itself.
+        y : array of shape (n,) or (n, k)
+            Real targets, none of them constant.
+        """
+        self._validate_params()
+        X, y = self._samples(X, y, multi_output=True, y_numeric=True)
+        Y = real_targets(y)
+        constant = np.ptp(Y, axis=0) == 0
+        if constant.any():
+            raise ValueError(
+                f"target {int(constant.argmax())} is {Y[0, constant.argmax()]:g} for all n_samples={len(Y)} samples; "
+                "there is nothing to learn, so leave it out or give more samples"
+            )
+        self._flat = np.ndim(y) == 1
+        self._learn(X, Y, Y)
+        return self
+
+    def predict(self, X: Array, *, Z: Array = None) -> np.ndarray:
+        """Predict targets by the merged functions; shape (n,) or (n, k) like y.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, width)
+            New samples; for kernel="precomputed" the block k(new, training).
+        Z : array or sparse matrix of shape (n, n_training), default=None
+            For kernel="precomputed" only: the block k(training, new), transposed. May be omitted if merge="source", or
+            if the matrix of ``fit`` was symmetric: X is then used.
+        """
+        return self._squeeze(self._decide(X, Z))
+
+    def score(self, X: Array, y: Any, sample_weight: Any = None, *, Z: Array = None) -> float:
+        """Coefficient of determination R^2 of ``predict``; X and Z as in ``predict``."""
+        return float(r2_score(y, self.predict(X, Z=Z), sample_weight=sample_weight))
+
+    def _fit_merger(self, source: np.ndarray, target: np.ndarray, y: np.ndarray) -> Any:
+        if self.merge != "stack":
+            return None
+        ridge = make_pipeline(StandardScaler(), Ridge()).set_output(transform="default")
+        return ridge.fit(np.hstack([source, target]), y)
+
+    def _merged_by(self, merger: Any, features: np.ndarray) -> np.ndarray:
+        return merger.predict(features).reshape(len(features), -1)
+
+    def _held_out_score(self, merged: np.ndarray, y: np.ndarray) -> float:
+        return float(r2_score(y, merged))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags

@@ -1,0 +1,1 @@
+"""The saddle-point systems of AsK-LS and their solvers."""

@@ -1,1 +1,0 @@
-"""Clusters of rows and of columns from their singular vectors."""

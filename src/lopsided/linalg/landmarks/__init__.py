@@ -1,1 +1,0 @@
-"""The asymmetric Nystrom method: choice of landmarks, and extension of their singular vectors to all points."""

@@ -1,1 +1,0 @@
-"""Saddle-point systems of least-squares support vector machines, and their solvers."""

@@ -1,0 +1,13 @@
+"""The asymmetric Nystrom method: landmarks, their matrix, the extension, the search for a tolerance."""
+
+from .extension import Nystrom as Nystrom, nystrom
+from .landmark_matrix import between as between
+from .search import (
+    Attempt as Attempt,
+    approximate as approximate,
+    landmark_choice as landmark_choice,
+    many_sums as many_sums,
+)
+from .strategies import PLACES as PLACES, STRATEGIES as STRATEGIES, Landmarks, given_landmarks as given_landmarks
+
+__all__ = ["Landmarks", "nystrom"]

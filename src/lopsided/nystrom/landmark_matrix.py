@@ -1,0 +1,113 @@
+"""The kernel matrix between left and right landmarks: its weighting, centring and decomposition."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from .._core import Array, check_finite
+from ..kernels import Kernel
+from ..operators import Stored, as_operator
+from ..svd import Factors, factorise
+from .strategies import Landmarks
+
+NOISE = 10  # in units of eps: singular values below this multiple of the matrix's norm are rounding error
+
+
+@dataclass(frozen=True)
+class LandmarkMatrix:
+    """Kernel values between the landmarks, and the weighted, centred matrix that is decomposed.
+
+    Attributes
+    ----------
+    K : array of shape (p, q)
+        k(X_I, Z_J), in double precision.
+    W : array of shape (p, q)
+        K with every row and column multiplied by the square root of its landmark's weight, and centred if ``center``.
+        Centring uses the same weights, so that adding a constant to a row or column of K does not change W.
+    roots : pair of arrays of shapes (p,) and (q,)
+        Square roots of the weights.
+    rounding : float
+        Singular values of W up to this value are rounding error.
+    center : bool
+        Whether W is centred.
+    """
+
+    K: np.ndarray
+    W: np.ndarray
+    roots: tuple[np.ndarray, np.ndarray]
+    rounding: float
+    center: bool
+
+    @classmethod
+    def of(cls, kernel: Kernel, landmarks: tuple[Landmarks, Landmarks], *, center: bool) -> Self:
+        """Evaluate the kernel, always in float64 because the extension divides by singular values of W."""
+        rows, columns = landmarks
+        K = between(kernel, _doubled(rows.points), _doubled(columns.points))
+        roots = np.sqrt(rows.weights), np.sqrt(columns.weights)
+        W = roots[0][:, None] * K * roots[1]
+        eps = max(_eps(rows.points), _eps(columns.points))
+        rounding = NOISE * eps * float(np.linalg.norm(W))  # before centring, which may leave only rounding error
+        if center:
+            W = _orthogonal_to(roots[1], _orthogonal_to(roots[0], W).T).T
+        return cls(K, W, roots, rounding, center)
+
+    def holding(self, share: float) -> int:
+        """Number of leading triplets of W that hold a share of its energy, the sum of squared singular values."""
+        energy = np.cumsum(np.linalg.svd(self.W, compute_uv=False) ** 2)
+        return 1 + int(np.searchsorted(energy, share * energy[-1]))
+
+    def triplets(self, count: int, rng: np.random.Generator) -> Factors:
+        """At most ``count`` leading triplets of W above rounding; vectors are times the roots of the weights."""
+        small = factorise(Stored(self.W), min(count, *self.W.shape), budget=sys.maxsize, rng=rng)[0]
+        small = small.truncate(int(np.count_nonzero(self._counts(small.s))))
+        (left, right), U, V = self.roots, small.U, small.V
+        if self.center:  # vectors are orthogonal to the roots only up to eps / s, and the extension divides by s again
+            U, V = _orthogonal_to(left, U), _orthogonal_to(right, V)
+        return Factors(left[:, None] * U, small.s, right[:, None] * V)
+
+    def eigenvectors(self, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """Leading eigenvectors of a symmetric W times the roots of the weights, and eigenvalues, by magnitude."""
+        values, E = np.linalg.eigh(self.W)
+        leading = np.argsort(-np.abs(values), kind="stable")[:count]
+        leading = leading[self._counts(np.abs(values[leading]))]
+        root, E = self.roots[0], E[:, leading]
+        return root[:, None] * (_orthogonal_to(root, E) if self.center else E), values[leading]
+
+    def _counts(self, s: np.ndarray) -> np.ndarray:
+        """Mask of the singular values above rounding; raises ValueError if there are none."""
+        counts = s > max(self.rounding, np.finfo(float).tiny)
+        if not counts.any():
+            what = "less its means " if self.center else ""
+            left, right = self.W.shape
+            raise ValueError(
+                f"the kernel {what}vanishes between the {left} left and the {right} right landmarks; take other ones, "
+                "or more"
+            )
+        return counts
+
+
+def between(kernel: Kernel, X: Array, Z: Array) -> np.ndarray:
+    """Kernel values k(X, Z), evaluated in parallel in the dtype of the points and returned as float64."""
+    K = as_operator(kernel, X, Z, budget=sys.maxsize).take().astype(float, copy=False)
+    check_finite(K)
+    return K
+
+
+def _orthogonal_to(root: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Project the columns of ``vectors`` on the orthogonal complement of ``root``."""
+    unit = root / np.linalg.norm(root)
+    return vectors - np.outer(unit, unit @ vectors)
+
+
+def _eps(points: Array) -> float:
+    """Machine epsilon of the points' dtype; zero for integer indices, which are exact."""
+    return float(np.finfo(points.dtype).eps) if points.dtype.kind == "f" else 0.0
+
+
+def _doubled(points: Array) -> Array:
+    """Points as float64; integer indices stay as they are."""
+    return points.astype(float) if points.dtype.kind == "f" else points

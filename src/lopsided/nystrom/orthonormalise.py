@@ -1,0 +1,93 @@
+"""Linear maps ("turns") that orthonormalise the columns of tall arrays, from means and Gram matrices alone."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .._core import check_finite, run, slices_of
+from ..svd import Side
+
+SLAB = 1 << 14  # rows per task of a thread
+
+
+class Moments(NamedTuple):
+    """Mean and Gram matrix of the columns of an array, in float64; the mean is zero if columns are not centred."""
+
+    mean: np.ndarray
+    gram: np.ndarray
+
+
+def moments(vectors: np.ndarray, center: bool, scale: float = 1.0) -> Moments:
+    """Moments of the columns; for a sample of the rows, ``scale`` is the ratio of all rows to those sampled."""
+    slabs = slices_of(len(vectors), SLAB)
+    mean = np.zeros(vectors.shape[1])
+    if center:
+        mean = np.sum(run(lambda rows: vectors[rows].sum(axis=0, dtype=float), slabs), axis=0) / len(vectors)
+
+    def gram(rows: slice) -> np.ndarray:
+        slab = vectors[rows] - mean if center else vectors[rows].astype(float)
+        return slab.T @ slab
+
+    grams = np.sum(run(gram, slabs), axis=0)
+    check_finite(grams)
+    return Moments(mean, grams * scale)
+
+
+def orthonormal_turns(
+    left: Moments, right: Moments, d: np.ndarray, k: int
+) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
+    """Matrices S, T and values s with L S and R T orthonormal and L diag(d) R^T = L S diag(s) (R T)^T.
+
+    Only the moments of L and R are needed. Only the k largest values are kept.
+    """
+    (A, A_inverse), (B, B_inverse) = (_square_root(side.gram) for side in (left, right))
+    a, s, bt = np.linalg.svd(A * d @ B.T)
+    k = min(k, len(s))
+    return (A_inverse @ a[:, :k], B_inverse @ bt[:k].T), s[:k]
+
+
+def symmetric_turn(side: Moments, values: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Matrix T and signed values s with L T orthonormal and L diag(values) L^T = L T diag(s) (L T)^T.
+
+    Only the k values of largest magnitude are kept.
+    """
+    A, A_inverse = _square_root(side.gram)
+    values, E = np.linalg.eigh(A * values @ A.T)
+    leading = np.argsort(-np.abs(values), kind="stable")[:k]
+    return A_inverse @ E[:, leading], values[leading]
+
+
+def unit_turns(left: Moments, right: Moments, s: np.ndarray) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
+    """Diagonal matrices that scale every column to unit norm; the singular values are unchanged."""
+    lengths = (np.sqrt(np.maximum(np.diag(side.gram), np.finfo(float).tiny)) for side in (left, right))
+    S, T = (np.diag(1 / length) for length in lengths)
+    return (S, T), s
+
+
+def _square_root(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Matrix R with R^T R = gram, without numerically null directions, and the pseudo-inverse of R.
+
+    The eigenvalues are those of the correlation matrix, as column norms may differ by orders of magnitude: a vector
+    that is small on the landmarks has a large extension.
+    """
+    lengths = np.sqrt(np.maximum(np.diag(gram), np.finfo(float).tiny))
+    squares, E = np.linalg.eigh(gram / lengths / lengths[:, None])
+    live = squares > len(squares) * np.finfo(float).eps * squares[-1]
+    roots, E = np.sqrt(squares[live]), E[:, live]
+    return roots[:, None] * E.T * lengths, E / roots / lengths[:, None]
+
+
+def turned(vectors: np.ndarray, map: np.ndarray, moments: Moments, turn: np.ndarray) -> tuple[np.ndarray, Side]:
+    """(vectors - mean) @ turn, in place if ``turn`` is square, and the Side that maps kernel values to them."""
+    out = vectors if turn.shape[0] == turn.shape[1] else np.empty((len(vectors), turn.shape[1]), vectors.dtype)
+    offset, centred = moments.mean @ turn, moments.mean.any()
+    factor = turn if centred else turn.astype(out.dtype)  # differences are taken in double precision
+
+    def turn_slab(rows: slice) -> None:
+        slab = vectors[rows] @ factor
+        out[rows] = slab - offset if centred else slab
+
+    run(turn_slab, slices_of(len(vectors), SLAB))
+    return out, Side((map @ turn).astype(out.dtype), offset.astype(out.dtype))

@@ -1,0 +1,199 @@
+"""Strategies that choose landmarks, the few points that represent a side in the Nystrom method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import optimize, sparse
+from threadpoolctl import threadpool_limits
+
+from .._core import Array, check_finite, check_points, one_blas_thread
+from ..kernels import Kernel
+from ..operators import as_operator
+
+CLUSTERED = 50  # points per cluster, at most, in the sample on which k-means runs
+SEEDED = 500  # clusters up to which k-means++ initialises the centres; it costs O(p^2 width) and gains little beyond
+CANDIDATES = 20  # candidate points per pivot, at most, on each side
+WATCHED = 64  # equally spaced columns in which the row of the next pivot is searched
+MANY_TIMES = 50  # mean waiting times of the least likely row, after which its inclusion is certain; upper bracket for t
+EXPLORED = 0.5  # uniform share of leverage sampling, for structure that the estimated scores have missed
+
+
+@dataclass(frozen=True)
+class Landmarks:
+    """Landmarks of one side, and the number of points that each represents.
+
+    Attributes
+    ----------
+    points : array or sparse matrix of shape (p, width)
+        The landmarks.
+    weights : array of shape (p,)
+        Number of points of the side that each landmark represents; the sum is the size of the side.
+    indices : array of shape (p,) or None
+        Row numbers of the landmarks, if they are points of the side.
+    """
+
+    points: Array
+    weights: np.ndarray
+    indices: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return int(self.points.shape[0])
+
+
+def rows_as_landmarks(points: Array, indices: np.ndarray, weights: np.ndarray | None = None) -> Landmarks:
+    """Rows of a side as landmarks, sorted because files read faster in order; weights are scaled to sum to its size."""
+    order = np.argsort(indices)
+    indices = indices[order]
+    weights = np.ones(len(indices)) if weights is None else weights[order]
+    return Landmarks(points[indices], weights * (points.shape[0] / weights.sum()), indices)
+
+
+def given_landmarks(wanted: Any, points: Array, side: str) -> Landmarks:
+    """Validate landmarks given by the user as row numbers (p,) or points (p, width)."""
+    found = wanted if sparse.issparse(wanted) else np.asarray(wanted)
+    if found.ndim == 2:
+        chosen = check_points(found, f"{side} landmarks")
+        if sparse.issparse(chosen) and not sparse.issparse(points):
+            chosen = chosen.toarray()
+        return Landmarks(
+            chosen.astype(points.dtype, copy=False), np.full(chosen.shape[0], points.shape[0] / chosen.shape[0])
+        )
+    if found.ndim != 1 or found.dtype.kind not in "iu" or not len(found):
+        raise ValueError(
+            f"{side} landmarks must be row numbers, shape (p,) of integers, or points, shape (p, width); "
+            f"got shape {found.shape} of {found.dtype}"
+        )
+    n = points.shape[0]
+    if found.min() < 0 or found.max() >= n:
+        raise ValueError(f"{side} landmarks reach from {found.min()} to {found.max()}; rows are numbered 0 to {n - 1}")
+    values, counts = np.unique(found, return_counts=True)
+    if len(values) < len(found):
+        raise ValueError(f"{side} landmark {values[counts.argmax()]} is named {counts.max()} times; name each row once")
+    return rows_as_landmarks(points, values)
+
+
+def uniform(points: Array, p: int, rng: np.random.Generator) -> Landmarks:
+    """Random rows without replacement; for the same seed, a larger set contains the smaller."""
+    return rows_as_landmarks(points, rng.permutation(points.shape[0])[:p])
+
+
+def kmeans(points: Array, p: int, rng: np.random.Generator) -> Landmarks:
+    """k-means centres of a sample, weighted by cluster size (density-weighted Nystrom); the points, if they are p.
+
+    Centres of sparse points are returned sparse, as each has only the entries of its cluster; they are dense during
+    k-means.
+    """
+    from sklearn.cluster import MiniBatchKMeans  # late, as the import is slow
+
+    if p == points.shape[0]:
+        return rows_as_landmarks(points, np.arange(p))
+    sample = points[np.sort(rng.permutation(points.shape[0])[: CLUSTERED * p])]
+    init, seed = "k-means++" if p <= SEEDED else "random", int(rng.integers(2**31))
+    with one_blas_thread(), threadpool_limits(1, "openmp"):  # more threads change summation order and so the clusters
+        clusters = MiniBatchKMeans(p, init=init, n_init=1, random_state=seed).fit(sample)
+    sizes = np.bincount(clusters.labels_, minlength=p)
+    centres, sizes = clusters.cluster_centers_[sizes > 0], sizes[sizes > 0]
+    centres = centres.astype(points.dtype)
+    if sparse.issparse(points):
+        centres = sparse.csr_array(centres)
+    return Landmarks(centres, sizes * (points.shape[0] / sizes.sum()))
+
+
+PLACES: dict[str, Callable[[Array, int, np.random.Generator], Landmarks]] = {"uniform": uniform, "kmeans": kmeans}
+STRATEGIES = (*PLACES, "leverage", "pivoted")
+
+
+def by_leverage(points: Array, vectors: np.ndarray, p: int, rng: np.random.Generator) -> Landmarks:
+    """Draw rows by their leverage scores, the squared norms of the rows of ``vectors``, mixed evenly with uniform.
+
+    The weight of a row is the inverse of its probability of inclusion.
+    """
+    scores = np.einsum("ij,ij->i", vectors, vectors, dtype=float)
+    n = len(scores)
+    chances = EXPLORED / n + (1 - EXPLORED) * scores / scores.sum()
+    indices = rng.choice(n, p, replace=False, p=chances)
+    return rows_as_landmarks(points, indices, 1 / chances_of_inclusion(chances, p)[indices])
+
+
+def chances_of_inclusion(chances: np.ndarray, p: int) -> np.ndarray:
+    """Approximate probability that each of n rows is among p drawn successively, by ``chances``, without replacement.
+
+    Let row i arrive after an exponential waiting time of rate c_i: the first p arrivals have the distribution of the
+    draw. With t the time at which p arrivals are expected, the result is 1 - exp(-c_i t), the probability that row i
+    has arrived by then.
+    """
+    if p == len(chances):
+        return np.ones(p)
+
+    def missing(log_t: float) -> float:
+        return float(-np.expm1(-chances * np.exp(log_t)).sum() - p)
+
+    log_t = optimize.brentq(missing, np.log(p) - 1, np.log(MANY_TIMES / chances.min()))
+    return -np.expm1(-chances * np.exp(log_t))
+
+
+def pivoted(
+    kernel: Kernel, X: Array, Z: Array, counts: tuple[int, int], rng: np.random.Generator
+) -> tuple[Landmarks, Landmarks]:
+    """Pivots of an adaptive cross approximation on a random sample of candidates of each side.
+
+    If the approximation becomes exact with fewer pivots, further candidates complete the set. Cost: O(c p) kernel
+    values and O(c p^2) operations for c candidates and p pivots.
+    """
+    sides = [rng.permutation(side.shape[0])[: CANDIDATES * max(counts)] for side in (X, Z)]
+    A = as_operator(kernel, X[sides[0]], Z[sides[1]], budget=0)
+    found = []
+    for side, chosen, count in zip(sides, cross_pivots(A.take, A.shape, max(counts), A.dtype), counts, strict=True):
+        rest = np.setdiff1d(np.arange(len(side)), chosen)
+        found.append(side[np.concatenate([chosen, rest])[:count]])
+    return rows_as_landmarks(X, found[0]), rows_as_landmarks(Z, found[1])
+
+
+def pivoting_bytes(counts: tuple[int, int], shape: tuple[int, int]) -> int:
+    """Bytes of the two float64 factors of a cross approximation between the candidates."""
+    return sum(8 * max(counts) * min(CANDIDATES * max(counts), n) for n in shape)
+
+
+def cross_pivots(
+    take: Callable[[Any, Any], np.ndarray], shape: tuple[int, int], steps: int, dtype: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Pivot rows and columns of a cross approximation with partial pivoting; fewer than ``steps`` if it becomes exact.
+
+    After j steps the matrix is approximated by L R with L (n, j) and R (j, m), and the residual is zero on the pivot
+    rows and columns. Each step takes the row with the largest residual in a few watched columns, so that no part of
+    the matrix is missed, and in that row the column with the largest residual.
+    """
+    n, m = shape
+    steps = min(steps, n, m)
+    L, R = np.zeros((n, steps), dtype=dtype), np.zeros((steps, m), dtype=dtype)
+    watched = np.unique(np.linspace(0, m - 1, WATCHED).astype(np.intp))
+    seen = take(slice(None), watched)
+    check_finite(seen)
+    free = np.ones(n, dtype=bool), np.ones(m, dtype=bool)
+    rows: list[int] = []
+    columns: list[int] = []
+    largest = np.abs(seen).max()
+    while len(rows) < steps and free[0].any():
+        j = len(rows)
+        i = int(np.where(free[0], np.abs(seen).max(axis=1), -1).argmax())
+        free[0][i] = False
+        residual = take([i], slice(None))[0] - L[i, :j] @ R[:j]
+        check_finite(residual)
+        residual[~free[1]] = 0
+        column = int(np.abs(residual).argmax())
+        pivot = residual[column]
+        largest = max(largest, abs(pivot))
+        if abs(pivot) <= np.finfo(dtype).eps * largest:  # the approximation is already exact on this row
+            continue
+        R[j] = residual / pivot
+        L[:, j] = take(slice(None), [column])[:, 0] - L[:, :j] @ R[:j, column]
+        check_finite(L[:, j])
+        seen -= np.outer(L[:, j], R[j, watched])
+        free[1][column] = False
+        rows.append(i)
+        columns.append(column)
+    return np.array(rows, dtype=np.intp), np.array(columns, dtype=np.intp)

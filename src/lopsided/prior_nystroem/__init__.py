@@ -1,0 +1,7 @@
+"""PriorNystroem: a low-rank kernel learned from labels or pairs."""
+
+from .estimator import PriorNystroem
+
+__all__ = [
+    "PriorNystroem",
+]

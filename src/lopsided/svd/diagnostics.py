@@ -1,0 +1,127 @@
+"""The variational principle behind kernel SVD, and the residuals of its equations at given factors.
+
+For each triplet (u, s, v) of K = [<phi(x_i), psi(z_j)>], the 2016 paper's primal problem with gamma = 1 / s,
+
+    J = -<w, w'> + gamma / 2 sum_i e_i^2 + gamma / 2 sum_j r_j^2,    e_i = <w, phi(x_i)>,    r_j = <w', psi(z_j)>,
+
+has the solutions w = sum_j v_j psi(z_j) and w' = sum_i u_i phi(x_i), so that e = K v, r = K^T u and <w, w'> = u^T K v.
+Its stationarity conditions are the shifted eigenvalue problem K v = s u, K^T u = s v, and J = 0 at a stationary point
+(Theorem 2, Corollary 1); -J has the same stationary points (Corollary 2). In the 2024 paper, w and w' solve the coupled
+covariances eigenproblem (Definition 2.1). Kernel values alone determine only its projections on the data,
+
+    K^T (K v - s u) = 0,    K (K^T u - s v) = 0    (equation 4, without the paper's factors 1 / sqrt(n m)),
+
+and explicit feature maps determine it in full. Row and column weights enter every sum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass, fields
+
+import numpy as np
+
+from ..operators import KernelOperator
+from .factors import Factors, powers
+from .weights import Weights
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    """Residuals of the variational equations, one entry per component; all are zero, to rounding, at a solution.
+
+    Attributes
+    ----------
+    singular_values : array of shape (k,)
+        The singular values s.
+    objective : array of shape (k,)
+        J / s_1; zero for components with s = 0, for which gamma is undefined. Corollary 2's objective is its negative.
+    left, right : arrays of shape (k,)
+        |K v - s u| / s_1 and |K^T u - s v| / s_1: the Karush-Kuhn-Tucker conditions after elimination of w and w'.
+    coupled_left, coupled_right : arrays of shape (k,)
+        |K (K^T u - s v)| / s_1^2 and |K^T (K v - s u)| / s_1^2: the coupled covariances, projected on the data.
+    """
+
+    singular_values: np.ndarray
+    objective: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    coupled_left: np.ndarray
+    coupled_right: np.ndarray
+
+    @property
+    def worst(self) -> float:
+        """Largest magnitude over all residuals and components."""
+        return float(max(np.abs(values).max() for values in astuple(self)[1:]))
+
+    def __str__(self) -> str:
+        names = [field.name.replace("_", " ") for field in fields(self)]
+        lines = [" ".join(f"{name:>15}" for name in ("component", *names))]
+        for number, row in enumerate(zip(*astuple(self), strict=True)):
+            lines.append(" ".join([f"{number:>15}", f"{row[0]:>15.6g}", *(f"{value:>15.1e}" for value in row[1:])]))
+        return "\n".join(lines)
+
+
+def diagnose(A: KernelOperator, factors: Factors, weights: Weights | None = None) -> Diagnostics:
+    """Residuals of the variational equations at given factors. Cost: two products with A and two with its transpose."""
+    weights = weights or _ones(factors)
+    s, counted = factors.s.astype(float), weights.times(factors)
+    e, r = A @ counted.V, A.T @ counted.U
+    left, right = e - factors.U * factors.s, r - factors.V * factors.s
+    again = weights.times(Factors(left, factors.s, right))
+    gamma = powers(factors.s, -1, max(A.shape)).astype(float)
+    between = np.einsum("ik,ik->k", counted.U, e, dtype=float)
+    spread = _lengths(e, weights.left) ** 2 + _lengths(r, weights.right) ** 2
+    scale = s[0] if s[0] > 0 else 1.0
+    return Diagnostics(
+        singular_values=s,
+        objective=np.where(gamma > 0, gamma / 2 * spread - between, 0) / scale,
+        left=_lengths(left, weights.left) / scale,
+        right=_lengths(right, weights.right) / scale,
+        coupled_left=_lengths(A @ again.V, weights.left) / scale / scale,
+        coupled_right=_lengths(A.T @ again.U, weights.right) / scale / scale,
+    )
+
+
+def coupled_covariance_residuals(
+    left: np.ndarray, right: np.ndarray, factors: Factors, weights: Weights | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Residuals of S_left w = s w' and S_right w' = s w for explicit feature maps (Remark 4, Definition 2.1).
+
+    S = sum of f f^T over the rows f of a side, w = right^T V and w' = left^T U: the 2024 paper's covariances and
+    directions without its factors 1 / n, 1 / m. Cost: O((n + m) d k) for maps with d features.
+
+    Parameters
+    ----------
+    left, right : arrays of shapes (n, d) and (m, d)
+        phi(x_i) and psi(z_j), centred if the kernel matrix was.
+    factors : Factors
+        Factors of the kernel matrix left right^T.
+    weights : Weights or None, default=None
+        Weights that the factors were computed with.
+
+    Returns
+    -------
+    residuals : two arrays of shape (k,)
+        Norms of the residuals, relative to s_1 times the largest norm of the w' (left) or the w (right).
+    """
+    weights = weights or _ones(factors)
+    counted = weights.times(factors)
+    w_left, w_right = left.T @ counted.U, right.T @ counted.V
+    of_left = left.T @ (weights.left[:, None] * (left @ w_right)) - w_left * factors.s
+    of_right = right.T @ (weights.right[:, None] * (right @ w_left)) - w_right * factors.s
+    return _relative(of_left, w_left * factors.s[0]), _relative(of_right, w_right * factors.s[0])
+
+
+def _ones(factors: Factors) -> Weights:
+    return Weights(np.ones(len(factors.U)), np.ones(len(factors.V)))
+
+
+def _lengths(columns: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Norms of the columns in the weighted inner product."""
+    return np.sqrt(weights @ columns.astype(float) ** 2)
+
+
+def _relative(residuals: np.ndarray, to: np.ndarray) -> np.ndarray:
+    """Norms of the columns, relative to the largest column norm of another array."""
+    longest = np.linalg.norm(to, axis=0).max()
+    return np.linalg.norm(residuals, axis=0) / (longest if longest > 0 else 1.0)

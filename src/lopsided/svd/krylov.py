@@ -1,0 +1,290 @@
+"""Block Lanczos bidiagonalisation with thick restarts, the default solver for large operators."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._core import check_finite, safe_unit, slices_of
+from ..exceptions import ConvergenceWarning, warn
+from ..operators import KernelOperator, times
+from .factors import Factors, canonical_signs
+from .qr import CHUNK_ROWS, least_pivot, length, orthonormalise, qr
+
+LOOK = 40  # multiplications in the SVD of B, in units of the cube of its size
+EXTRA = 10  # columns beyond k in a block whose width is free
+MARGIN = 10  # times that residuals are below a tolerance on eta
+EQUAL = 1e-8  # of the largest singular value: difference up to which two count as equal
+SPARE = 20  # triplets kept beyond k at a restart, so that the k-th converges too
+PROBES = 3  # random columns that must find no further singular value, nor U to have lost its orthogonality
+WIDEST = 8  # columns, at most, of a block that searches for further copies of a repeated singular value
+MAX_STEPS = 1000  # block steps before a ConvergenceWarning
+DRIFT = 1e5  # in units of eps, at most sqrt(eps): estimate of |U^T U - I| above which a block of U is reorthogonalised
+ORTHONORMAL = 100.0  # in units of eps: deviation from orthonormality allowed in the returned vectors
+
+
+def krylov(
+    A: KernelOperator,
+    k: int,
+    *,
+    rng: np.random.Generator,
+    tol: float = 0.0,
+    block: int = 8,
+    max_steps: int = MAX_STEPS,
+    budget: int | None = None,
+) -> Factors:
+    """Compute the k leading singular triplets by block Lanczos bidiagonalisation, by default to rounding.
+
+    Bases V of the Krylov space and U of its image satisfy A V = U B with a small matrix B. The triplets of B give
+    approximate triplets of A for which A v = s u holds exactly; the iteration ends when the other residual,
+    |A^T u - s v|, is below eps^0.8 times the largest singular value. With ``tol`` it ends when that is below ``tol`` /
+    10 and an estimate of eta, the error of the vectors (see :func:`estimated_eta`), is below ``tol``. When the bases
+    are full, a thick restart keeps the leading triplets and drops the rest. A Krylov space contains at most ``block``
+    copies of a repeated singular value, so after convergence a few steps from random directions search for further
+    copies.
+
+    V lies on the shorter side and is fully orthogonalised. U follows from a one-sided recurrence (Simon and Zha, 2000)
+    and is reorthogonalised when an estimate of its loss of orthogonality becomes too large. What is left of the loss
+    is taken into account before restarts and before convergence is accepted.
+
+    Cost per step: two products with ``block`` columns and O(min(n, m) k block); memory O((n + m)(4 k + 6 block)). If
+    the bases would exceed ``budget`` bytes, they are shortened, down to 1.5 k vectors, and restarted more often.
+    """
+    wide, At = A.shape[0] < A.shape[1], A.T
+    block = min(block, *A.shape)
+    capacity = max(4 * k, k + SPARE + 6 * block)
+    if budget is not None:
+        affordable = budget // (sum(A.shape) * A.dtype.itemsize)
+        capacity = max(k + k // 2, k + SPARE + 2 * block, min(capacity, affordable))
+    capacity = min(capacity, min(A.shape) - block)
+    if capacity < k + block:
+        raise ValueError(
+            f"k={k} with blocks of {block} leaves no room for a Krylov space in min(n, m)={min(A.shape)}; use lapack"
+        )
+    space = _Bidiagonal(At if wide else A, A if wide else At, capacity, rng)
+    residual = max(min(tol, 1.0) / MARGIN, space.rounding)
+    step_cost = block * (2 * A.cost + 4 * capacity * min(A.shape))
+    pace = _Pace(patience=LOOK * capacity**3 // step_cost)
+    fresh, settled, next_look = space.random(block), None, -(-k // block)
+    for step in range(1, 1 + max(max_steps, next_look)):
+        fresh = space.grow(fresh)
+        full = space.size + block > capacity
+        if step < next_look and not full:
+            continue
+        space.solve()
+        excess = space.excess(k, residual, tol)
+        if (excess <= 1 or full) and space.loss() > space.rounding:
+            space.mend()
+            excess = space.excess(k, residual, tol)
+        next_look = pace.next_look(step, excess)
+        if excess <= 1:
+            found_again = settled is not None and _agree(settled, space.s[:k], residual)
+            if found_again and (space.is_leading(k, residual) or (full and capacity - block <= k)):
+                break  # second case: a restart could keep no triplet beyond k, so the search would never end
+            next_look = step + 2 + PROBES // block
+            if not found_again:
+                if settled is not None:  # the last search found copies of a singular value, and there may be more
+                    block = min(2 * block, WIDEST, capacity - k)
+                space.shrink(k)
+                fresh, settled = space.random(block), space.s[:k]
+                continue
+        if full:
+            space.shrink(min(k + SPARE, capacity - block))
+    else:
+        space.solve()
+        warn(
+            f"the {k} leading singular triplets reached a residual of {space.residuals[:k].max() / space.s[0]:.1e} of "
+            f"the largest singular value in {step} steps, not {residual:.1e}, and an estimated eta of "
+            f"{estimated_eta(space.s, space.residuals, k):.1e}; raise tol or take fewer components",
+            ConvergenceWarning,
+        )
+    U, s, V = space.triplets(k)
+    U, V = (V, U) if wide else (U, V)
+    signs = canonical_signs(U)
+    U *= signs  # in place: on large graphs the page faults of a new array cost as much as the product
+    V *= signs
+    return Factors(U, s, V)
+
+
+class _Bidiagonal:
+    """Orthonormal bases with A V = U B and A^T U = V B^T, plus fresh T on the columns ``bound`` of U.
+
+    A is divided by ``unit``, so that squares of its singular values neither overflow nor underflow.
+    """
+
+    def __init__(self, A: KernelOperator, At: KernelOperator, capacity: int, rng: np.random.Generator) -> None:
+        self.A, self.At, self.rng = A, At, rng
+        self.U = np.empty((A.shape[0], capacity), dtype=A.dtype, order="F")
+        self.V = np.empty((A.shape[1], capacity), dtype=A.dtype, order="F")
+        self.B = np.zeros((capacity, capacity), dtype=A.dtype)
+        self.size, self.scale, self.unit, self.info = 0, 0.0, A.dtype.type(1), np.finfo(A.dtype)
+        self.rounding = float(self.info.eps**0.8)
+        self.most_drift = min(DRIFT * float(self.info.eps), float(self.info.eps) ** 0.5)
+        self.drift = float(self.info.eps)
+        self.bound, self.T = slice(0, 0), np.zeros((0, 0), dtype=A.dtype)
+
+    def random(self, block: int) -> np.ndarray:
+        """Return random orthonormal directions orthogonal to V; no column of U is bound to them."""
+        self.bound, self.T = slice(0, 0), np.zeros((block, 0), dtype=self.V.dtype)
+        directions = self.rng.standard_normal((self.V.shape[0], block)).astype(self.V.dtype)
+        return orthonormalise(directions, self.V[:, : self.size], 0.0, self.rng)[0]
+
+    def grow(self, fresh: np.ndarray) -> np.ndarray:
+        """Append a block to V and its orthonormalised image to U; return the next block for V."""
+        old, new = slice(0, self.size), slice(self.size, self.size + fresh.shape[1])
+        self.V[:, new] = fresh
+        image = self.A._matmat(fresh)
+        if not self.size:
+            self.unit = safe_unit(image) * image.any()  # zero for zeros, to give singular values that are zero too
+        self._in_units(image)
+        if self.T.size:
+            image -= times(self.U[:, self.bound], self.T.T)
+        W, R = qr(image)
+        if self._drifts_by(R):
+            image, self.B[old, new], R = orthonormalise(image, self.U[:, old], self.scale, self.rng)
+        else:
+            image = W
+        self.B[self.bound, new] += self.T.T
+        self.B[new, new] = R
+        self.U[:, new] = image
+        self.size += fresh.shape[1]
+        back = self.At._matmat(image)
+        self._in_units(back)
+        back -= times(fresh, R.T)
+        fresh, _, self.T = orthonormalise(back, self.V[:, : self.size], self.scale, self.rng)
+        self.bound = new
+        return fresh
+
+    def _in_units(self, image: np.ndarray) -> None:
+        if self.unit not in (0, 1):
+            image /= self.unit
+
+    def _drifts_by(self, R: np.ndarray) -> bool:
+        """Update the estimate of the loss of orthogonality in U, and return whether the next block loses too much.
+
+        U^T (A v - U T^T) = (I - U^T U) T^T: the next block inherits the loss of the last one, multiplied by |T| / |R|.
+        The actual loss is mostly far smaller, but may be larger where U was reorthogonalised against columns that had
+        lost their own orthogonality; ``loss`` measures it.
+        """
+        eps, bond, least = self.info.eps, length(self.T), least_pivot(R)
+        self.scale = max(self.scale, bond, length(R), self.info.tiny**0.5)
+        lost = bond * self.drift + eps * self.scale
+        drifts = bool(lost > self.most_drift * least)
+        self.drift = float(eps if drifts else lost / least)
+        return drifts
+
+    def solve(self, R: np.ndarray | None = None) -> None:
+        """Compute the SVD B = P diag(s) Q^T and the residual |A^T u - s v| of each triplet.
+
+        With U^T U = R^T R given, R B is decomposed and U P made orthonormal, since A V = (U R^-1)(R B).
+        """
+        B = self.B[: self.size, : self.size]
+        B = B if R is None else R @ B
+        check_finite(B)
+        P, self.s, Qt = np.linalg.svd(B)
+        self.P, self.Q = P if R is None else np.linalg.solve(R, P), Qt.T
+        self.residuals = np.linalg.norm(self.T @ self.P[self.bound], axis=0)
+
+    def mend(self) -> None:
+        """Solve with the inner products that the columns of U have. Cost O(n size^2).
+
+        A^T U has a part V B^T (U^T U - I), which the recurrence takes for zero. A restart would lose it: the triplets
+        that it keeps would have residuals that no later step sees.
+        """
+        U = self.U[:, : self.size]
+        try:
+            R = np.linalg.cholesky(U.T @ U).T
+        except np.linalg.LinAlgError:
+            R = np.asarray(np.linalg.qr(U, mode="r"))
+        self.solve(R)
+
+    def loss(self) -> float:
+        """Estimate |U^T U - I| in the Frobenius norm from products with random vectors. Cost O(n size)."""
+        U, some = self.U[:, : self.size], self.rng.standard_normal((self.size, PROBES)).astype(self.U.dtype)
+        return length(U.T @ (U @ some) - some) / PROBES**0.5
+
+    def excess(self, k: int, residual: float, eta: float) -> float:
+        """How far the k leading triplets are from convergence: at most one if they have converged.
+
+        They have if residuals are below ``residual`` times the largest singular value and the estimated eta is below
+        ``eta``; or if residuals are down to rounding, since nothing more can be had.
+        """
+        largest = float(self.residuals[:k].max() / max(self.s[0], self.info.tiny))
+        at_best = largest / self.rounding
+        if not eta:
+            return at_best
+        return min(max(largest / residual, estimated_eta(self.s, self.residuals, k) / eta), at_best)
+
+    def is_leading(self, k: int, residual: float) -> bool:
+        """Whether triplet k + 1 is known accurately enough to rule it out of the k leading ones."""
+        if self.size <= k:
+            return False
+        following, unsure = self.s[k], self.residuals[k]
+        return bool(following + unsure <= self.s[k - 1] or unsure <= residual**0.5 * self.s[0])
+
+    def shrink(self, size: int) -> None:
+        """Thick restart: the leading triplets become the bases, and the next block is bound to all of them."""
+        for basis, turn in ((self.U, self.P), (self.V, self.Q)):
+            for rows in slices_of(len(basis), CHUNK_ROWS):
+                basis[rows, :size] = basis[rows, : self.size] @ turn[:, :size]
+        self.B[:] = 0
+        np.fill_diagonal(self.B[:size, :size], self.s[:size])
+        self.T, self.bound, self.size = self.T @ self.P[self.bound, :size], slice(0, size), size
+        self.drift = float(self.info.eps)
+        self.P = self.Q = np.eye(size, dtype=self.B.dtype)
+
+    def triplets(self, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the k leading triplets; the bases are freed, because memory use on large graphs peaks here."""
+        U = self.U[:, : self.size] @ self.P[:, :k]
+        del self.U
+        V = self.V[:, : self.size] @ self.Q[:, :k]
+        del self.V
+        s = self.s[:k]
+        if np.abs(U.T @ U - np.eye(k, dtype=U.dtype)).max() > ORTHONORMAL * np.finfo(U.dtype).eps:
+            W, R = qr(U * s)  # A V = U diag(s) holds however U has drifted
+            P, s, Qt = np.linalg.svd(R)
+            U, V = times(W, P), times(V, Qt.T)
+        return U, s * self.unit, V
+
+
+class _Pace:
+    """Schedule of convergence checks from the decay of the residual; ``patience`` is the cost of a check in steps."""
+
+    def __init__(self, patience: int) -> None:
+        self.patience, self.step, self.height = max(1, patience), 0, np.inf
+
+    def next_look(self, step: int, excess: float) -> int:
+        """Step at which, by extrapolation, log(excess) will have halved; at most ``patience`` steps ahead."""
+        height = float(np.log(max(excess, 1.0)))
+        fall = (self.height - height) / (step - self.step)
+        self.step, self.height = step, height
+        ahead = int(height / (2 * fall)) if 0 < fall < np.inf else 1
+        return step + min(max(1, ahead), self.patience)
+
+
+def estimated_eta(s: np.ndarray, residuals: np.ndarray, k: int) -> float:
+    """The 2024 paper's eta (section 4.4) of k triplets: the mean of (s_i / s_1)(1 - |cosine|), both sides added.
+
+    A vector is wrong by an angle of up to its residual over the gap to the nearest other singular value. Values that
+    agree to EQUAL count as one, as any basis of their vectors is right. The value after the k-th may still grow by its
+    residual; those that no vector has found yet cannot be taken into account.
+    """
+    eps, scale = float(np.finfo(s.dtype).eps), max(float(s[0]), np.finfo(float).tiny)
+    s, unsure = s[: k + 1] / scale, residuals[k : k + 1] / scale
+    equal = max(EQUAL, 100 * eps)
+    apart = s[:-1] - s[1:] > equal
+    if len(unsure):
+        apart[-1] |= unsure[0] > equal
+        s[k] += unsure[0]
+    first = np.flatnonzero(np.append(True, apart))  # of each group of equal values
+    last = np.append(first[1:], len(s)) - 1
+    between = np.maximum(s[last[:-1]] - s[first[1:]], eps)
+    gaps = np.minimum(np.append(np.inf, between), np.append(between, np.inf))
+    gaps = np.repeat(gaps, last - first + 1)[:k]
+    sines = np.minimum(residuals[:k] / scale / gaps, 1)
+    return 2 * float(s[:k] @ (1 - np.sqrt(1 - sines**2))) / k
+
+
+def _agree(s: np.ndarray, other: np.ndarray, tol: float) -> bool:
+    """Whether singular values agree to a relative error of sqrt(tol), plus tol times the largest."""
+    least = np.finfo(s.dtype).tiny ** 0.5
+    return bool(np.allclose(s, other, rtol=np.sqrt(tol), atol=tol * s[0] + least))

@@ -1,0 +1,557 @@
+"""DirectedGraphEmbedding: vectors, new nodes, ids, scikit-learn, and graphs that cannot be embedded."""
+
+import pickle
+import subprocess
+import sys
+import tracemalloc
+import warnings
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import SkipTestWarning
+from sklearn.linear_model import RidgeClassifier
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import normalize
+from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
+
+from cases import as_dense, assert_close
+from lopsided import DirectedGraphEmbedding, KernelSVD
+from lopsided.datasets import make_citation_graph
+from lopsided.exceptions import FallbackWarning, LopsidedWarning, RankWarning
+from lopsided.io import read_graph
+from lopsided.kernels import RBF, SNE, Diffusion, Katz, NodeKernel
+
+GRAPH, LABELS = make_citation_graph(200, n_classes=3, random_state=0)
+KERNELS = ["auto", Diffusion(direction="undirected"), "katz", "node_kernel", SNE(1.0), RBF(1.0), "linear"]
+every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+
+
+class Samples(DirectedGraphEmbedding):
+    """The embedding for those checks of scikit-learn that know X as a square array."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = True
+        return tags
+
+
+def need_columns(estimator):
+    reason = "a row of the training graph alone does not hold the in-edges that make the target vector"
+    return dict.fromkeys(("check_methods_sample_order_invariance", "check_methods_subset_invariance"), reason)
+
+
+@pytest.mark.filterwarnings("ignore::lopsided.exceptions.RankWarning")
+@parametrize_with_checks([Samples(), Samples(kernel="sne", scaling=1.0)], expected_failed_checks=need_columns)
+def test_the_embedding_keeps_the_contract_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_scikit_learn_knows_that_a_graph_is_no_table_of_samples():
+    with pytest.warns(SkipTestWarning, match="Can't test estimator DirectedGraphEmbedding"):
+        check_estimator(DirectedGraphEmbedding())
+
+
+@every_kernel
+def test_vectors_are_those_of_the_kernel_svd(kernel):
+    model = DirectedGraphEmbedding(5, kernel=kernel, scaling=0.5).fit(GRAPH)
+    K = as_dense(model.kernel_.matrix_) if hasattr(model.kernel_, "matrix_") else None
+    if K is None:
+        points = [np.arange(200)[:, None]] * 2 if kernel == "katz" else (GRAPH.toarray(), GRAPH.T.toarray())
+        K = model.kernel_(*points)
+    linked = (GRAPH.sum(axis=1) + GRAPH.sum(axis=0)) > 0
+    U, s, Vt = np.linalg.svd(K)
+    best = (U[:, :5] * s[:5]) @ Vt[:5]
+    found = model.source_embedding_ @ model.target_embedding_.T
+    np.testing.assert_allclose(found, best * np.outer(linked, linked), atol=1e-9 * s[0])
+    np.testing.assert_allclose(model.singular_values_, s[:5], rtol=1e-9)
+
+
+def test_rows_are_compared_with_columns():
+    model = DirectedGraphEmbedding(4, kernel=SNE(1.5), self_loops=1.0, scaling=1.0).fit(GRAPH)
+    linked = (GRAPH.sum(axis=1) + GRAPH.sum(axis=0)) > 0
+    A = GRAPH + sparse.diags_array(linked.astype(float))
+    other = KernelSVD(4, kernel=SNE(1.5)).fit(sparse.csr_array(A))
+    left, right = other.transform(sparse.csr_array(A)), other.transform_right(sparse.csr_array(A.T))
+    np.testing.assert_allclose(model.source_embedding_[linked], left[linked], atol=1e-10)
+    np.testing.assert_allclose(model.target_embedding_[linked], right[linked], atol=1e-10)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", SNE(1.0)])
+def test_graphs_without_a_path_of_two_edges_are_spoken_of(kernel):
+    A = np.zeros((8, 8))
+    A[:4, 4:] = np.eye(4) + np.eye(4, k=1)
+    with pytest.warns(LopsidedWarning, match="no path of two edges.*take self_loops=1.0, or a kernel of nodes"):
+        DirectedGraphEmbedding(2, kernel=kernel).fit(A)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert DirectedGraphEmbedding(2, kernel=kernel, self_loops=1.0).fit(A).source_embedding_.any()
+        DirectedGraphEmbedding(2, kernel="node_kernel").fit(A)
+
+
+def test_normalisation_comes_before_the_kernel():
+    linked = np.flatnonzero(GRAPH.sum(axis=1) + GRAPH.sum(axis=0))
+    graph = GRAPH[linked][:, linked]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        inside = DirectedGraphEmbedding(4, kernel=NodeKernel(normalize="both", self_loops=1.0)).fit(graph)
+    outside = DirectedGraphEmbedding(4, kernel="node_kernel", normalize="both", self_loops=1.0).fit(graph)
+    assert_close(outside.singular_values_, inside.singular_values_)
+
+
+@pytest.mark.parametrize("kernel", ["auto", "katz", "node_kernel"])
+@pytest.mark.parametrize("normalize", [None, "both"])
+def test_isolated_nodes_take_no_component_though_others_have_self_loops(kernel, normalize):
+    rng = np.random.default_rng(0)
+    few = rng.random((10, 10)) < 0.3
+    many = np.zeros((20, 20))
+    many[:10, :10] = few
+    small, large = (
+        DirectedGraphEmbedding(3, kernel=kernel, normalize=normalize, self_loops=1.0).fit(A) for A in (few, many)
+    )
+    assert_close(large.singular_values_, small.singular_values_)
+    assert_close(large.source_embedding_[:10], small.source_embedding_)
+    assert not large.source_embedding_[10:].any()
+
+
+def test_isolated_nodes_are_not_warned_of():
+    A = np.zeros((9, 9))
+    A[:4, :4] = np.roll(np.eye(4), 1, axis=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        DirectedGraphEmbedding(2, kernel="node_kernel", normalize="both").fit(A)
+    A[3] = 0
+    with pytest.warns(LopsidedWarning, match="1 nodes have a row that sums to zero.*self_loops=1.0 gives"):
+        DirectedGraphEmbedding(2, kernel="node_kernel", normalize="left").fit(A)
+
+
+@pytest.mark.parametrize("kernel", [Diffusion(threshold=1e-14), *KERNELS[2:]], ids=repr)
+@pytest.mark.parametrize("normalize", [None, "left", "both"])
+@pytest.mark.filterwarnings("ignore:.*nodes have a")
+def test_a_copy_of_a_node_gets_its_vectors(kernel, normalize):
+    model = DirectedGraphEmbedding(6, kernel=kernel, normalize=normalize, unit_length=False)
+    vectors = model.fit_transform(GRAPH)
+    found = model.transform(GRAPH[20:50], GRAPH.T.tocsr()[20:50])
+    linked = np.diff(GRAPH.indptr)[20:50] + np.diff(GRAPH.T.tocsr().indptr)[20:50] > 0
+    np.testing.assert_allclose(found[linked], vectors[20:50][linked], atol=1e-8 * np.abs(vectors).max())
+    assert (found[~linked] == 0).all()
+
+
+def test_the_graph_itself_stands_for_its_nodes():
+    model = DirectedGraphEmbedding(3)
+    vectors = model.fit_transform(GRAPH)
+    np.testing.assert_array_equal(model.transform(GRAPH), vectors)
+    np.testing.assert_array_equal(model.transform(GRAPH.toarray()), vectors)
+
+
+def test_the_graph_is_known_in_any_order_of_its_edges(tmp_path):
+    edges = pd.DataFrame({"source": list("aabccd"), "target": list("bccada")})
+    model = DirectedGraphEmbedding(2)
+    vectors = model.fit_transform(edges)
+    shuffled = edges.iloc[::-1]
+    shuffled.to_csv(tmp_path / "e.csv", index=False)
+    graph = nx.from_pandas_edgelist(shuffled, create_using=nx.DiGraph)
+    for same in (shuffled, tmp_path / "e.csv", graph, read_graph(shuffled), model.adjacency_):
+        np.testing.assert_array_equal(model.transform(same), vectors)
+    with pytest.raises(ValueError, match="2 new nodes have ids of nodes of the graph: 'a', 'b'; give them others"):
+        model.transform(edges.iloc[:3])
+    with pytest.raises(ValueError, match="1 new nodes have ids of nodes of the graph: 'b'"):
+        model.transform(pd.DataFrame({"source": ["n"], "target": ["a"]}), edges.iloc[:1])
+
+
+def test_a_first_line_with_a_known_id_is_an_edge_of_new_nodes(tmp_path):
+    """Without digits above ids with digits it would be a header."""
+    model = DirectedGraphEmbedding(2).fit(pd.DataFrame({"source": ["bob", "u1", "u2"], "target": ["u1", "u2", "bob"]}))
+    path = tmp_path / "new.csv"
+    path.write_text("alice,bob\nnew7,u2\n")
+    assert model.transform(path).shape[0] == 2
+
+
+@pytest.mark.parametrize("decoder", ["factors", "edges"])
+@pytest.mark.parametrize("kernel", [Diffusion(threshold=1e-14), *KERNELS[2:]], ids=repr)
+def test_a_copy_of_a_node_is_scored_like_it(kernel, decoder):
+    model = DirectedGraphEmbedding(6, kernel=kernel, decoder=decoder).fit(GRAPH)
+    source, target = model.edge_vectors()
+    into = GRAPH.T.tocsr()
+    found = model.edge_vectors(GRAPH[20:50], into[20:50])
+    linked = np.diff(GRAPH.indptr)[20:50] + np.diff(into.indptr)[20:50] > 0
+    for new, known, others in zip(found, (source, target), (target, source), strict=True):
+        scores = known[20:50][linked] @ others.T
+        np.testing.assert_allclose(new[linked] @ others.T, scores, atol=1e-8 * np.abs(scores).max())
+    for same, known in zip(model.edge_vectors(GRAPH), (source, target), strict=True):
+        np.testing.assert_array_equal(same, known)
+
+
+def test_steps_of_new_nodes_have_no_negative_chance():
+    model = DirectedGraphEmbedding(3, kernel="linear", decoder="edges").fit(GRAPH)
+    with pytest.raises(ValueError, match="decoder='edges' takes steps.*>= 0, not -1"):
+        model.edge_vectors(-GRAPH[:2])
+
+
+def test_new_nodes_of_a_large_graph_take_few_passes(monkeypatch):
+    monkeypatch.setattr("lopsided.kernels.graph.node.BLOCK_ENTRIES", 50)
+    model = DirectedGraphEmbedding(3, kernel="node_kernel").fit(GRAPH)
+    passes = []
+    original = NodeKernel.left_values
+    monkeypatch.setattr(NodeKernel, "left_values", lambda *of: passes.append(1) or original(*of))
+    model.transform(GRAPH[:60])
+    assert 1 < len(passes) < 10
+
+
+def test_a_node_that_scores_all_targets_alike_is_spoken_of():
+    A = np.zeros((6, 6))
+    A[:4, :4] = np.eye(4, k=1) + np.eye(4, k=-2)
+    model = DirectedGraphEmbedding(2, decoder="factors").fit(A)
+    with pytest.warns(LopsidedWarning, match="2 of 3 nodes score every target alike, as those without edges do"):
+        assert model.nearest_targets([0, 4, 5], 2).shape == (3, 2)
+
+
+def test_a_node_without_edges_is_led_to_popular_targets():
+    A = np.zeros((6, 6))
+    A[[0, 1, 2, 3, 4], [1, 2, 1, 2, 1]] = 1
+    model = DirectedGraphEmbedding(2).fit(A)
+    assert model.nearest_targets(5, 2).tolist() == [1, 2]
+    new, _ = model.edge_vectors(np.zeros((1, 6)))
+    assert np.argsort(-(new @ model.edge_vectors()[1].T)[0])[:2].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("unit", [1e150, 1e-150])
+def test_edges_score_alike_in_any_unit_of_the_weights(unit):
+    models = [DirectedGraphEmbedding(4).fit(scale * GRAPH) for scale in (1.0, unit)]
+    u, v = np.arange(200), np.arange(200)[::-1]
+    np.testing.assert_allclose(*(model.score_edges(u, v) for model in models), rtol=1e-6)
+    new = [model.edge_vectors(scale * GRAPH[:9])[0] for model, scale in zip(models, (1.0, unit), strict=True)]
+    np.testing.assert_allclose(new[1], new[0], rtol=1e-6)
+
+
+def test_new_nodes_come_in_tables_too():
+    edges = pd.DataFrame({"source": list("aabccd"), "target": list("bccada")})
+    model = DirectedGraphEmbedding(2).fit(edges)
+    outward = pd.DataFrame({"source": ["y", "x", "y"], "target": ["a", "b", "c"], "weight": [1.0, 2.0, 3.0]})
+    inward = pd.DataFrame({"source": ["d", "a"], "target": ["x", "z"]})
+    rows = np.zeros((2, 3, 4))
+    a, b, c, d = (list(model.nodes_).index(node) for node in "abcd")
+    rows[0, 0, a], rows[0, 0, c], rows[0, 1, b] = 1, 3, 2
+    rows[1, 1, d], rows[1, 2, a] = 1, 1
+    np.testing.assert_allclose(model.transform(outward, inward), model.transform(rows[0], rows[1]), atol=1e-12)
+
+
+def test_rows_that_follow_in_a_pipeline_have_length_one():
+    vectors = DirectedGraphEmbedding(5).fit_transform(GRAPH)
+    linked = (GRAPH.sum(axis=1) + GRAPH.sum(axis=0)) > 0
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), linked)
+
+
+@pytest.mark.parametrize("unit", [2.0**80, 2.0**-80])
+@pytest.mark.parametrize("kernel", [NodeKernel(), Katz(), Diffusion()], ids=repr)
+def test_rows_have_length_one_in_any_unit_of_the_weights(kernel, unit):
+    """Squares of these weights exceed what float32 holds."""
+    model = DirectedGraphEmbedding(2, kernel=kernel)
+    graphs = [(scale * GRAPH).astype(np.float32) for scale in (1.0, unit)]
+    np.testing.assert_allclose(*(model.fit_transform(A) for A in graphs), atol=1e-5)
+    np.testing.assert_allclose(*(model.fit(A).transform(A[:9], A[9:18]) for A in graphs), atol=1e-5)
+
+
+@pytest.mark.parametrize("threshold", [1e-4, 1e-12])
+@pytest.mark.parametrize("dense", [True, False])
+def test_the_last_step_of_an_undirected_walk_follows_an_edge(dense, threshold, monkeypatch):
+    monkeypatch.setattr("lopsided.kernels.graph.diffusion.FEW", 4096 if dense else 0)
+    monkeypatch.setattr("lopsided.kernels.graph.diffusion.FULL", 2.0)
+    A = GRAPH.toarray()
+    A[5], A[:, 5] = 0, 0
+    nodes = np.arange(200)[:, None]
+    kernel = Diffusion(A, restart=0.3, direction="last", transform=None, threshold=threshold).fit(nodes, nodes)
+    K = kernel.matrix_
+    assert sparse.issparse(K) != dense
+    undirected, out = A + A.T, A.sum(axis=1)
+    Q = undirected / np.maximum(undirected.sum(axis=1), 1e-300)[:, None]
+    linked = np.eye(200) * (undirected.sum(axis=1) > 0)
+    last = np.where(out[:, None] > 0, (np.eye(200) + A / np.maximum(out, 1e-300)[:, None]) / 2, linked)
+    expected = 0.3 * np.linalg.inv(np.eye(200) - 0.7 * Q) @ last
+    error = 1e-12 if dense else 30 * threshold * (1 + expected.sum(axis=0).max())
+    np.testing.assert_allclose(as_dense(K), expected, atol=error)
+    assert (as_dense(K)[5] == 0).all() and (as_dense(K)[:, 5] == 0).all()
+
+
+@every_kernel
+def test_isolated_nodes_have_zeros(kernel):
+    A = np.zeros((12, 12))
+    A[:8, :8] = GRAPH[100:108, :8].toarray() + np.eye(8, k=1)
+    model = DirectedGraphEmbedding(3, kernel=kernel).fit(A)
+    vectors = np.hstack([model.source_embedding_, model.target_embedding_])
+    assert np.isfinite(vectors).all()
+    assert (vectors[8:] == 0).all() and vectors[:8].any()
+    assert (model.transform(sparse.csr_array((1, 12)), sparse.csr_array((1, 12))) == 0).all()
+
+
+def by_activity_and_visits(K, out, visits):
+    """Scores from nearness after a step along an edge, and a background of 0.3 of their sum."""
+    K = (1 + out)[:, None] * K * visits / (visits + 0.1)
+    background = np.outer(1 + out, 1 + visits)
+    return K + 0.3 * K.sum() / background.sum() * background
+
+
+def test_new_nodes_may_have_edges_of_any_weight():
+    model = DirectedGraphEmbedding(3).fit(GRAPH.astype(np.float32))
+    ordinary, heavy = (model.edge_vectors(scale * GRAPH[20:40].astype(np.float32))[0] for scale in (1.0, 1e36))
+    _, targets = model.edge_vectors()
+    np.testing.assert_array_equal(*(np.argmax(new @ targets.T, axis=1) for new in (ordinary, heavy)))
+
+
+@pytest.mark.parametrize("decoder", ["auto", "factors", "edges"])
+@pytest.mark.parametrize("scaling", [0.0, 0.5, 1.0])
+def test_scores_follow_the_decoder_and_not_the_scaling(scaling, decoder):
+    model = DirectedGraphEmbedding(5, scaling=scaling, decoder=decoder).fit(GRAPH)
+    K = KernelSVD(5, kernel="precomputed").fit(model.kernel_.matrix_).reconstruct()
+    if decoder != "factors":
+        out = GRAPH.sum(axis=1)
+        P = GRAPH.toarray() / np.maximum(out, 1)[:, None]
+        linked = (out + GRAPH.sum(axis=0)) > 0
+        K = (P + np.diag(1e-3 * (out == 0))) @ (K * np.outer(linked, linked))
+        K = by_activity_and_visits(K, out, P.sum(axis=0))
+    u, v = np.array([3, 50, 50]), np.array([7, 7, 11])
+    np.testing.assert_allclose(model.score_edges(u, v), K[u, v], atol=1e-9)
+    assert model.score_edges(3, 7) == pytest.approx(K[3, 7])
+    np.testing.assert_allclose(model.score_edges(50, v), K[50, v], atol=1e-9)
+    K[50, 50] = -np.inf
+    found = model.nearest_targets([50, 3], 4)
+    assert found.shape == (2, 4)
+    np.testing.assert_allclose(K[50, found[0]], np.sort(K[50])[::-1][:4])
+    np.testing.assert_array_equal(model.nearest_targets(50, 4), found[0])
+    K[GRAPH.nonzero()] = -np.inf
+    new = model.nearest_targets([50, 3], 4, new_only=True)
+    assert not GRAPH.toarray()[[[50], [3]], new].any()
+    np.testing.assert_allclose(K[50, new[0]], np.sort(K[50])[::-1][:4])
+
+
+def test_a_link_to_itself_takes_no_place_among_new_targets():
+    A = np.array([[1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, 1]])
+    model = DirectedGraphEmbedding(2).fit(A)
+    assert set(model.nearest_targets(0, 2, new_only=True)) == {2, 3}
+    assert set(map(tuple, np.sort(model.nearest_targets([3, 1], 2, new_only=True)))) == {(1, 2), (0, 3)}
+    with pytest.raises(ValueError, match="k=3 exceeds the 2 nodes to which 3 has no edge"):
+        model.nearest_targets([3, 1], 3, new_only=True)
+
+
+def test_the_step_of_a_hub_is_taken_once_for_all_its_pairs():
+    n = 1000
+    star = sparse.coo_array((np.ones(2 * n - 2), (np.r_[1:n, [0] * (n - 1)], np.r_[[0] * (n - 1), 1:n])), shape=(n, n))
+    model = DirectedGraphEmbedding(2).fit(sparse.csr_array(star))
+    source, target = model.edge_vectors()
+    tracemalloc.start()
+    found = model.score_edges(np.arange(n), np.zeros(n, dtype=int)), model.score_edges(np.zeros(n, dtype=int), 0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    np.testing.assert_allclose(found[0], source @ target[0], atol=1e-12)
+    np.testing.assert_allclose(found[1], source[0] @ target[0], atol=1e-12)
+    assert peak < 100 * n * 8  # a row of the hub for each pair would be n times n
+
+
+def test_the_same_graph_gives_the_same_bits():
+    first, second = (DirectedGraphEmbedding(8).fit_transform(GRAPH) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+def test_any_hashable_is_an_id():
+    graph = nx.DiGraph([("a", (1, 2)), ((1, 2), 3), (3, "a"), ("a", 3)])
+    model = DirectedGraphEmbedding(2).fit(graph)
+    assert list(model.nodes_) == ["a", (1, 2), 3]
+    assert model.nearest_targets((1, 2), 2).shape == (2,)
+    assert model.score_edges([(1, 2), "a"], [3, 3]).shape == (2,)
+    both = normalize(np.hstack([model.source_embedding_, model.target_embedding_]))
+    np.testing.assert_array_equal(model.transform(graph), both)
+
+
+def test_a_mask_is_no_list_of_ids():
+    model = DirectedGraphEmbedding(2).fit(np.eye(4, k=1))
+    mask = np.array([False, True, True, False])
+    for ids in (mask, mask.tolist(), pd.Series(mask)):
+        with pytest.raises(ValueError, match="4 ids are not nodes of the graph: False, True"):
+            model.nearest_targets(ids, k=1)
+    truths = DirectedGraphEmbedding(2).fit(pd.DataFrame({"source": [True, False], "target": [False, True]}))
+    assert truths.score_edges(np.array([True, False]), False).shape == (2,)
+
+
+def test_sets_and_bytes_are_ids():
+    ids = [frozenset([1, 2]), b"xy", "z"]
+    model = DirectedGraphEmbedding(2).fit(nx.DiGraph([(ids[0], ids[1]), (ids[1], ids[2]), (ids[2], ids[0])]))
+    for node in ids:
+        assert model.nearest_targets(node, 1).shape == (1,)
+    with pytest.raises(ValueError, match="1 ids are not nodes of the graph: frozenset"):
+        model.nearest_targets(frozenset([3]), 1)
+
+
+@pytest.mark.parametrize(("graph", "new"), [("0,1\n1,2\n2,0\n", "n1,1\n"), ("a,b\nb,7\n7,a\n", "5,7\n")])
+def test_new_edges_in_a_file_have_ids_of_the_kind_of_the_graph(graph, new, tmp_path):
+    (tmp_path / "graph.csv").write_text("source,target\n" + graph)
+    (tmp_path / "new.csv").write_text("source,target\n" + new)
+    model = DirectedGraphEmbedding(2).fit(tmp_path / "graph.csv")
+    row = (model.nodes_.astype(str) == new.strip().split(",")[1]).astype(float)[None]
+    np.testing.assert_allclose(model.transform(tmp_path / "new.csv"), model.transform(row))
+
+
+def test_numbers_among_other_ids_are_found_from_a_file(tmp_path):
+    model = DirectedGraphEmbedding(2).fit(nx.DiGraph([(1, "a"), ("a", 2), (2, 1), ("2", 1)]))
+    (tmp_path / "new.csv").write_text("source,target\nn,1\nn,2\n")
+    np.testing.assert_allclose(model.transform(tmp_path / "new.csv"), model.transform([[1, 0, 0, 1]]))
+
+
+def test_a_new_node_is_one_in_both_files(tmp_path):
+    (tmp_path / "graph.csv").write_text("source,target\n0,1\n1,2\n2,0\n")
+    (tmp_path / "out.csv").write_text("source,target\n5,1\n")
+    (tmp_path / "in.csv").write_text("source,target\n1,5\n1,n1\n")
+    model = DirectedGraphEmbedding(2).fit(tmp_path / "graph.csv")
+    assert model.transform(tmp_path / "out.csv", in_edges=tmp_path / "in.csv").shape == (2, 4)
+    (tmp_path / "out.csv").write_text("source,target\n5,1\n5,zz\n")
+    with pytest.raises(ValueError, match="1 ids are not nodes of the graph: 'zz'"):
+        model.transform(tmp_path / "out.csv")
+
+
+def test_sums_of_kernels_of_nodes_say_where_they_belong():
+    for kernel in (2 * NodeKernel(), NodeKernel() + Katz(), Katz().T):
+        with pytest.raises(ValueError, match="KernelSVD on node numbers"):
+            DirectedGraphEmbedding(2, kernel=kernel).fit(np.eye(5, k=1))
+
+
+def test_a_kernel_of_another_graph_is_refused():
+    own = DirectedGraphEmbedding(3, kernel=Katz(GRAPH.toarray()), self_loops=1.0).fit(GRAPH)
+    assert_close(
+        own.singular_values_, DirectedGraphEmbedding(3, kernel=Katz(), self_loops=1.0).fit(GRAPH).singular_values_
+    )
+    for kernel in (NodeKernel(np.eye(200)), Diffusion(GRAPH.T), Katz(np.eye(3))):
+        with pytest.raises(ValueError, match="adjacency of .* is not the graph, 200 nodes.*leave it out.*KernelSVD"):
+            DirectedGraphEmbedding(3, kernel=kernel).fit(GRAPH)
+
+
+def test_a_function_compares_sparse_rows_with_sparse_columns():
+    def function(X, Z):
+        assert isinstance(X, sparse.csr_array) and isinstance(Z, sparse.csr_array)
+        return (X @ Z.T).toarray()
+
+    found, expected = (DirectedGraphEmbedding(3, kernel=kernel).fit(GRAPH) for kernel in (function, "linear"))
+    assert_close(found.singular_values_, expected.singular_values_)
+
+
+def test_as_many_sources_as_targets_are_scored():
+    model = DirectedGraphEmbedding(2).fit(np.eye(5, k=1))
+    with pytest.raises(ValueError, match="u holds 2 nodes and v 3"):
+        model.score_edges([0, 1], [0, 1, 2])
+
+
+def test_grids_of_networkx_have_tuples_as_nodes():
+    graph = nx.grid_2d_graph(3, 3, create_using=nx.DiGraph)
+    model = DirectedGraphEmbedding(2).fit(graph)
+    assert model.nodes_.tolist() == list(graph.nodes)
+    assert model.score_edges((0, 0), (0, 1)) > model.score_edges((0, 0), (2, 2))
+    with pytest.raises(ValueError, match=r"1 ids are not nodes of the graph: \(7, 7\);"):
+        model.score_edges((7, 7), (0, 1))
+    with pytest.raises(ValueError, match="not the graph of fit"):
+        model.transform(nx.grid_2d_graph(2, 2))
+
+
+def test_it_is_a_transformer_among_others():
+    pipeline = make_pipeline(DirectedGraphEmbedding(16, scaling=1.0), RidgeClassifier())
+    assert pipeline.fit(GRAPH, LABELS).score(GRAPH, LABELS) > 0.6
+    search = GridSearchCV(pipeline, {"directedgraphembedding__n_components": [4, 8]}, cv=2).fit(GRAPH, LABELS)
+    assert search.best_estimator_[0].n_features_in_ == 200
+    model = DirectedGraphEmbedding(2).set_output(transform="pandas")
+    assert list(model.fit_transform(GRAPH)) == ["source0", "source1", "target0", "target1"]
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.nearest_targets(5, 3), model.nearest_targets(5, 3))
+    grid = clone(DirectedGraphEmbedding(kernel=Diffusion())).set_params(kernel__restart=0.4)
+    assert grid.kernel.restart == 0.4 and grid.kernel.adjacency is None
+
+
+def test_a_wrong_kernel_is_shown_before_it_is_refused():
+    assert "foo" in DirectedGraphEmbedding(kernel="foo")._repr_html_()
+    assert DirectedGraphEmbedding(kernel="diffusion").__sklearn_tags__().input_tags.positive_only
+    assert not DirectedGraphEmbedding(kernel="katz").__sklearn_tags__().input_tags.positive_only
+
+
+def test_the_kernel_that_was_given_stays_as_it_was():
+    kernel = Diffusion()
+    DirectedGraphEmbedding(2, kernel=kernel, memory_budget="1GB").fit(GRAPH)
+    assert kernel.adjacency is None and kernel.memory_budget is None and not hasattr(kernel, "matrix_")
+
+
+def test_a_small_graph_has_short_vectors_and_says_so():
+    with pytest.warns(RankWarning, match="n_components=128 exceeds the number of nodes; 4 are kept"):
+        assert DirectedGraphEmbedding().fit(np.eye(4, k=1)).source_embedding_.shape == (4, 4)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "budget"), [(Diffusion(direction="undirected", threshold=1e-6), 50_000), (SNE(1.0), 1000)], ids=repr
+)
+def test_a_graph_above_the_budget_is_embedded_and_says_so(kernel, budget):
+    with pytest.warns(FallbackWarning, match=f"budget of {budget} bytes"):
+        model = DirectedGraphEmbedding(2, kernel=kernel, memory_budget=budget).fit(GRAPH)
+    assert np.isfinite(model.source_embedding_).all() and model.source_embedding_.any()
+
+
+def test_a_budget_that_holds_no_graph_is_refused():
+    with pytest.raises(ValueError, match="memory_budget.*1000 bytes is too small.*raise it"):
+        DirectedGraphEmbedding(2, memory_budget=1000).fit(GRAPH)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "graph", "message"),
+    [
+        ({}, np.zeros((3, 3)), "3 nodes and no edge"),
+        ({}, np.ones((2, 3)), r"shape \(2, 3\).*KernelSVD"),
+        ({}, np.zeros((0, 0)), "minimum of 1 is required"),
+        ({}, -np.ones((3, 3)), "Negative values in data"),
+        ({"kernel": Katz(beta=1.0)}, np.ones((3, 3)), "beta=1 must be below"),
+        ({"normalize": "left", "kernel": "rbf"}, -np.ones((3, 3)), "row 0 sums to -3"),
+        ({"kernel": "linear", "decoder": "edges"}, -np.ones((3, 3)), "decoder='edges'.*least is -1.*decoder='factors'"),
+        ({"kernel": "graph"}, np.eye(3), "unknown kernel 'graph'"),
+        ({"n_components": 0}, np.eye(3), "n_components.*Got 0"),
+    ],
+    ids=["edgeless", "not_square", "empty", "negative", "beta", "sums", "signs", "name", "components"],
+)
+@pytest.mark.filterwarnings("ignore::lopsided.exceptions.RankWarning")
+def test_bad_graphs_are_refused(parameters, graph, message):
+    with pytest.raises(ValueError, match=message):
+        DirectedGraphEmbedding(**parameters).fit(graph)
+
+
+@pytest.mark.parametrize(
+    ("use", "message"),
+    [
+        (lambda m: m.nearest_targets("q"), "1 ids are not nodes of the graph: 'q'"),
+        (lambda m: m.score_edges(["a", "r", "s"], "a"), "2 ids are not nodes of the graph: 'r', 's'"),
+        (lambda m: m.nearest_targets("a", 3), "k=3 must be a whole number from 1 to .* 2"),
+        (lambda m: m.nearest_targets("a", 2, new_only=True), "k=2 exceeds the 1 nodes to which a has no edge"),
+        (lambda m: m.transform(pd.DataFrame({"source": ["n"], "target": ["q"]})), "not nodes of the graph: 'q'"),
+        (lambda m: m.transform([("n", "aa")]), "a list of edges is given as a table"),
+        (lambda m: m.transform(None), "known by their edges, and none are given; pass X"),
+        (lambda m: m.transform(np.ones((1, 5))), "X has 5 features.*expecting 3.*every node"),
+        (lambda m: m.transform(np.ones((1, 3)), np.ones((2, 3))), "X holds 1 new nodes and in_edges 2"),
+    ],
+    ids=["target", "edges", "k", "new", "table", "list", "none", "width", "rows"],
+)
+def test_unknown_nodes_are_named(use, message):
+    model = DirectedGraphEmbedding(2).fit(pd.DataFrame({"source": list("abc"), "target": list("bca")}))
+    with pytest.raises(ValueError, match=message):
+        use(model)
+
+
+def test_the_example_runs():
+    path = Path(__file__).parents[2] / "examples" / "embed_graph.py"
+    done = subprocess.run([sys.executable, path], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "paper-900 might cite" in done.stdout
+
+
+def test_a_matrix_that_is_changed_after_fit_does_not_change_the_model():
+    A = make_citation_graph(80, random_state=0)[0].astype(float)
+    model = DirectedGraphEmbedding(4).fit(A)
+    vectors, (edges, _) = model.transform(A), model.edge_vectors(A[:3])
+    changed, original = A, A.copy()
+    changed.data *= np.arange(1, A.nnz + 1)
+    np.testing.assert_array_equal(model.transform(original), vectors)
+    np.testing.assert_array_equal(model.edge_vectors(original[:3])[0], edges)

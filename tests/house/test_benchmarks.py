@@ -1,0 +1,16 @@
+"""Every benchmark runs on tiny data, so that none can rot."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPTS = sorted((Path(__file__).parents[2] / "benchmarks").glob("*_*.py"))
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_benchmark_runs_on_tiny_data(script):
+    done = subprocess.run([sys.executable, script, "--smoke"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "smoke run finished" in done.stdout

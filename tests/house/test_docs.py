@@ -1,0 +1,71 @@
+"""The pages name what exists."""
+
+import importlib
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+GRAPHS = ROOT / "docs" / "graphs.md"
+TESTS = {
+    name for path in (ROOT / "tests").rglob("test_*.py") for name in re.findall(r"def (test_\w+)", path.read_text())
+}
+
+
+def resolved(name):
+    """The object of a dotted name: the longest prefix that is a module, and attributes after it."""
+    parts = name.split(".")
+    for cut in range(len(parts), 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:cut]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[cut:]:
+            found = getattr(found, part)
+        return found
+    raise ModuleNotFoundError(name)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_names_on_a_page_exist(page):
+    text = page.read_text()
+    for name in re.findall(r"`(lopsided(?:\.\w+)+)", text):
+        assert resolved(name) is not None
+    missing = set(re.findall(r"`(test_\w+)`", text)) - TESTS
+    assert not missing
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=lambda page: page.stem)
+def test_links_of_a_page_lead_somewhere(page):
+    links = re.findall(r"\]\(([^)#:]+)\)", page.read_text())
+    missing = [link for link in links if not (page.parent / link).exists()]
+    assert not missing
+
+
+def snippets_of(page):
+    return re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+
+
+def runs(code, folder):
+    (folder / "page.py").write_text(code)
+    done = subprocess.run([sys.executable, "-W", "error", "page.py"], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_page_of_graphs_runs_as_printed_on_a_smaller_graph(tmp_path):
+    code = "\n".join(snippets_of(GRAPHS)).replace("1500", "300").replace("900", "200").replace("901", "201")
+    code = code.replace("n_components=128", "n_components=8").replace("Embedding(kernel", "Embedding(8, kernel")
+    runs(code.replace("Embedding()", "Embedding(8)").replace("k=100)", "k=10)"), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in (*PAGES, ROOT / "README.md") if page != GRAPHS and snippets_of(page)],
+    ids=lambda page: page.stem,
+)
+def test_other_pages_run_as_printed(page, tmp_path):
+    runs("\n".join(snippets_of(page)), tmp_path)

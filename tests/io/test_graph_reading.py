@@ -1,0 +1,494 @@
+"""Graphs from matrices, networkx, tables and files, and what cannot be read."""
+
+import gzip
+from csv import QUOTE_ALL, reader
+from datetime import date
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from scipy import sparse
+
+from lopsided import DirectedGraphEmbedding
+from lopsided.exceptions import LopsidedWarning
+from lopsided.graphs import hide_edges
+from lopsided.io import Graph, read_graph
+
+# b -> a, a -> b twice (2 + 3), c -> a, b -> c, c -> c
+EDGES = pd.DataFrame({"source": list("baacbc"), "target": list("abbacc"), "weight": [1.0, 2.0, 3.0, 1.0, 0.5, 4.0]})
+NO_DATE = pd.to_datetime(["2020-01-01", None])
+ADJACENCY = [[0, 1, 0.5], [5, 0, 0], [0, 1, 4]]
+
+
+def csv(path):
+    EDGES.to_csv(path / "edges.csv", index=False)
+    return path / "edges.csv"
+
+
+def csv_without_header(path):
+    EDGES.to_csv(path / "edges.csv", index=False, header=False)
+    return str(path / "edges.csv")
+
+
+def compressed_tsv(path):
+    EDGES.rename(columns={"source": "From", "target": "To"}).to_csv(path / "e.tsv.gz", index=False, sep="\t")
+    return path / "e.tsv.gz"
+
+
+def parquet(path):
+    pq.write_table(pa.Table.from_pandas(EDGES), path / "edges.parquet")
+    return path / "edges.parquet"
+
+
+def networkx_graph(path):
+    return nx.from_pandas_edgelist(EDGES, edge_attr="weight", create_using=nx.MultiDiGraph)
+
+
+def edgelist_of_networkx(path):
+    nx.write_edgelist(networkx_graph(path), path / "g.edgelist")
+    return path / "g.edgelist"
+
+
+def weighted_edgelist(path):
+    (path / "g.txt").write_text("# a comment\n" + EDGES.to_csv(index=False, header=False, sep=" ") + "\n")
+    return path / "g.txt"
+
+
+FORMS = [
+    lambda path: EDGES,
+    lambda path: pl.from_pandas(EDGES),
+    lambda path: pa.Table.from_pandas(EDGES),
+    lambda path: EDGES[["weight", "target", "source"]],
+    csv,
+    csv_without_header,
+    compressed_tsv,
+    parquet,
+    networkx_graph,
+    edgelist_of_networkx,
+    weighted_edgelist,
+]
+NAMES = ["pandas", "polars", "pyarrow", "shuffled", *(form.__name__ for form in FORMS[4:])]
+
+
+@pytest.mark.parametrize("form", FORMS, ids=NAMES)
+def test_every_form_is_the_same_graph(form, tmp_path):
+    A, nodes = read_graph(form(tmp_path))
+    order = [list(nodes).index(node) for node in "bac"]
+    np.testing.assert_array_equal(A.toarray()[order][:, order], ADJACENCY)
+    assert isinstance(A, sparse.csr_array) and A.has_canonical_format
+    if "shuffled" not in str(form):
+        assert set(nodes) == {"a", "b", "c"}
+
+
+def test_nodes_come_in_the_order_in_which_they_appear():
+    assert list(read_graph(EDGES).nodes) == ["b", "a", "c"]
+    numbers = pd.DataFrame({"u": [30, 10], "v": [20, 30]})
+    assert read_graph(numbers).nodes.tolist() == [30, 20, 10]
+    graph = nx.DiGraph()
+    graph.add_nodes_from("zxy")
+    graph.add_edge("x", "y")
+    assert list(read_graph(graph).nodes) == ["z", "x", "y"]
+
+
+def test_a_matrix_is_read_as_it_is_and_not_touched():
+    A = sparse.coo_array(([1.0, 2.0, 0.0], ([0, 0, 1], [1, 1, 0])), shape=(2, 2))
+    graph = read_graph(A)
+    np.testing.assert_array_equal(graph.adjacency.toarray(), [[0, 3], [0, 0]])
+    assert A.nnz == 3 and graph.nodes.tolist() == [0, 1]
+    assert isinstance(graph, Graph)
+    assert read_graph(np.eye(2, dtype=np.float32)).adjacency.dtype == np.float32
+    assert read_graph([[0, 1], [1, 0]]).adjacency.dtype == np.float64
+
+
+def test_undirected_edges_count_both_ways():
+    graph = nx.Graph([(0, 1), (1, 1)])
+    np.testing.assert_array_equal(read_graph(graph).adjacency.toarray(), [[0, 1], [1, 1]])
+
+
+def test_columns_can_be_named():
+    table = EDGES.rename(columns={"source": "citing", "target": "cited", "weight": "times"}).assign(year=2020)
+    A, _ = read_graph(table, source="citing", target="cited", weight="times")
+    np.testing.assert_array_equal(A.toarray(), ADJACENCY)
+    assert read_graph(table, source="citing", target="cited").adjacency.sum() == len(EDGES)
+    numbered = table[["year", "cited", "citing"]].set_axis(range(3), axis=1)
+    assert read_graph(numbered, source=2, target=1).adjacency.sum() == len(EDGES)
+    graph = nx.DiGraph()
+    graph.add_edge(0, 1, cost=7.0)
+    assert read_graph(graph, weight="cost").adjacency[0, 1] == 7.0
+
+
+@pytest.mark.parametrize(
+    ("text", "nodes"),
+    [
+        ("1,2\n2,3\n", [1, 2, 3]),
+        ("citing,cited\n1,2\n", [1, 2]),
+        ("007,8\n8,007\n", ["007", "8"]),
+        ("1,a\na,1\n", ["1", "a"]),
+        ("x,y\nz,x\n", ["x", "y", "z"]),
+        ('"a, b",c\n', ["a, b", "c"]),
+        ("who,whom,how much\nx,y,2\n", ["x", "y"]),
+        ("1, 2\n\n# no edge\n 2 ,1\n", [1, 2]),
+    ],
+)
+def test_ids_and_headers_of_text_files(text, nodes, tmp_path):
+    path = tmp_path / "edges.csv"
+    path.write_text(text)
+    assert read_graph(path).nodes.tolist() == nodes
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv"])
+@pytest.mark.parametrize(
+    "edge",
+    [
+        '5" disk,b',
+        'a,5"',
+        '"a",b"',
+        '"a""",b',
+        '"a"x",b',
+        'a,"b" "c',
+        '"a,\n# b","c""\n"',
+        'a,"b""\n\n"',
+        '"a\n""\n",b',
+    ],
+)
+def test_a_quote_opens_a_cell_only_where_the_cell_begins(edge, ending, tmp_path):
+    """As the csv module has it, which knows neither comments nor blank lines."""
+    delimiter = {"csv": ",", "tsv": "\t"}[ending]
+    edge = edge.replace(",", delimiter)
+    (cells,) = reader(edge.splitlines(keepends=True), delimiter=delimiter)
+    path = tmp_path / f"edges.{ending}"
+    path.write_text(f"{edge}\n# no{delimiter}edge\n\nu{delimiter}v\n")
+    assert read_graph(path, header=False).nodes.tolist() == [*map(str.strip, cells), "u", "v"]
+
+
+def test_ids_of_tables_are_kept_as_they_are():
+    assert read_graph(pd.DataFrame({"source": ["1"], "target": ["2"]})).nodes.tolist() == ["1", "2"]
+    mixed = pd.DataFrame({"source": [1, 2], "target": ["x", "y"]})
+    assert read_graph(mixed).nodes.tolist() == [1, "x", 2, "y"]
+
+
+def test_an_index_that_pandas_wrote_is_no_part_of_an_edge(tmp_path):
+    edges = pd.DataFrame({"citing": [7, 8, 6], "cited": [5, 5, 7]}, index=[2, 0, 1])
+    expected = read_graph(edges)
+    edges.to_parquet(tmp_path / "e.parquet")
+    edges.to_csv(tmp_path / "e.csv")
+    for form in (tmp_path / "e.parquet", tmp_path / "e.csv", pd.read_csv(tmp_path / "e.csv")):
+        A, nodes = read_graph(form)
+        assert nodes.tolist() == expected.nodes.tolist() == [7, 5, 8, 6]
+        np.testing.assert_array_equal(A.toarray(), expected.adjacency.toarray())
+
+
+def test_what_a_first_line_may_be(tmp_path):
+    path = tmp_path / "e.edgelist"
+    path.write_text("u v\nv w\n")
+    assert read_graph(path).nodes.tolist() == ["u", "v", "w"]
+    triples = pd.DataFrame({"head": ["a"], "tail": ["b"]})
+    assert read_graph(triples).adjacency[0, 1] == 1
+    path = tmp_path / "e.csv"
+    path.write_text("a,b,\nb,c,2\n")
+    with pytest.raises(ValueError, match="real numbers"):
+        read_graph(path)
+    path.write_text('"a\n\n# x",b\nb,c\n')
+    assert read_graph(path).nodes.tolist() == ["a\n\n# x", "b", "c"]
+    path.write_text('# the "first line\nsource,target\n"#py","#np"\n"#np",a\n')
+    assert read_graph(path).nodes.tolist() == ["#py", "#np", "a"]
+    path.write_text("a,b\na,b\n,\n")
+    with pytest.raises(ValueError, match="edge 2 has no source"):
+        read_graph(path)
+
+
+def test_names_without_digits_above_ids_with_digits_are_a_header(tmp_path):
+    path = tmp_path / "e.csv"
+    path.write_text("citing,cited\npaper-1,paper-2\npaper-2,paper-3\n")
+    assert read_graph(path).nodes.tolist() == ["paper-1", "paper-2", "paper-3"]
+
+
+def test_a_first_line_that_may_be_a_header_is_spoken_of(tmp_path):
+    path = tmp_path / "e.csv"
+    path.write_text("citing,cited\nann,bob\nbob,eve\n")
+    with pytest.warns(LopsidedWarning, match=r"citing, cited, is read as an edge, but it may be.*header=True"):
+        assert len(read_graph(path).nodes) == 5
+    assert read_graph(path, header=True).nodes.tolist() == ["ann", "bob", "eve"]
+    assert read_graph(path, source="citing", target="cited").nodes.tolist() == ["ann", "bob", "eve"]
+    assert len(read_graph(path, header=False).nodes) == 5
+    path.write_text("ann,bob\nbob,eve\n")
+    assert len(read_graph(path).nodes) == 3
+    path.write_text("1,2\n2,3\n")
+    assert read_graph(path, header=True).nodes.tolist() == [2, 3]
+    for graph in (EDGES, np.eye(2)):
+        with pytest.raises(ValueError, match="header=True is for text files"):
+            read_graph(graph, header=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('source,target\n# x\na,"b\nb,c\nc,d\n', 3),
+        ('a,b\n"b\n",c\nc,"d\n', 4),
+        ('a,b\n"b\n","c\nc,d\n', 3),
+        ('a,"b\n' + "c,d\n" * 50_000, 1),
+    ],
+    ids=["once", "after_a_cell", "in_its_line", "long"],
+)
+def test_a_quote_that_is_never_closed_swallows_no_edges(text, line, tmp_path):
+    path = tmp_path / "e.csv"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=f"line {line} opens a quote that is never closed"):
+        read_graph(path)
+
+
+def test_edges_of_networkx_without_a_weight_count_one(tmp_path):
+    graph = nx.DiGraph([("a", "b"), ("b", "c")])
+    graph.add_edge("c", "a", weight=2.5)
+    nx.write_edgelist(graph, tmp_path / "g.edgelist")
+    A, nodes = read_graph(tmp_path / "g.edgelist")
+    assert nodes.tolist() == ["a", "b", "c"]
+    np.testing.assert_array_equal(A.toarray(), nx.to_numpy_array(graph))
+
+
+def test_empty_columns_at_the_end_are_none(tmp_path):
+    path = tmp_path / "e.csv"
+    for text in ("source,target,,\na,b,,\nb,a,,\n", "a,b,,\nb,a,,\n", "source,target,,\na,b,x,\nb,a,,y\n"):
+        path.write_text(text)
+        assert read_graph(path).nodes.tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("form", [sparse.csc_array, sparse.coo_matrix, lambda A: A.toarray(), lambda A: A.astype(bool)])
+def test_a_matrix_with_ids_is_read_like_the_matrix(form):
+    A = sparse.csr_array(np.array([[0, 1.0, 0], [0, 0, 1], [0, 1, 0]]))
+    found, nodes = read_graph(Graph(form(A), ["x", "y", "z"]))
+    np.testing.assert_array_equal(found.toarray(), A.toarray())
+    assert nodes.tolist() == ["x", "y", "z"] and found.has_canonical_format
+
+
+def test_an_attribute_that_no_edge_has_is_refused():
+    graph = nx.DiGraph()
+    graph.add_edge(1, 2, cost=5)
+    with pytest.raises(ValueError, match=r"weight='cots'; edges have \['cost'\]"):
+        read_graph(graph, weight="cots")
+    with pytest.raises(ValueError, match="source='u' names a column of a table, not of DiGraph"):
+        read_graph(graph, source="u")
+    with pytest.raises(ValueError, match="weight='cost' names a column"):
+        read_graph(np.eye(3), weight="cost")
+
+
+def test_a_lazy_table_is_to_be_collected():
+    with pytest.raises(TypeError, match="collect"):
+        read_graph(pl.from_pandas(EDGES).lazy())
+
+
+def test_ids_that_cannot_be_looked_up_are_refused():
+    with pytest.raises(TypeError, match="hashable"):
+        read_graph(pd.DataFrame({"source": [[1], [2]], "target": [[2], [1]]}))
+    for source in ([{"a": 1}, {"a": 2}], pl.Series([[1, 2], [2, 3]], dtype=pl.Array(pl.Int64, 2))):
+        with pytest.raises(TypeError, match="hashable.*a source has several values"):
+            read_graph(pl.DataFrame({"source": source, "target": ["a", "b"]}))
+
+
+@pytest.mark.parametrize(
+    ("graph", "message"),
+    [
+        (Graph(np.eye(3), ["a", "b"]), "3 nodes.*2 are given"),
+        (Graph(np.eye(2), ["a", "a"]), "2 nodes.*2 are given, 1 of them"),
+        (Graph(np.eye(3), list("abcc")), "3 nodes.*4 are given, 3 of them"),
+        (Graph(np.eye(2), ["a", None]), "None or nan is none"),
+        ({(0, 1), (1, 0)}, "list of edges is given as a table"),
+        ([("a", "b"), ("b", "c")], "list of edges is given as a table"),
+        ([(0, 1), (1, 2), (2, 0)], "list of edges is given as a table"),
+        ([(0, 1), (1, 2)], "list of edges is given as a table"),
+        ([(0, 1, 0.5), (1, 2, 0.5), (2, 0, 1.0)], "list of edges is given as a table"),
+        (pd.DataFrame(np.ones((3, 3)), index=list("abc"), columns=list("abc")), "may be an adjacency"),
+        (pd.DataFrame({"a": ["x"], "b": ["y"], "t": pd.to_datetime(["2020-01-01"])}), "real numbers.*datetime"),
+        (pd.DataFrame({"a": ["x"], "b": ["y"], "w": [1j]}), "real numbers.*complex"),
+        (pd.DataFrame({"a": ["x"], "b": ["y"], "w": [10**400]}), "real numbers"),
+        (pd.DataFrame({"source": pd.array(["a", None], dtype="string"), "target": ["b", "c"]}), "edge 1 has no source"),
+        (
+            pd.DataFrame([["a", "b", "c"]], columns=["source", "target", "source"]),
+            r"\['source'\] appear more than once",
+        ),
+        (pd.DataFrame({"a": [1], "b": [1], "c": [1], "d": [1]}), "4 columns.*source=..., target=..."),
+        (pd.DataFrame({"source": [1]}), "1 columns.*do not tell source and target"),
+        (pd.DataFrame({"source": ["a", None], "target": ["b", "c"]}), "edge 1 has no source"),
+        (pd.DataFrame({"source": NO_DATE, "target": NO_DATE[::-1]}), "edge 1 has no source"),
+        (pd.DataFrame({"source": NO_DATE - NO_DATE[0], "target": ["b", "c"]}), "edge 1 has no source"),
+        (pa.table({"source": NO_DATE, "target": ["b", "c"]}), "edge 1 has no source"),
+        (pl.DataFrame({"source": [date(2020, 1, 1), None], "target": ["b", "c"]}), "edge 1 has no source"),
+        (pd.DataFrame({"source": ["a"], "target": [float("nan")]}), "edge 0 has no target"),
+        (pd.DataFrame({"source": [1], "target": [2], "weight": [float("inf")]}), "edge 0 has the weight inf"),
+        (
+            pd.DataFrame({"source": [1, 2], "target": [2, 3], "weight": ["1", "much"]}),
+            "real numbers: edge 1 has 'much'",
+        ),
+        (
+            pd.DataFrame({"source": [1], "target": [2], "weight": [[1.0, 2.0]]}),
+            r"real numbers: edge 0 has \[1.0, 2.0\]",
+        ),
+        (pl.DataFrame({"source": [1], "target": [2], "weight": [{"a": 1, "b": 2}]}), "real numbers: edge 0 has"),
+        (nx.DiGraph([(0, 1, {"weight": [1, 2]}), (1, 0, {"weight": [1]})]), r"real numbers: edge 0 has \[1, 2\]"),
+        (EDGES.iloc[:0], "no edges"),
+        (nx.DiGraph(), "no nodes"),
+        (nx.DiGraph([("a", np.nan), ("b", np.nan)]), "node nan is no id.* its 2 edges may be of different nodes"),
+        (np.ones((2, 3)), r"shape \(2, 3\).*KernelSVD"),
+        (np.array([[0, 1], [1, 2], [2, 0]]), r"shape \(3, 2\).*edges is given as a table, pandas.DataFrame\(edges"),
+        (np.array([[0.0, np.nan], [0.0, 0.0]]), "adjacency contains NaN"),
+        ("graph.xlsx", "ends with '.xlsx', not with one of .csv"),
+    ],
+    ids=[
+        "few_ids",
+        "same_ids",
+        "many_ids",
+        "no_id",
+        "set",
+        "pairs",
+        "numbers",
+        "two_pairs",
+        "three_triples",
+        "square_table",
+        "dates",
+        "complex",
+        "huge",
+        "NA",
+        "twice",
+        "wide",
+        "narrow",
+        "none",
+        "no_time",
+        "no_span",
+        "no_time_of_pyarrow",
+        "no_date_of_polars",
+        "nan",
+        "infinite",
+        "text",
+        "lists",
+        "structs",
+        "lists_of_networkx",
+        "empty",
+        "no_nodes",
+        "nan_of_networkx",
+        "square",
+        "array_of_pairs",
+        "NaN",
+        "ending",
+    ],
+)
+def test_what_is_no_graph_is_refused(graph, message):
+    with pytest.raises(ValueError, match=message):
+        read_graph(graph)
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [None, {0: [1]}, 3, hide_edges(np.ones((3, 3)) - np.eye(3, k=1), share=0.2), (sparse.eye_array(2), ["a", "b"])],
+    ids=["None", "dict", "number", "hidden", "pair"],
+)
+def test_kinds_of_things_that_hold_no_graph_are_named(thing):
+    for read in (read_graph, DirectedGraphEmbedding(2).fit):
+        with pytest.raises(
+            TypeError, match=rf"{type(thing).__name__} is no graph; give .*Graph\(adj.*hide_edges its .adj"
+        ):
+            read(thing)
+
+
+@pytest.mark.parametrize("index", [range(500), range(500, 1000)], ids=["adjacency", "wide"])
+def test_an_error_lists_a_few_columns_of_many(index):
+    with pytest.raises(ValueError, match=r"\['0', '1', .*'11', \.\.\.\]") as error:
+        read_graph(pd.DataFrame(np.eye(500), index=index))
+    assert len(str(error.value)) < 400
+
+
+def test_a_first_line_without_the_names_that_are_given_is_shown(tmp_path):
+    path = tmp_path / "e.csv"
+    path.write_text("X,Y\na,b\n")
+    with pytest.raises(ValueError, match=r"first line of .*e.csv', \['X', 'Y'\], has none of the columns 'x', 'y'"):
+        read_graph(path, source="x", target="y")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("e.csv", b"a,b\nc\n", "row 2 of .* has 1 cells.*should be 2"),
+        ("e.csv", b"\xff\xfe\x00", "cannot read"),
+        ("e.csv", b"", "no edges"),
+        ("e.csv.gz", b"not gzip", "cannot read"),
+        ("e.csv.gz", gzip.compress(b"a,b\n" * 99)[:-9], "cannot read"),
+        ("e.edgelist", b"a b {'weight': }\n", "cannot read"),
+        ("e.parquet", b"PAR1", "cannot read"),
+    ],
+    ids=["ragged", "bytes", "empty", "not_gzip", "cut_off", "attributes", "parquet"],
+)
+def test_unreadable_files_say_so(name, content, message, tmp_path):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ValueError, match=message):
+        read_graph(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "separator"),
+    [
+        ("e.txt", "1, 2\n2, 3\n", ","),
+        ("e.edges", "source, target, weight\na, b, 2\n", ","),
+        ("e.txt", "1,2\n2,3\n", ","),
+        ("e.csv", "source;target;weight\na;b;1,5\n", ";"),
+        ("e.csv", "a\tb\nb\tc\n", r"\\t"),
+        ("e.tsv", "a,b\nb,c\n", ","),
+    ],
+)
+def test_cells_separated_otherwise_than_the_ending_says_are_no_ids(name, text, separator, tmp_path):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ValueError, match=rf"separates cells by '{separator}'.*read_csv\(path, sep='{separator}'"):
+        read_graph(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["missing.csv", "missing.parquet"])
+def test_a_missing_file_is_missing(name, tmp_path):
+    with pytest.raises(FileNotFoundError, match=name):
+        read_graph(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("edges.csv", "ann,bob\n1,ann\n2,bob\n"), ("edges.txt", "bob bar\nbob 12\nann 13\n")],
+)
+def test_a_first_line_with_ids_of_other_lines_is_an_edge(name, text, tmp_path):
+    path = tmp_path / name
+    path.write_text(text)
+    assert read_graph(path).adjacency.nnz == 3
+
+
+def test_ids_that_begin_like_comments_are_told_of(tmp_path):
+    path, table = tmp_path / "tags.csv", pd.DataFrame({"source": ["#py", "#np", "a"], "target": ["#np", "b", "#py"]})
+    table.to_csv(path, index=False)
+    with pytest.warns(LopsidedWarning, match="2 lines are left out.*line 2.*quotes"):
+        assert read_graph(path).adjacency.nnz == 1
+    table.to_csv(path, index=False, quoting=QUOTE_ALL)
+    assert read_graph(path).adjacency.nnz == 3
+    path.write_text("source,target\n# one, two\na,b\n# three, four\n")
+    assert read_graph(path).adjacency.nnz == 1
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int64])
+def test_repeated_edges_of_small_integers_are_added(kind):
+    A = sparse.coo_array((np.full(3, 100, kind), ([0, 0, 1], [1, 1, 0])), shape=(2, 2))
+    np.testing.assert_array_equal(read_graph(A).adjacency.toarray(), [[0, 200], [100, 0]])
+
+
+def test_numpy_weights_in_edge_lists_of_networkx_are_read(tmp_path):
+    path = tmp_path / "graph.edgelist"
+    nx.write_edgelist(nx.DiGraph([(1, 2, {"weight": np.float64(2.5)}), (2, 1, {"weight": np.int64(3)})]), path)
+    np.testing.assert_array_equal(read_graph(path).adjacency.toarray(), [[0, 2.5], [3, 0]])
+    path.write_text("1 2 {}\n2 3 {1}\n")
+    with pytest.raises(ValueError, match=r"line 2 ends with '\{1\}'.*write_weighted_edgelist"):
+        read_graph(path)
+
+
+def test_columns_that_cannot_be_edges_are_told_of(tmp_path):
+    path = tmp_path / "edges.txt"
+    path.write_text("1 2 3 4\n2 3 4 5\n")
+    with pytest.raises(ValueError, match="4 cells and no header"):
+        read_graph(path)
+    with pytest.raises(ValueError, match="source and target are the same column, 'a'"):
+        read_graph(pd.DataFrame({"a": [1, 2], "b": [2, 3]}), source="a", target="a")

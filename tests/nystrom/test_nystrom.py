@@ -1,0 +1,816 @@
+"""Laws of the asymmetric Nystrom method: what it is exact for, what it is by hand, and how accurate it says it is."""
+
+import pickle
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import make_blobs
+from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+from cases import KERNELS, assert_close, centred, reference
+from lopsided import KernelSVD
+from lopsided.exceptions import AccuracyWarning, RankWarning
+from lopsided.kernels import RBF, SNE, TL1, Exponential, Laplacian, Linear, Polynomial, StudentT, Tanh
+from lopsided.nystrom import nystrom
+from lopsided.nystrom.search import many_sums
+from lopsided.nystrom.strategies import STRATEGIES, given_landmarks
+from lopsided.operators import as_operator
+from lopsided.svd.policy import choose
+
+every_kernel = pytest.mark.parametrize("name", KERNELS)
+every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
+CENTER = pytest.mark.parametrize("center", [False, True])
+EXTENSION = pytest.mark.parametrize("extension", ["orthonormal", "plain"])
+ROWS = np.arange(0, 60, 4), np.arange(1, 45, 3)  # 15 of each
+
+
+def two_sets(n=60, m=45, width=4, scale=0.7):
+    rng = np.random.default_rng(3)
+    return scale * rng.standard_normal((n, width)), scale * rng.standard_normal((m, width))
+
+
+def sparse_sets():
+    return tuple(sparse.csr_array(np.where(np.abs(side) > 0.5, side, 0)) for side in two_sets())
+
+
+def model_of(kernel, k=3, **parameters):
+    kernel = clone(KERNELS[kernel][0]) if kernel in KERNELS else kernel
+    return KernelSVD(k, kernel=kernel, solver="nystrom", random_state=0).set_params(**parameters)
+
+
+def factors_of(model):
+    return model.left_vectors_, model.singular_values_, model.right_vectors_
+
+
+def assert_decomposes(model, K, ulps=1e5):
+    """The factors are the leading triplets of a dense matrix: equal values, and each side the image of the other."""
+    U, s, V = factors_of(model)
+    k = model.n_components_
+    assert_close(s, np.linalg.svd(K, compute_uv=False)[:k], ulps)
+    assert_close(K @ V / s[0], U * s / s[0], ulps)
+    assert_close(K.T @ U / s[0], V * s / s[0], ulps)
+    assert_orthonormal(model)
+
+
+def assert_orthonormal(model, ulps=1e3):
+    for vectors in (model.left_vectors_, model.right_vectors_):
+        gram = vectors.astype(float).T @ vectors.astype(float)
+        assert_close(gram, np.eye(model.n_components_), ulps, dtype=vectors.dtype)
+
+
+def cross_approximation(K, rows, columns):
+    return K[:, columns] @ np.linalg.solve(K[np.ix_(rows, columns)], K[rows])
+
+
+# What it is exact for.
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+@pytest.mark.parametrize("p", [5, 20])
+def test_one_symmetric_set_is_the_nystroem_of_scikit_learn(kernel, p):
+    X, new = two_sets()
+    ours, gamma = (RBF(1.0), 1.0) if kernel == "rbf" else (Laplacian(1.0), 1.0)
+    peer = Nystroem(kernel, gamma=gamma, n_components=p, random_state=0).fit(X)
+    chosen = peer.component_indices_
+    model = model_of(ours, p, landmarks=(chosen, chosen)).fit(X, Z=X)
+    F, G = peer.transform(X), peer.transform(new)
+    assert_close(model.reconstruct(), F @ F.T, ulps=1e5)
+    assert_close(model.singular_values_, np.linalg.svd(F @ F.T, compute_uv=False)[:p], ulps=1e5)
+    for embed in (model.transform, model.transform_right):
+        assert_close(embed(new) @ model.right_vectors_.T, G @ F.T, ulps=1e6)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@EXTENSION
+@CENTER
+@every_kernel
+def test_every_point_a_landmark_is_the_exact_decomposition(name, center, extension, kind):
+    X, Z = two_sets(n=22, m=17)
+    K = reference(name, X, Z)
+    exact = centred(K) if center else K
+    k = min(3, np.linalg.matrix_rank(exact))
+    model = model_of(name, k, center=center, extension=extension, landmarks=(np.arange(22), np.arange(17)))
+    assert_decomposes(model.fit(kind(X), Z=kind(Z)), exact)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@EXTENSION
+@CENTER
+def test_precomputed_values_give_the_exact_decomposition_too(center, extension, kind):
+    K = np.where(np.abs(K := reference("sne", *two_sets(n=22, m=17))) > 0.02, K, 0)
+    landmarks = np.arange(22), np.arange(17)
+    model = model_of("precomputed", center=center, extension=extension, landmarks=landmarks).fit(kind(K))
+    assert_decomposes(model, centred(K) if center else K)
+
+
+@every_kernel
+def test_every_point_a_landmark_centres_as_the_exact_solver_does(name):
+    X, Z = two_sets(n=22, m=17)
+    K = reference(name, X, Z)
+    model = model_of(name, 2, center=True, landmarks=(np.arange(22), np.arange(17))).fit(X, Z=Z)
+    exact = KernelSVD(2, kernel=KERNELS[name][0], center=True).fit(X, Z=Z)
+    rows, columns, grand = model.means_
+    assert_close(rows / np.abs(K).max(), K.mean(axis=1) / np.abs(K).max(), ulps=1e5)
+    assert_close(columns / np.abs(K).max(), K.mean(axis=0) / np.abs(K).max(), ulps=1e5)
+    assert_close(grand / np.abs(K).max(), K.mean() / np.abs(K).max(), ulps=1e5)
+    assert_close(model.reconstruct(), exact.reconstruct(), ulps=1e6)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.9, 0.999])
+def test_a_share_of_the_energy_keeps_as_many_as_the_exact_solver(share):
+    X, Z = two_sets()
+    model = model_of("rbf", share, landmarks=(np.arange(60), np.arange(45))).fit(X, Z=Z)
+    exact = KernelSVD(share, kernel=RBF(1.7)).fit(X, Z=Z)
+    assert model.n_components_ == exact.n_components_
+    assert_close(model.singular_values_, exact.singular_values_)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@CENTER
+@pytest.mark.parametrize("n_landmarks", [8, (20, 9), (8, 30)])
+@every_strategy
+def test_a_kernel_of_low_rank_is_recovered_by_every_strategy(strategy, n_landmarks, center, dtype):
+    X, Z = (side.astype(dtype) for side in two_sets(width=3))
+    X, Z = X + dtype(0.5), Z - dtype(0.2)
+    K = X.astype(float) @ Z.astype(float).T
+    expected = centred(K) if center else K
+    model = model_of(Linear(), landmarks=strategy, n_landmarks=n_landmarks, center=center).fit(X, Z=Z)
+    U, s, V = factors_of(model)
+    assert {part.dtype for part in (U, s, V)} == {np.dtype(dtype)}
+    assert_close(s, np.linalg.svd(expected, compute_uv=False)[:3], ulps=1e3)
+    assert_close(expected @ V, U * s, ulps=1e3, dtype=dtype)
+    assert_orthonormal(model)
+    assert_close(model.reconstruct(), K, ulps=1e3)
+
+
+@EXTENSION
+@CENTER
+@every_strategy
+def test_a_sample_of_too_low_a_rank_gives_fewer_components_and_a_warning(strategy, center, extension):
+    X, Z = two_sets(width=3)
+    with pytest.warns(RankWarning, match="holds 3 components and not 6; take more landmarks, other ones, or fewer"):
+        model = model_of(Linear(), 6, landmarks=strategy, n_landmarks=12, center=center, extension=extension)
+        model.fit(X, Z=Z)
+    assert model.n_components_ == 3 == model.transform(X).shape[1] == model.transform_right(Z).shape[1]
+    assert list(model.get_feature_names_out()) == ["kernelsvd0", "kernelsvd1", "kernelsvd2"]
+    assert all(np.isfinite(part).all() for part in (*factors_of(model), model.reconstruct()))
+
+
+def test_landmarks_that_are_all_alike_give_one_component():
+    X, Z = two_sets()
+    X[ROWS[0]], Z[ROWS[1]] = X[0], Z[0]
+    with pytest.warns(RankWarning, match="15 x 15 matrix of the landmarks holds 1 components and not 3"):
+        model = model_of("rbf", landmarks=ROWS).fit(X, Z=Z)
+    assert np.isfinite(model.transform(X)).all() and np.isfinite(model.transform_right(Z)).all()
+    assert_orthonormal(model)
+
+
+def constant(value):
+    return lambda X, Z: np.full((len(X), len(Z)), value)
+
+
+@CENTER
+@EXTENSION
+@every_strategy
+def test_a_kernel_of_nothing_but_zeros_is_named(strategy, extension, center):
+    X, Z = two_sets()
+    model = model_of(constant(0.0), 2, landmarks=strategy, n_landmarks=9, center=center, extension=extension)
+    with pytest.raises(ValueError, match="vanishes.*landmarks"):
+        model.fit(X, Z=Z)
+
+
+@EXTENSION
+@every_strategy
+@pytest.mark.filterwarnings("ignore::lopsided.exceptions.RankWarning")
+def test_a_constant_kernel_has_one_component(strategy, extension):
+    X, Z = two_sets()
+    model = model_of(constant(2.0), 2, landmarks=strategy, n_landmarks=9, extension=extension).fit(X, Z=Z)
+    np.testing.assert_allclose(model.singular_values_, [2 * np.sqrt(60 * 45)], rtol=1e-12)
+    assert np.isfinite(model.transform(X)).all() and np.isfinite(model.transform_right(Z)).all()
+
+
+@EXTENSION
+@pytest.mark.filterwarnings("ignore::lopsided.exceptions.RankWarning")
+def test_a_constant_kernel_that_is_centred_is_nothing_and_never_a_bare_error(extension):
+    X, Z = two_sets()
+    model = model_of(constant(0.3), 2, n_landmarks=9, center=True, extension=extension)
+    try:
+        model.fit(X, Z=Z)
+    except ValueError as error:
+        assert "vanishes" in str(error)
+    else:
+        assert np.abs(model.singular_values_).max() < 1e-10
+        assert np.isfinite(model.transform(X)).all() and np.isfinite(model.transform_right(Z)).all()
+
+
+# What it is by hand.
+
+
+@every_kernel
+def test_the_factors_are_those_of_the_cross_approximation_itself(name):
+    X, Z = two_sets()
+    rows, columns = ROWS[0][:6], ROWS[1][:6]
+    K = reference(name, X, Z)
+    p = np.linalg.matrix_rank(K[np.ix_(rows, columns)])
+    rows, columns = rows[:p], columns[:p]
+    model = model_of(name, p, landmarks=(rows, columns)).fit(X, Z=Z)
+    lost = np.linalg.cond(K[np.ix_(rows, columns)])
+    assert model.n_components_ == p
+    assert_decomposes(model, cross_approximation(K, rows, columns), ulps=1e3 * lost)
+
+
+@every_kernel
+def test_new_points_are_embedded_by_the_rows_that_the_approximation_would_have(name):
+    X, Z = two_sets()
+    new_X, new_Z = 1.1 * X[:7], 0.9 * Z[:8]
+    rows, columns = ROWS[0][:5], ROWS[1][:5]
+    K, left, right = reference(name, X, Z), reference(name, new_X, Z, X, Z), reference(name, X, new_Z, X, Z)
+    W = K[np.ix_(rows, columns)]
+    p = np.linalg.matrix_rank(W)
+    rows, columns, W = rows[:p], columns[:p], W[:p, :p]
+    model = model_of(name, p, landmarks=(rows, columns)).fit(X, Z=Z)
+    lost = 1e3 * np.linalg.cond(W)
+    U, _, V = factors_of(model)
+    assert_close(model.transform(new_X), left[:, columns] @ np.linalg.solve(W, K[rows]) @ V, ulps=lost)
+    assert_close(model.transform_right(new_Z), (K[:, columns] @ np.linalg.solve(W, right[rows])).T @ U, ulps=lost)
+
+
+@pytest.mark.parametrize("landmarks", [ROWS, (ROWS[0], ROWS[1][:9])])
+@every_kernel
+def test_the_plain_extension_is_equation_nine(name, landmarks):
+    X, Z = two_sets()
+    K = reference(name, X, Z)
+    rows, columns = landmarks
+    u, s, vt = np.linalg.svd(K[np.ix_(rows, columns)])
+    u, s, vt = u[:, :2], s[:2], vt[:2]
+    left, right = K[:, columns] @ vt.T / s, K[rows].T @ u / s
+    left, right = left / np.linalg.norm(left, axis=0), right / np.linalg.norm(right, axis=0)
+    model = model_of(name, 2, landmarks=landmarks, extension="plain").fit(X, Z=Z)
+    signs = np.sign(left[np.abs(left).argmax(axis=0), [0, 1]])
+    lost = 1e3 * s[0] / s[1]
+    assert_close(model.singular_values_, s * np.sqrt(60 * 45 / (len(rows) * len(columns))))
+    assert_close(model.left_vectors_, left * signs, ulps=lost)
+    assert_close(model.right_vectors_, right * signs, ulps=lost)
+
+
+def test_the_plain_extension_of_uniform_landmarks_counts_each_as_many():
+    X, Z = two_sets()
+    model = model_of("rbf", n_landmarks=(20, 12), extension="plain").fit(X, Z=Z)
+    left, right = model.landmarks_
+    small = reference("rbf", X[left.indices], Z[right.indices])
+    expected = np.linalg.svd(small, compute_uv=False)[:3] * np.sqrt(60 * 45 / (20 * 12))
+    assert_close(model.singular_values_, expected)
+
+
+@pytest.mark.parametrize(("extension", "denominators"), [("orthonormal", "landmarks"), ("plain", "all")])
+@CENTER
+@every_kernel
+def test_exchanging_data_and_kernel_exchanges_the_factors(name, center, extension, denominators):
+    X, Z = two_sets()
+    parameters = {"center": center, "extension": extension, "denominators": denominators}
+    one = model_of(name, 2, landmarks=ROWS, **parameters).fit(X, Z=Z)
+    other = model_of(KERNELS[name][0].T, 2, landmarks=ROWS[::-1], **parameters).fit(Z, Z=X)
+    signs = np.sign(np.einsum("ij,ij->j", one.left_vectors_, other.right_vectors_))
+    assert_close(other.singular_values_, one.singular_values_)
+    assert_close(other.right_vectors_ * signs, one.left_vectors_, ulps=1e5)
+    assert_close(other.left_vectors_ * signs, one.right_vectors_, ulps=1e5)
+    assert_close(other.transform_right(X) * signs, one.transform(X), ulps=1e5)
+    assert_close(other.transform(Z) * signs, one.transform_right(Z), ulps=1e5)
+
+
+# What every way to it has in common.
+
+DATA = {
+    "dense": two_sets(),
+    "single": tuple(side.astype(np.float32) for side in two_sets()),
+    "sparse": sparse_sets(),
+}
+WAYS = {**{name: name for name in STRATEGIES}, "rows": ROWS, "points": tuple(side[:16] * 1.1 for side in two_sets())}
+
+
+CASES = [
+    (way, data, kernel, denominators)
+    for way in WAYS
+    for data in DATA
+    for kernel, denominators in (("rbf", "all"), ("sne", "all"), ("product", "landmarks"), ("sum_swapped", "landmarks"))
+    if data != "sparse" or denominators == "all"
+]
+
+
+@EXTENSION
+@CENTER
+@pytest.mark.parametrize(("way", "data", "kernel", "denominators"), CASES)
+def test_training_points_are_embedded_where_the_fit_put_them(way, data, kernel, denominators, center, extension):
+    X, Z = DATA[data]
+    model = model_of(kernel, landmarks=WAYS[way], n_landmarks=16, center=center, extension=extension, scaling=0.5)
+    model.set_params(denominators=denominators).fit(X, Z=Z)
+    U, s, V = factors_of(model)
+    assert {part.dtype for part in (U, s, V, model.transform(X), model.transform_right(Z))} == {X.dtype}
+    assert np.all(np.diff(s) <= 0) and s[-1] > 0
+    if extension == "orthonormal":
+        assert_orthonormal(model)
+    else:
+        assert_close(np.linalg.norm(U, axis=0), np.ones(3))
+        assert_close(np.linalg.norm(V, axis=0), np.ones(3))
+    if center:
+        assert_close(1 + U.mean(axis=0), np.ones(3), ulps=10)
+        assert_close(1 + V.mean(axis=0), np.ones(3), ulps=10)
+    assert np.array_equal(U[np.abs(U).argmax(axis=0), range(3)] > 0, [True] * 3)
+    lost = 1e3 * s[0] / s[-1]
+    assert_close(model.transform(X), U * np.sqrt(s), ulps=lost)
+    assert_close(model.transform_right(Z), V * np.sqrt(s), ulps=lost)
+
+
+@pytest.mark.parametrize(("kind", "dtype"), [(np.asarray, np.float32), (sparse.csr_array, np.float64)])
+@EXTENSION
+@CENTER
+@pytest.mark.parametrize("way", ["uniform", "leverage", "pivoted", "rows"])
+def test_precomputed_values_give_the_answer_of_the_points(way, center, extension, dtype, kind):
+    X, Z = (side.astype(dtype) for side in two_sets())
+    K = reference("sne", X, Z).astype(dtype)
+    parameters = {"landmarks": WAYS[way], "n_landmarks": 16, "center": center, "extension": extension}
+    points, values = model_of("sne", **parameters).fit(X, Z=Z), model_of("precomputed", **parameters).fit(kind(K))
+    assert values.left_vectors_.dtype == dtype
+    lost = 1e3 * points.singular_values_[0] / points.singular_values_[-1]
+    assert_close(values.singular_values_, points.singular_values_, ulps=lost)
+    assert_close(values.transform(kind(K)), values.left_vectors_ * values.singular_values_, ulps=lost)
+    assert_close(values.transform_right(kind(K.T)), values.right_vectors_ * values.singular_values_, ulps=lost)
+    assert_close(values.transform(kind(K[:5])), points.transform(X[:5]), ulps=10 * lost)
+
+
+@pytest.mark.parametrize("method", ["transform", "transform_right"])
+def test_small_components_of_many_rows_in_single_precision_are_kept(method):
+    """A value a hundredth of the first is no rounding, however many rows there are."""
+    X = np.random.default_rng(0).standard_normal((150_000, 3)).astype(np.float32)
+    X *= np.array([1, 1, 0.1], dtype=np.float32)
+    model = model_of(Linear(), n_landmarks=30).fit(X, Z=X)
+    vectors = model.left_vectors_ if method == "transform" else model.right_vectors_
+    found = getattr(model, method)(X)
+    assert_close(found[:, 2], (vectors * model.singular_values_)[:, 2], ulps=1e5)
+
+
+def test_more_rows_than_the_sample_give_the_same_laws(monkeypatch):
+    monkeypatch.setattr("lopsided.nystrom.extension.SAMPLE", 30)
+    monkeypatch.setattr("lopsided.nystrom.orthonormalise.SLAB", 7)
+    X, Z = two_sets(width=3)
+    for center in (False, True):
+        K = centred(X @ Z.T) if center else X @ Z.T
+        assert_decomposes(model_of(Linear(), n_landmarks=12, center=center).fit(X, Z=Z), K)
+
+
+# Denominators.
+
+
+def weighted(side, weights):
+    """A weight of three is the same as the point three times."""
+    return np.repeat(side, weights, axis=0)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("exchanged", [False, True])
+@every_kernel
+def test_a_narrowed_kernel_sums_over_weighted_points(name, exchanged, dtype):
+    X, Z = (side.astype(dtype) for side in two_sets(n=9, m=8))
+    few = np.vstack([X, X[:2] + dtype(0.1)]), np.vstack([Z, Z[:3] - dtype(0.1)])
+    weights = np.arange(len(few[0])) % 4 + 1, np.arange(len(few[1])) % 5 + 1
+    kernel = clone(KERNELS[name][0]).fit(X, Z)
+    before = kernel(X, Z)
+    sides = [(points, counts.astype(float)) for points, counts in zip(few, weights, strict=True)]
+    expected = reference(name, X, Z, *map(weighted, few, weights))
+    found = kernel.T.narrowed(*sides[::-1])(Z, X).T if exchanged else kernel.narrowed(*sides)(X, Z)
+    assert_close(found, expected, dtype=dtype)
+    assert np.array_equal(kernel(X, Z), before), "the fitted kernel was changed"
+    changes = not np.allclose(expected, reference(name, X, Z))
+    assert kernel.normalised == kernel.T.normalised == changes
+
+
+@pytest.mark.parametrize("center", [False, True])
+@every_kernel
+def test_denominators_over_every_point_are_the_exact_ones(name, center):
+    X, Z = two_sets(n=22, m=17)
+    landmarks = np.arange(22), np.arange(17)
+    exact, narrow = (
+        model_of(name, 2, landmarks=landmarks, denominators=denominators, center=center).fit(X, Z=Z)
+        for denominators in ("all", "landmarks")
+    )
+    assert_close(narrow.singular_values_, exact.singular_values_)
+    assert_close(narrow.transform(X), exact.transform(X), ulps=1e4)
+    assert_close(narrow.transform_right(Z), exact.transform_right(Z), ulps=1e4)
+
+
+@pytest.mark.parametrize("name", ["sne", "student_t", "swapped", "product", "scaled"])
+@every_strategy
+def test_denominators_over_landmarks_are_weighted_sums_by_hand(name, strategy):
+    X, Z = two_sets()
+    model = model_of(name, landmarks=strategy, n_landmarks=16, denominators="landmarks", extension="plain").fit(X, Z=Z)
+    left, right = model.landmarks_
+    kernel = clone(KERNELS[name][0]).fit(X, Z).narrowed((left.points, left.weights), (right.points, right.weights))
+    roots = np.sqrt(left.weights), np.sqrt(right.weights)
+    small = roots[0][:, None] * kernel(left.points, right.points) * roots[1]
+    assert_close(model.singular_values_, np.linalg.svd(small, compute_uv=False)[:3], ulps=1e4)
+
+
+def test_denominators_are_exact_unless_that_is_dear(monkeypatch):
+    X, Z = two_sets()
+
+    def fitted(denominators, kernel="sne"):
+        return model_of(kernel, landmarks=ROWS, denominators=denominators).fit(X, Z=Z).singular_values_
+
+    exact, narrow = fitted("all"), fitted("landmarks")
+    assert np.abs(exact - narrow).max() > 1e-3
+    assert_close(fitted("auto"), exact)
+    monkeypatch.setattr("lopsided.nystrom.search.MANY_SUMS", 60 * 45 - 1)
+    assert_close(fitted("auto"), narrow)
+    assert_close(fitted("auto", "rbf"), fitted("all", "rbf"))
+
+
+@pytest.mark.parametrize("kernel", [SNE(1.0), StudentT(), 2 * SNE(1.0).T])
+def test_sums_over_sparse_landmarks_are_refused_and_never_taken_unasked(kernel, monkeypatch):
+    X, Z = sparse_sets()
+    with pytest.raises(ValueError, match="sums over landmarks are for dense data.*all sparse points"):
+        model_of(kernel, n_landmarks=16, denominators="landmarks").fit(X, Z=Z)
+    monkeypatch.setattr("lopsided.nystrom.search.MANY_SUMS", 1)
+    assert model_of(kernel, n_landmarks=16).fit(X, Z=Z).n_components_ == 3
+
+
+@pytest.mark.parametrize(
+    ("kernel", "over_left", "over_right"),
+    [
+        (SNE(1.0), False, True),
+        (StudentT(1.0), False, True),
+        (2 * SNE(1.0).T, True, False),
+        (SNE().T + SNE(), True, True),
+    ],
+)
+@pytest.mark.parametrize("left_is_sparse", [True, False])
+def test_sums_are_over_landmarks_unasked_if_the_points_they_run_over_are_dense(
+    left_is_sparse, kernel, over_left, over_right, monkeypatch
+):
+    monkeypatch.setattr("lopsided.nystrom.search.MANY_SUMS", 1)
+    (X, Z), (S, T) = two_sets(), sparse_sets()
+    X, Z = (S, Z) if left_is_sparse else (X, T)
+    assert model_of(kernel, n_landmarks=16).fit(X, Z=Z).n_components_ == 3
+    assert many_sums(kernel.fit(X, Z), X, Z) == (not (over_left if left_is_sparse else over_right))
+
+
+def test_groups_without_a_landmark_do_not_overflow_sums_over_landmarks():
+    """A row far from every right landmark has a sum near zero; its values are still at most one."""
+    X = np.repeat(10.0 * np.arange(10), 20)[:, None] + 0.1 * np.random.default_rng(0).standard_normal((200, 1))
+    for kernel in (SNE(0.3), StudentT(0.3)):
+        model = model_of(kernel, n_landmarks=12, denominators="landmarks").fit(X, Z=X)
+        assert np.isfinite(model.singular_values_).all()
+        assert model.singular_values_[0] <= 200  # |K|_F of a matrix whose entries are at most one
+
+
+# Tolerance.
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    X, _ = make_blobs(900, 4, centers=12, cluster_std=1.5, random_state=0)
+    return X[:500], X[500:]
+
+
+FLOOR = 1e-10  # below, an eta is as good as zero
+
+
+def true_eta(model, K):
+    U, s, Vt = np.linalg.svd(K, full_matrices=False)
+    k = model.n_components_
+    cosines = [
+        np.abs(np.einsum("ij,ij->j", exact[:, :k], found)) / np.linalg.norm(found, axis=0)
+        for exact, found in ((U, model.left_vectors_), (Vt.T, model.right_vectors_))
+    ]
+    return float(sum(np.mean(s[:k] / s[0] * (1 - cosine)) for cosine in cosines))
+
+
+def eta_and_estimate(blobs, bandwidth, n_landmarks, center=False, **parameters):
+    X, Z = blobs
+    K = reference("rbf", X, Z, bandwidth=bandwidth)
+    model = model_of(RBF(bandwidth), 4, n_landmarks=n_landmarks, center=center, **parameters)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AccuracyWarning)
+        model.set_params(tol=1e-13, memory_budget=budget_for(model, X, Z)).fit(X, Z=Z)
+    assert model.history_[-1].left <= n_landmarks
+    return true_eta(model, centred(K) if center else K), model.eta_
+
+
+@pytest.mark.parametrize("n_landmarks", [20, 40, 160])
+@EXTENSION
+@CENTER
+@every_strategy
+def test_the_estimate_is_near_the_true_eta(strategy, center, extension, n_landmarks, blobs):
+    true, found = eta_and_estimate(blobs, 20.0, n_landmarks, center, landmarks=strategy, extension=extension)
+    assert max(true, FLOOR) / 10 <= max(found, FLOOR) <= 10 * max(true, FLOOR), (found, true)
+
+
+@pytest.mark.parametrize("n_landmarks", [40, 80])
+@every_strategy
+def test_the_estimate_sees_vectors_that_mix_with_the_next_ones(strategy, n_landmarks, blobs):
+    """Here s_5 is 0.96 s_4, and what the fourth vector has of the fifth is most of eta."""
+    true, found = eta_and_estimate(blobs, 6.0, n_landmarks, landmarks=strategy)
+    assert true / 10 <= found <= 10 * true, (found, true)
+
+
+def budget_for(model, X, Z):
+    """Bytes that are enough for the landmarks of a model and not for twice as many."""
+    with pytest.raises(ValueError, match="need") as caught:
+        clone(model).set_params(memory_budget=1).fit(X, Z=Z)
+    return float(str(caught.value).split("need ")[1].split()[0])
+
+
+@pytest.mark.parametrize("tol", [1e-1, 1e-2, 1e-4])
+@every_strategy
+def test_landmarks_are_doubled_until_the_estimate_is_below_the_tolerance(strategy, tol, blobs):
+    X, Z = blobs
+    model = model_of(RBF(20.0), 4, landmarks=strategy, tol=tol).fit(X, Z=Z)
+    assert model.eta_ == model.history_[-1].eta <= tol
+    assert all(attempt.eta > tol for attempt in model.history_[:-1])
+    for before, after in pairwise(model.history_):
+        assert after.left > before.left and after.right > before.right
+    assert tuple(map(len, model.landmarks_)) == (model.history_[-1].left, model.history_[-1].right)
+    assert true_eta(model, reference("rbf", X, Z, bandwidth=20.0)) <= 10 * tol
+
+
+def test_a_search_begins_where_it_is_told(blobs):
+    X, Z = blobs
+    model = model_of(RBF(6.0), 4, n_landmarks=(10, 30), tol=1e-4).fit(X, Z=Z)
+    assert model.history_[0][:2] == (10, 30)
+    assert [attempt[:2] for attempt in model.history_[1:]] == [
+        (min(500, 2 * left), min(400, 2 * right)) for left, right, _ in model.history_[:-1]
+    ]
+
+
+@pytest.mark.parametrize("width", [1, 2, 3])
+def test_a_tolerance_does_not_change_how_many_components_hold_a_share(width):
+    X, Z = two_sets(width=width)
+    loose, none = (model_of(Linear(), 0.9999, n_landmarks=20, tol=tol).fit(X, Z=Z) for tol in (1.99, 0.0))
+    assert loose.n_components_ == none.n_components_ == width
+    assert_close(loose.singular_values_, none.singular_values_)
+
+
+def test_without_a_tolerance_nothing_is_estimated(blobs):
+    model = model_of(RBF(6.0)).fit(*blobs[:1], Z=blobs[1])
+    assert model.eta_ is None and model.history_ == ()
+
+
+def test_a_tolerance_that_cannot_be_met_warns_with_the_estimate(blobs):
+    X, Z = blobs
+    given = model_of(RBF(2.0), 4, landmarks=ROWS, tol=1e-3)
+    bound = model_of(RBF(2.0), 4, n_landmarks=45, tol=1e-3)
+    bound.set_params(n_landmarks=20, memory_budget=budget_for(bound, X, Z))
+    whole = model_of(RBF(2.0), 4, n_landmarks=400, tol=1e-300)
+    for model, why in ((given, "these were given"), (bound, "the budget"), (whole, "do not fit the data")):
+        with pytest.warns(AccuracyWarning) as caught:
+            model.fit(X, Z=Z)
+        (warning,) = caught
+        message = str(warning.message)
+        assert f"eta is estimated at {model.eta_:.1e}" in message and why in message
+        assert f"tol={model.tol:g}" in message
+        assert warning.filename == __file__
+        assert model.eta_ > model.tol
+    assert [attempt[:2] for attempt in bound.history_] == [(20, 20), (40, 40)]
+    assert whole.history_[-1][:2] == (500, 400) and whole.eta_ < 1e-12
+
+
+@CENTER
+@pytest.mark.parametrize("spared", [1, 2, 5])
+def test_an_estimate_from_the_last_few_rows_is_still_an_estimate(spared, center, blobs):
+    X, Z = (side[:200] for side in blobs)
+    K = reference("rbf", X, Z, bandwidth=2.0)
+    rows = np.arange(200 - spared)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AccuracyWarning)
+        model = model_of(RBF(2.0), 4, landmarks=(rows, rows), tol=1e-14, center=center).fit(X, Z=Z)
+    true = true_eta(model, centred(K) if center else K)
+    assert max(true, FLOOR) / 10 <= max(model.eta_, FLOOR) <= 10 * max(true, FLOOR), (model.eta_, true)
+
+
+def test_the_estimate_never_looks_at_the_whole_matrix(blobs):
+    seen = []
+
+    def watched(X, Z):
+        seen.append((len(X), len(Z)))
+        return np.exp(-np.square(X[:, None] - Z).sum(axis=2) / 36)
+
+    X, Z = blobs
+    model = model_of(watched, 2, n_landmarks=20, tol=1.99, n_jobs=1).fit(X, Z=Z)
+    assert len(model.history_) == 1
+    assert sum(n * m for n, m in seen) < X.shape[0] * Z.shape[0]
+
+
+@every_strategy
+def test_warnings_point_at_the_call_and_come_once(strategy):
+    X, Z = two_sets(width=3)
+    with pytest.warns(RankWarning) as caught:
+        model_of(Linear(), 5, landmarks=strategy, n_landmarks=12).fit(X, Z=Z)
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+# Manners.
+
+
+@every_strategy
+def test_the_same_seed_gives_the_same_bits_and_another_one_other_landmarks(strategy):
+    X, Z = two_sets()
+
+    def fitted(seed):
+        return model_of("rbf", landmarks=strategy, n_landmarks=16, random_state=seed).fit(X, Z=Z)
+
+    one, same, other = fitted(5), fitted(5), fitted(6)
+    assert all(np.array_equal(a, b) for a, b in zip(factors_of(one), factors_of(same), strict=True))
+    if strategy != "pivoted":  # of so few points every one is a candidate
+        assert not np.array_equal(one.landmarks_[0].points, other.landmarks_[0].points)
+    assert np.array_equal(fitted(None).left_vectors_, fitted(None).left_vectors_)
+
+
+@pytest.mark.parametrize("n_jobs", [2, -1])
+@every_strategy
+def test_threads_change_nothing_beyond_rounding(strategy, n_jobs, monkeypatch):
+    monkeypatch.setattr("lopsided.operators.blocked.TILE_BYTES", 4096)
+    monkeypatch.setattr("lopsided.nystrom.orthonormalise.SLAB", 11)
+    X, Z = two_sets()
+    one, many = (
+        model_of("sne", landmarks=strategy, n_landmarks=16, n_jobs=jobs, denominators="landmarks").fit(X, Z=Z)
+        for jobs in (1, n_jobs)
+    )
+    assert_close(many.singular_values_, one.singular_values_, ulps=1e4)
+    assert_close(many.transform(X), one.transform(X), ulps=1e5)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_models_survive_pickling_and_cloning(way):
+    X, Z = two_sets()
+    model = model_of("sne", landmarks=WAYS[way], n_landmarks=16, denominators="landmarks", center=True, tol=1.99)
+    model.fit(X, Z=Z)
+    copy = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(copy.transform(X), model.transform(X))
+    assert np.array_equal(copy.transform_right(Z), model.transform_right(Z))
+    assert copy.history_ == model.history_ and copy.solver_ == model.solver_
+    twin = clone(model)
+    assert not hasattr(twin, "landmarks_")
+    assert np.array_equal(twin.fit(X, Z=Z).left_vectors_, model.left_vectors_)
+
+
+def test_a_fitted_model_holds_its_landmarks_and_not_the_data():
+    X, Z = two_sets(n=2000, m=2000)
+    model = model_of(SNE(1.0), n_landmarks=16, denominators="landmarks").fit(X, Z=Z)
+    assert model.X_fit_.shape == model.Z_fit_.shape == (16, 4)
+    vectors = 2 * 2000 * 3 * 8
+    assert len(pickle.dumps(model)) < vectors + X.nbytes // 2
+
+
+def test_a_search_reaches_the_landmarks():
+    X, y = make_blobs(120, 6, centers=3, cluster_std=4.0, random_state=1)
+    pipe = make_pipeline(KernelSVD(3, kernel=Laplacian(), solver="nystrom", random_state=0), LogisticRegression())
+    grid = {
+        "kernelsvd__n_landmarks": [4, (20, 6), None],
+        "kernelsvd__landmarks": ["uniform", "pivoted"],
+        "kernelsvd__extension": ["orthonormal", "plain"],
+    }
+    search = GridSearchCV(pipe, grid, cv=3, error_score="raise").fit(X, y)
+    assert len(search.cv_results_["params"]) == 12
+    assert search.best_estimator_[0].solver_.name == "nystrom"
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("way", WAYS)
+def test_read_only_input_is_left_as_it_was(way, dtype):
+    given = [np.asfortranarray(side.astype(dtype)) for side in two_sets()]
+    before = [side.copy() for side in given]
+    for side in given:
+        side.flags.writeable = False
+    model = model_of("sne", landmarks=WAYS[way], n_landmarks=16, center=True, tol=1.99).fit(given[0], Z=given[1])
+    model.transform(given[0]), model.transform_right(given[1]), model.reconstruct()
+    assert all(np.array_equal(*pair) for pair in zip(given, before, strict=True))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@every_strategy
+def test_a_kernel_that_overflows_says_so(strategy):
+    X, Z = two_sets(scale=10.0)
+    with pytest.raises(ValueError, match="not finite"):
+        model_of(Exponential(1e3), landmarks=strategy, n_landmarks=16).fit(X, Z=Z)
+
+
+def test_rows_that_overflow_beyond_the_landmarks_say_so():
+    X, Z = two_sets()
+    X[1] *= 1e200
+    with pytest.raises(ValueError, match="not finite"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        model_of(Exponential(1.0), landmarks=ROWS).fit(X, Z=Z)
+
+
+# The choice.
+
+
+@pytest.mark.parametrize(
+    ("changed", "name"),
+    [
+        ({}, "nystrom"),
+        ({"landmarks": False}, "krylov"),
+        ({"matrix_free": False}, "krylov"),
+        ({"shape": (10_000, 10_000)}, "krylov"),
+        ({"shape": (200, 10**7), "budget": 10**12}, "lapack"),
+        ({"shape": (200, 10**7)}, "nystrom"),
+        ({"k": 15_000, "budget": 10**12}, "lapack"),
+    ],
+)
+def test_landmarks_are_chosen_for_large_dense_matrices_alone(changed, name):
+    numbers = {
+        "shape": (40_000, 40_000),
+        "k": 5,
+        "cost": 10**10,
+        "budget": 10**9,
+        "matrix_free": True,
+        "landmarks": True,
+    }
+    numbers |= changed
+    shape, k = numbers.pop("shape"), numbers.pop("k")
+    first, second = choose(shape, k, **numbers), choose(shape, k, **numbers)
+    assert first == second and first.name == name and first.reason
+
+
+def test_a_large_dense_matrix_takes_landmarks_and_says_why(monkeypatch):
+    X, Z = two_sets(n=700, m=600)
+    budget = 700 * 600 * 8 - 1
+    exact = KernelSVD(2, memory_budget=budget).fit(X, Z=Z)
+    assert exact.solver_.name == "krylov" and exact.landmarks_ is None and exact.eta_ is None
+    monkeypatch.setattr("lopsided.svd.policy.LARGE", 1000)
+    monkeypatch.setattr("lopsided.nystrom.search.TILE_BYTES", 1)
+    model = KernelSVD(2, memory_budget=budget).fit(X, Z=Z)
+    assert model.solver_.name == "nystrom"
+    assert "700 x 600" in model.solver_.reason and "large" in model.solver_.reason and str(budget) in str(model.solver_)
+    assert tuple(map(len, model.landmarks_)) == (200, 200)
+    np.testing.assert_allclose(model.singular_values_, exact.singular_values_, rtol=0.02)
+    for given in ({}, {"solver": "krylov"}):  # neither sparse data nor a solver that was asked for
+        kind = np.asarray if given else sparse.csr_array
+        left, right = (kind(np.where(np.abs(side) > 1.5, side, 0)) for side in (X, Z))
+        assert KernelSVD(2, memory_budget=budget, **given).fit(left, Z=right).solver_.name != "nystrom"
+
+
+def test_solvers_that_are_exact_forget_the_landmarks_of_an_earlier_fit():
+    X, Z = two_sets()
+    model = model_of("rbf", n_landmarks=16, tol=0.9).fit(X, Z=Z)
+    assert model.solver_[:2] == ("nystrom", "asked for")
+    model.set_params(solver="lapack", tol=0.0).fit(X, Z=Z)
+    assert (model.landmarks_, model.eta_, model.history_) == (None, None, ())
+    assert_close(model.transform(X), model.left_vectors_ * model.singular_values_, ulps=1e5)
+
+
+def test_the_default_number_of_landmarks_follows_the_components():
+    X, Z = two_sets(n=1200, m=250)
+    for k, expected in ((2, (200, 200)), (15, (300, 250)), (60, (1200, 250))):
+        model = model_of(Laplacian(1.0), k).fit(X, Z=Z)
+        assert tuple(map(len, model.landmarks_)) == expected
+
+
+def test_the_functions_beneath_give_what_the_estimator_gives():
+    X, Z = two_sets()
+    kernel = RBF(1.7).fit(X, Z)
+    landmarks = given_landmarks(ROWS[0], X, "left"), given_landmarks(ROWS[1], Z, "right")
+    result = nystrom(kernel, X, Z, landmarks, 3, rng=np.random.default_rng(0))
+    model = model_of("rbf", landmarks=ROWS).fit(X, Z=Z)
+    assert_close(result.factors.matrix(), model.reconstruct(), ulps=1e4)
+    embedded = as_operator(kernel, X, landmarks[1].points, budget=0) @ result.left.map - result.left.offset
+    assert_close(embedded, result.factors.U, ulps=1e5)
+
+
+@CENTER
+@pytest.mark.parametrize("strategy", ["uniform", "kmeans", "leverage"])
+@pytest.mark.parametrize("kernel", [RBF(1.5), TL1(3.0), Tanh(0.5, -0.2), Polynomial(3)], ids=repr)
+def test_one_set_under_a_symmetric_kernel_is_extended_once_and_to_the_same_answer(
+    kernel, strategy, center, monkeypatch
+):
+    X = two_sets()[0]
+    way = {"k": 4, "n_landmarks": 25, "landmarks": strategy, "center": center}
+    once = model_of(kernel, **way).fit(X, Z=X)
+    np.testing.assert_array_equal(np.abs(once.left_vectors_), np.abs(once.right_vectors_))
+    monkeypatch.setattr(type(kernel), "symmetric", property(lambda self: False))
+    twice = model_of(kernel, **way).fit(X, Z=X)
+    assert_close(once.singular_values_, twice.singular_values_, ulps=1e6)
+    assert_close(once.reconstruct(), twice.reconstruct(), ulps=1e6)
+    new = two_sets()[1]
+    assert_close(once.transform(new), twice.transform(new), ulps=1e7)
+    assert_close(once.transform_right(new), twice.transform_right(new), ulps=1e7)
+
+
+@pytest.mark.parametrize(
+    "container", [np.ndarray.tolist, lambda X: X.astype(int), pd.DataFrame, sparse.csr_array, iter]
+)
+@pytest.mark.parametrize("landmarks", ["uniform", "kmeans", "leverage"])
+def test_one_set_is_one_set_in_any_container(container, landmarks, rng):
+    X = rng.integers(0, 9, (80, 5)).astype(float)
+    model = model_of(RBF(6.0), n_landmarks=12, landmarks=landmarks)
+    given = container([X[:30], X[30:]] if container is iter else X)
+    expected, found = clone(model).fit(X, Z=X), model.fit(given, Z=given)
+    np.testing.assert_allclose(found.singular_values_, expected.singular_values_)
+    np.testing.assert_allclose(np.abs(found.left_vectors_), np.abs(found.right_vectors_), atol=1e-9)

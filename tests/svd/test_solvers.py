@@ -1,0 +1,371 @@
+"""Laws of factorisations: every solver gives the leading triplets of every operator."""
+
+import warnings
+from dataclasses import astuple
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.sparse.linalg import ArpackError
+from sklearn import exceptions as sklearn_exceptions
+
+from cases import NOTHING, OPERATORS, PLENTY, SOLVERS, assert_close, blocked, with_spectrum
+from lopsided.exceptions import ConvergenceWarning, FallbackWarning
+from lopsided.kernels import NodeKernel
+from lopsided.operators import Centered, Stored
+from lopsided.svd import Factors, factorise, lanczos, lapack as drivers
+from lopsided.svd.dense import lapack
+from lopsided.svd.krylov import krylov
+from lopsided.svd.lanczos import arpack, propack
+from lopsided.svd.policy import SOLVERS as TABLE, block_size, choose, factorise_energy
+
+every_solver = pytest.mark.parametrize("solve", SOLVERS.values(), ids=SOLVERS)
+DECAY = 0.6 ** np.arange(60)
+
+
+def assert_triplets(factors, K, k, ulps=1e4):
+    """Leading, orthonormal, consistent from both sides, descending, canonical, of one type."""
+    eps = np.finfo(K.dtype).eps
+    expected = np.linalg.svd(K.astype(float), compute_uv=False)[:k]
+    lost = ulps * eps * expected[0]
+    U, s, V = factors.U, factors.s, factors.V
+    assert (U.shape, s.shape, V.shape) == ((K.shape[0], k), (k,), (K.shape[1], k))
+    assert U.dtype == s.dtype == V.dtype == K.dtype
+    np.testing.assert_allclose(s, expected, rtol=0, atol=lost)
+    for Q in (U, V):
+        np.testing.assert_allclose(Q.T @ Q, np.eye(k), rtol=0, atol=ulps * eps)
+    np.testing.assert_allclose(K @ V, U * s, rtol=0, atol=lost)
+    np.testing.assert_allclose(K.T @ U, V * s, rtol=0, atol=lost)
+    assert (np.diff(s) <= 0).all()
+    assert (U[np.abs(U).argmax(axis=0), np.arange(k)] > 0).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("shape", [(150, 120), (120, 150)])
+@every_solver
+def test_solver_finds_the_leading_triplets(solve, shape, dtype, rng):
+    K = with_spectrum(DECAY, *shape, rng, dtype)
+    factors = solve(Stored(K), 6, rng)
+    assert_triplets(factors, K, 6)
+    U, _, Vt = np.linalg.svd(K.astype(float), full_matrices=False)
+    overlap = np.einsum("ij,ij->j", factors.U, U[:, :6])
+    assert_close(np.abs(overlap), np.ones(6), dtype=dtype)
+    assert_close(np.einsum("ij,ji->i", Vt[:6], factors.V), overlap, dtype=dtype)
+
+
+@pytest.mark.parametrize("block", [1, 4, 8])
+@pytest.mark.parametrize("shape", [(500, 300), (300, 500)])
+@pytest.mark.parametrize("gap", [1e-2, 1e-4, 1e-6, 1e-9])
+def test_krylov_keeps_its_digits_below_a_gap(gap, shape, block, rng):
+    s = np.concatenate([np.linspace(1, 0.9, 5), gap * np.linspace(1, 0.1, 295)])
+    K = with_spectrum(s, *shape, rng, np.float64)
+    assert_triplets(krylov(Stored(K), 12, rng=rng, block=block), K, 12)
+
+
+@pytest.mark.parametrize("build", OPERATORS.values(), ids=OPERATORS)
+def test_solvers_agree_on_every_operator(build, rng):
+    A, K = build()
+    for name in ("lapack", "krylov_8"):
+        assert_triplets(SOLVERS[name](A, 2, rng), K, 2, ulps=1e5)
+
+
+@every_solver
+def test_exchanging_the_matrix_exchanges_the_factors(solve, rng):
+    A = Stored(with_spectrum(DECAY, 90, 110, rng))
+    left, right = solve(A, 5, rng), solve(A.T, 5, rng)
+    assert_close(left.T.U, right.U, ulps=1e5)
+    assert_close(left.T.V, right.V, ulps=1e5)
+    assert_close(left.s, right.s)
+
+
+@pytest.mark.parametrize("block", [1, 2, 8])
+@pytest.mark.parametrize("copies", [3, 12])
+def test_krylov_finds_every_copy_of_a_repeated_value(block, copies, rng):
+    values = np.concatenate([[2.0], np.ones(copies), 0.3 * DECAY])
+    K = with_spectrum(values, 300, 250, rng)
+    assert_triplets(krylov(Stored(K), copies + 3, rng=rng, block=block), K, copies + 3)
+
+
+@pytest.mark.parametrize("block", [1, 2, 8])
+def test_krylov_finds_the_components_of_a_graph(block, rng):
+    """A block-diagonal matrix of equal blocks has every singular value as often as there are blocks."""
+    piece = np.abs(rng.standard_normal((12, 12)))
+    S = sparse.csr_array(sparse.block_diag([piece] * 20))
+    factors = krylov(Stored(S), 20, rng=rng, block=block)
+    assert_close(factors.s, np.full(20, np.linalg.norm(piece, 2)), ulps=1e4)
+
+
+@pytest.mark.parametrize("block", [1, 8])
+@pytest.mark.parametrize("k", [5, 20, 70])
+def test_krylov_finds_copies_within_a_dense_spectrum(k, block, rng):
+    """A graph of many components, normalised: the largest value is there as often as there are components."""
+    A = sparse.random_array((600, 600), density=1.2 / 600, rng=rng, format="csr")
+    A.data[:] = 1
+    nodes = np.arange(600)[:, None]
+    S = NodeKernel(A, normalize="both", self_loops=1.0).fit(nodes, nodes).block(nodes, nodes)
+    expected = np.linalg.svd(S.toarray(), compute_uv=False)[:k]
+    assert_close(krylov(Stored(sparse.csr_array(S)), k, rng=rng, block=block).s, expected, ulps=1e4)
+
+
+@pytest.mark.parametrize(("k", "gap"), [(1, 1e-6), (10, 1e-6), (10, 1e-4)])
+def test_krylov_keeps_its_digits_in_a_cluster_above_nothing(k, gap, rng):
+    d = np.concatenate([1 - gap * np.arange(300), np.zeros(100)])
+    assert_triplets(krylov(Stored(np.diag(d)), k, rng=rng, block=1), np.diag(d), k)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    ("values", "shape", "k", "block", "dtype"),
+    [
+        (np.linspace(1, 0.5, 232), (232, 332), 77, 8, np.float64),
+        (np.repeat(np.linspace(2, 1, 20), 12), (381, 244), 11, 1, np.float32),
+    ],
+)
+def test_krylov_has_the_residuals_it_promises_after_many_restarts(values, shape, k, block, dtype, seed):
+    rng = np.random.default_rng(seed)
+    A = Centered(Stored(with_spectrum(values, *shape, rng, dtype)))
+    U, s, V = (array.astype(float) for array in astuple(krylov(A, k, rng=rng, block=block)))
+    K = A.take().astype(float)
+    promised = 4 * np.finfo(dtype).eps ** 0.8 * s[0]
+    assert np.linalg.norm(K @ V - U * s, axis=0).max() < promised
+    assert np.linalg.norm(K.T @ U - V * s, axis=0).max() < promised
+
+
+@every_solver
+def test_rank_deficient_matrices_end_in_zeros(solve, rng):
+    K = rng.standard_normal((80, 3)) @ rng.standard_normal((3, 70))
+    assert_triplets(solve(Stored(K), 3, rng), K, 3)
+
+
+@pytest.mark.parametrize("name", ["lapack", "krylov_1", "krylov_2", "krylov_8"])
+def test_null_triplets_are_still_orthonormal(name, rng):
+    K = rng.standard_normal((80, 3)) @ rng.standard_normal((3, 70))
+    assert_triplets(SOLVERS[name](Stored(K), 6, rng), K, 6)
+
+
+@every_solver
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_the_zero_matrix_has_zero_singular_values(solve, kind, rng):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FallbackWarning)
+        factors = solve(Stored(kind(np.zeros((60, 50)))), 2, rng)
+    assert_triplets(factors, np.zeros((60, 50)), 2)
+
+
+@pytest.mark.parametrize("solver", ["lapack", "krylov", "propack", "arpack"])
+@pytest.mark.parametrize(("dtype", "scale"), [(float, 1e-300), (float, 1e300), (np.float32, 1e-30), (np.float32, 1e35)])
+def test_the_size_of_a_matrix_is_of_no_account(dtype, scale, solver, rng):
+    K = with_spectrum(DECAY, 150, 120, rng)
+    factors = factorise(Stored((scale * K).astype(dtype)), 6, solver=solver, budget=10**9, rng=rng)[0]
+    np.testing.assert_allclose(factors.s / dtype(scale), DECAY[:6], rtol=1e4 * np.finfo(dtype).eps)
+    assert_close(np.abs(np.einsum("ij,ij->j", K.T @ factors.U / DECAY[:6], factors.V)), np.ones(6), dtype=dtype)
+
+
+@pytest.mark.parametrize("shape", [(150, 120), (400, 350)])
+@pytest.mark.parametrize(("dtype", "scale"), [(float, 1e-170), (float, 1e160), (np.float32, 1e-30), (np.float32, 1e30)])
+def test_energy_neither_overflows_nor_vanishes(dtype, scale, shape, rng):
+    A = Stored((scale * with_spectrum(DECAY, *shape, rng)).astype(dtype))
+    np.testing.assert_allclose(A.norm() / scale, np.linalg.norm(DECAY), rtol=1e3 * np.finfo(dtype).eps)
+    share = 1 - (DECAY[4:] ** 2).sum() / (DECAY**2).sum()
+    factors, _ = factorise_energy(A, 0.999 * share, budget=PLENTY, rng=rng)
+    assert len(factors.s) == 4
+
+
+def test_the_zero_matrix_has_no_energy_to_share(rng):
+    assert len(factorise_energy(Stored(np.zeros((30, 20))), 0.9, budget=PLENTY, rng=rng)[0].s) == 1
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 50), (50, 1), (2, 400), (400, 2)])
+@pytest.mark.parametrize("solver", ["auto", "lapack", "krylov", "propack", "arpack"])
+def test_thin_matrices_are_decomposed_whoever_is_asked(solver, shape, rng):
+    K = rng.standard_normal(shape)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FallbackWarning)
+        factors, choice = factorise(Stored(K), 1, solver=solver, budget=PLENTY, rng=rng)
+    assert choice.name == "lapack" and choice.reason
+    assert_triplets(factors, K, 1)
+
+
+def test_a_solver_that_is_in_the_table_can_be_asked_for(monkeypatch, rng):
+    monkeypatch.setitem(TABLE, "told", lambda A, k, **given: (k, *sorted(given)))
+    found, choice = factorise(Stored(rng.standard_normal((60, 50))), 2, solver="told", budget=PLENTY, rng=rng)
+    assert found == (2, "budget", "rng", "tol") and choice[:2] == ("told", "asked for")
+
+
+@pytest.mark.parametrize("solver", ["krylov", "propack", "arpack"])
+def test_too_many_components_for_an_iterative_solver_fall_back(solver, rng):
+    K = rng.standard_normal((40, 30))
+    with pytest.warns(FallbackWarning, match=f"25 of 30 triplets are too many for {solver}; lapack"):
+        factors, choice = factorise(Stored(K), 25, solver=solver, budget=PLENTY, rng=rng)
+    assert choice.name == "lapack" and solver in choice.reason
+    assert_triplets(factors, K, 25)
+
+
+def _failing(*_, **__):
+    raise np.linalg.LinAlgError("did not converge")
+
+
+@pytest.mark.parametrize("failures", [1, 2])
+def test_lapack_falls_back_to_the_next_driver_and_says_so(failures, monkeypatch, rng):
+    names = list(drivers.DRIVERS)
+    for name in names[:failures]:
+        monkeypatch.setitem(drivers.DRIVERS, name, _failing)
+    K = rng.standard_normal((20, 15))
+    with pytest.warns(FallbackWarning, match=f"{names[0]}.*{names[failures]}"):
+        factors = lapack(Stored(K), 4)
+    assert_triplets(factors, K, 4)
+
+
+def test_lapack_gives_up_only_when_every_driver_failed(monkeypatch):
+    for name in drivers.DRIVERS:
+        monkeypatch.setitem(drivers.DRIVERS, name, _failing)
+    with pytest.raises(np.linalg.LinAlgError, match=r"no driver.*\(20, 15\).*" + ".*".join(drivers.DRIVERS)):
+        lapack(Stored(np.ones((20, 15))), 4)
+
+
+@pytest.mark.parametrize(
+    ("solve", "stalled", "error"),
+    [
+        (propack, "propack", np.linalg.LinAlgError("k=2 singular triplets did not converge")),
+        (arpack, "arpack", ArpackError(-9999)),
+    ],
+)
+def test_lanczos_solvers_fall_back_to_krylov(solve, stalled, error, monkeypatch, rng):
+    def svds(A, k, *, solver, **rest):
+        assert solver == stalled
+        raise error
+
+    monkeypatch.setattr(lanczos, "svds", svds)
+    K = with_spectrum(DECAY, 60, 70, rng)
+    with pytest.warns(FallbackWarning, match=f"{stalled.upper()} failed.*krylov"):
+        factors = solve(Stored(K), 3, rng=rng)
+    assert_close(factors.s, np.linalg.svd(K, compute_uv=False)[:3])
+
+
+@pytest.mark.filterwarnings("ignore::lopsided.exceptions.FallbackWarning")
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("solve", [propack, arpack])
+def test_triplets_of_an_orthogonal_matrix_are_triplets(solve, seed, dtype):
+    rng = np.random.default_rng(seed)
+    K = with_spectrum(np.ones(150), 150, 200, rng, dtype)
+    U, s, V = astuple(solve(Stored(K), 10, rng=rng))
+    lost = 2 * np.finfo(dtype).eps ** 0.5
+    np.testing.assert_allclose(s, np.ones(10), atol=lost)
+    assert np.linalg.norm(K @ V - U * s, axis=0).max() < lost
+    assert np.linalg.norm(K.T @ U - V * s, axis=0).max() < lost
+
+
+def test_krylov_says_when_it_has_not_converged(rng):
+    K = with_spectrum(np.linspace(1, 0.99, 200), 200, 200, rng)
+    with pytest.warns(ConvergenceWarning, match="4 steps.*raise tol or take fewer") as caught:
+        factors = krylov(Stored(K), 5, rng=rng, max_steps=4)
+    assert isinstance(caught[0].message, sklearn_exceptions.ConvergenceWarning), "scikit-learn's filters know it"
+    np.testing.assert_allclose(factors.U.T @ factors.U, np.eye(5), atol=1e-12)
+
+
+def test_krylov_refuses_what_its_space_cannot_hold(rng):
+    with pytest.raises(ValueError, match=r"k=30.*min\(n, m\)=30.*lapack"):
+        krylov(Stored(rng.standard_normal((40, 30))), 30, rng=rng)
+
+
+@pytest.mark.parametrize("tol", [1e-2, 1e-4, 1e-8])
+@pytest.mark.parametrize("solver", ["krylov", "propack", "arpack"])
+def test_a_looser_tolerance_is_still_kept(solver, tol, rng):
+    K = with_spectrum(0.9 ** np.arange(100), 300, 250, rng)
+    factors, _ = factorise(Stored(K), 8, solver=solver, tol=tol, budget=PLENTY, rng=rng)
+    exact = np.linalg.svd(K, compute_uv=False)[:8]
+    assert np.abs(factors.s - exact).max() <= 10 * tol
+    assert np.linalg.norm(K.T @ factors.U - factors.V * factors.s, axis=0).max() <= 10 * tol
+
+
+@every_solver
+def test_the_same_seed_gives_the_same_bits(solve):
+    K = with_spectrum(DECAY, 80, 90, np.random.default_rng(1))
+    one, two = (solve(Stored(K), 4, np.random.default_rng(7)) for _ in range(2))
+    assert all(np.array_equal(getattr(one, part), getattr(two, part)) for part in "UsV")
+
+
+@pytest.mark.parametrize(
+    ("shape", "k", "cost", "budget", "name", "reason"),
+    [
+        ((100, 80), 2, 8000, PLENTY, "lapack", "small"),
+        ((10**6, 50), 2, 5 * 10**7, 10**10, "lapack", "small"),
+        ((10**6, 50), 2, 5 * 10**7, 10**8, "krylov", "k = 2"),
+        ((1000, 900), 200, 900_000, PLENTY, "lapack", "large part"),
+        ((1000, 900), 20, 900_000, PLENTY, "krylov", "k = 20"),
+        ((20_000, 20_000), 20, 10**6, PLENTY, "krylov", "1000000 multiplications"),
+        ((20_000, 20_000), 15_000, 10**6, PLENTY, "krylov", "multiplications"),
+    ],
+)
+def test_the_choice_is_a_pure_function_of_numbers(shape, k, cost, budget, name, reason):
+    answers = {choose(shape, k, cost=cost, budget=budget) for _ in range(2)}
+    assert len(answers) == 1
+    choice = answers.pop()
+    assert choice.name == name and reason in choice.reason
+    assert str(choice) == f"{choice.name}: {choice.reason}"
+    assert choose(shape[::-1], k, cost=cost, budget=budget).name == name
+    assert 1 <= block_size(shape, k, cost=cost) <= k + 10
+
+
+def test_the_reason_blames_the_budget_only_if_it_is_too_small():
+    """A sparse part that fills the matrix takes more than n m multiplications and still fits."""
+    matrix_free = choose((20_000, 20_000), 20, cost=10**10, budget=PLENTY, matrix_free=True)
+    assert matrix_free.name == "krylov" and matrix_free.over_budget and "budget" in matrix_free.reason
+    assert choose((20_000, 20_000), 20, cost=10**10, budget=PLENTY, matrix_free=True, landmarks=True).over_budget
+    fits = choose((400, 400), 2, cost=170_000, budget=PLENTY)
+    assert not fits.over_budget and "budget" not in fits.reason
+
+
+@pytest.mark.parametrize("shape", [(60, 50), (700, 600)])
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.99, 0.999999])
+def test_energy_keeps_the_fewest_triplets_that_hold_the_share(shape, share, rng):
+    K = with_spectrum(0.97 ** np.arange(50), *shape, rng)
+    squares = np.linalg.svd(K, compute_uv=False) ** 2
+    fewest = int(np.argmax(np.cumsum(squares) >= share * squares.sum())) + 1
+    factors, _ = factorise_energy(Stored(K), share, budget=PLENTY, rng=rng)
+    assert_triplets(factors, K, fewest)
+
+
+def test_energy_of_a_blocked_operator_needs_no_storage(rng):
+    A, K = blocked("sne", n=500, m=400)
+    factors, choice = factorise_energy(A, 0.8, budget=NOTHING, rng=rng)
+    squares = np.linalg.svd(K, compute_uv=False) ** 2
+    assert choice.name == "krylov"
+    assert len(factors.s) == int(np.argmax(np.cumsum(squares) >= 0.8 * squares.sum())) + 1
+
+
+@pytest.mark.parametrize(("solver", "budget"), [("auto", NOTHING), ("krylov", PLENTY), ("arpack", PLENTY)])
+def test_energy_of_a_small_matrix_takes_no_more_triplets_than_it_needs(solver, budget, rng):
+    A = Stored(with_spectrum(DECAY, 900, 200, rng))
+    factors, choice = factorise_energy(A, 0.9, solver=solver, budget=budget, rng=rng)
+    assert choice.name == ("krylov" if solver == "auto" else solver)
+    assert len(factors.s) == int(np.argmax(np.cumsum(DECAY**2) >= 0.9 * (DECAY**2).sum())) + 1
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("solver", ["lapack", "krylov", "propack", "arpack"])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_values_that_are_not_finite_are_refused_with_a_way_out(solver, value, rng):
+    K = rng.standard_normal((60, 50))
+    K[3, 4] = value
+    with pytest.raises(ValueError, match="not finite.*lower eta"):
+        factorise(Stored(K), 3, solver=solver, budget=PLENTY, rng=rng)
+
+
+def test_factors_multiply_truncate_and_transpose(rng):
+    K = rng.standard_normal((12, 9))
+    factors = lapack(Stored(K), 9)
+    assert_close(factors.matrix(), K)
+    assert_close(factors.T.matrix(), K.T)
+    U, s, Vt = np.linalg.svd(K, full_matrices=False)
+    assert_close(factors.truncate(4).matrix(), (U[:, :4] * s[:4]) @ Vt[:4])
+    shuffled = Factors(-U[:, ::-1], s[::-1], -Vt[::-1].T).canonical()
+    assert_close(shuffled.U, factors.U)
+
+
+def test_short_bases_give_the_same_triplets(rng):
+    A = Stored(with_spectrum(0.9 ** np.arange(120), 300, 200, rng))
+    roomy, lean = (krylov(A, 10, rng=np.random.default_rng(0), block=2, budget=budget) for budget in (None, 1))
+    assert_close(lean.s, roomy.s)
+    assert_close(np.abs(np.sum(lean.U * roomy.U, axis=0)), np.ones(10), ulps=1e6)
