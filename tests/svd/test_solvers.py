@@ -13,7 +13,7 @@ from cases import NOTHING, OPERATORS, PLENTY, SOLVERS, assert_close, blocked, wi
 from lopsided.exceptions import ConvergenceWarning, FallbackWarning
 from lopsided.kernels import NodeKernel
 from lopsided.operators import Centered, Stored
-from lopsided.svd import Factors, factorise, lanczos, lapack as drivers
+from lopsided.svd import Factors, dense as drivers, factorise, lanczos
 from lopsided.svd.dense import lapack
 from lopsided.svd.krylov import krylov
 from lopsided.svd.lanczos import arpack, propack
