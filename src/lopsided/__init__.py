@@ -1,12 +1,37 @@
-"""Learning with asymmetric kernels: similarities k(x, z) that need not equal k(z, x)."""
+"""Machine learning with asymmetric kernels: similarities k(x, z) that need not equal k(z, x).
 
-from . import graphs, kernels
-from .biclustering import KernelBiclustering
-from .graphs import DirectedGraphEmbedding
-from .images import ImageMixtures
-from .kernel_svd import KernelSVD, LearnedKernelSVDClassifier, LearnedKernelSVDRegressor
-from .least_squares import AsymmetricLSSVC, AsymmetricLSSVR
-from .prior_nystroem import PriorNystroem
+Embed, classify and bicluster directed graphs, tables of rows by columns, two sets of points and images with kernel SVD,
+asymmetric least-squares support vector machines and Nystrom approximations, in the manner of scikit-learn.
+
+Rooms and estimators are imported when they are first used, so ``import lopsided`` itself takes a few milliseconds.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import (
+        biclustering,
+        datasets,
+        exceptions,
+        graphs,
+        images,
+        io,
+        kernel_svd,
+        kernels,
+        least_squares,
+        nystrom,
+        operators,
+        plotting,
+        prior_nystroem,
+        svd,
+    )
+    from .biclustering import KernelBiclustering
+    from .graphs import DirectedGraphEmbedding
+    from .images import ImageMixtures, image_svd
+    from .kernel_svd import KernelSVD, LearnedKernelSVDClassifier, LearnedKernelSVDRegressor
+    from .least_squares import AsymmetricLSSVC, AsymmetricLSSVR
+    from .prior_nystroem import PriorNystroem
 
 __all__ = [
     "AsymmetricLSSVC",
@@ -18,7 +43,49 @@ __all__ = [
     "LearnedKernelSVDClassifier",
     "LearnedKernelSVDRegressor",
     "PriorNystroem",
+    "biclustering",
+    "datasets",
+    "exceptions",
     "graphs",
+    "image_svd",
+    "images",
+    "io",
+    "kernel_svd",
     "kernels",
+    "least_squares",
+    "nystrom",
+    "operators",
+    "plotting",
+    "prior_nystroem",
+    "svd",
 ]
 __version__ = "0.1.0"
+
+_ROOM_OF = {
+    "AsymmetricLSSVC": "least_squares",
+    "AsymmetricLSSVR": "least_squares",
+    "DirectedGraphEmbedding": "graphs",
+    "ImageMixtures": "images",
+    "KernelBiclustering": "biclustering",
+    "KernelSVD": "kernel_svd",
+    "LearnedKernelSVDClassifier": "kernel_svd",
+    "LearnedKernelSVDRegressor": "kernel_svd",
+    "PriorNystroem": "prior_nystroem",
+    "image_svd": "images",
+}
+
+if not TYPE_CHECKING:  # a type checker would take every misspelt name for one that this function knows
+
+    def __getattr__(name: str) -> Any:
+        """Import a room, or a name from its room, on first use (PEP 562)."""
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = import_module(f"{__name__}.{_ROOM_OF.get(name, name)}")
+        if name in _ROOM_OF:
+            found = getattr(found, name)
+        globals()[name] = found
+        return found
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -195,13 +195,39 @@ def test_what_is_abstract_cannot_be_made(path):
     assert "raise NotImplementedError\n" not in path.read_text()
 
 
-def test_importing_the_library_imports_no_optional_package():
+def after_import(code):
+    """What a fresh interpreter prints when it runs the code after ``import lopsided``."""
+    command = [sys.executable, "-W", "error", "-c", f"import sys, lopsided; {code}"]
+    return ast.literal_eval(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def test_importing_the_library_imports_nothing_else_until_it_is_used():
+    names = after_import("print(sorted(sys.modules))")
+    assert not {name.split(".")[0] for name in names} & {"numpy", "scipy", "sklearn", "matplotlib", "pandas", "pyarrow"}
+
+
+def test_using_every_name_imports_no_optional_package():
     """Beyond what scikit-learn itself takes up where it finds it."""
-    code = (
-        "import sys, sklearn.metrics; before = set(sys.modules); import lopsided; "
-        "print({name.split('.')[0] for name in set(sys.modules) - before})"
-    )
-    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    added = ast.literal_eval(answer.stdout)
+    code = "import sklearn.metrics; before = {*sys.modules}; [getattr(lopsided, name) for name in lopsided.__all__]"
+    added = {name.split(".")[0] for name in after_import(f"{code}; print({{*sys.modules}} - before)")}
     assert "lopsided" in added
     assert not added & {"matplotlib", "pandas", "polars", "pyarrow", "networkx", "dask", "sknetwork", "torch"}
+
+
+def test_every_room_is_an_attribute_of_the_library():
+    rooms = {path.name for path in SOURCE.iterdir() if path.is_dir()} | {"exceptions"}
+    rooms = {name for name in rooms if not name.startswith("_")}
+    assert rooms <= {*lopsided.__all__} <= {*dir(lopsided)}
+    assert all(getattr(lopsided, room) is importlib.import_module(f"lopsided.{room}") for room in rooms)
+
+
+def test_an_unknown_attribute_of_the_library_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="has no attribute 'KernelSvd'"):
+        lopsided.KernelSvd  # noqa: B018
+
+
+def test_type_checkers_see_the_names_that_the_library_offers():
+    """They read imports that Python skips."""
+    tree = ast.parse((SOURCE / "__init__.py").read_text())
+    imports = next(node for node in tree.body if isinstance(node, ast.If)).body
+    assert sorted(alias.name for node in imports for alias in node.names) == sorted(lopsided.__all__)

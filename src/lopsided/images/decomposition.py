@@ -36,7 +36,7 @@ class ImageSVD:
     Examples
     --------
     >>> import numpy as np
-    >>> from lopsided.images import image_svd
+    >>> from lopsided import image_svd
     >>> found = image_svd(np.random.default_rng(0).random((6, 8)))
     >>> found.values.shape, found.reconstruct(2).shape
     ((6, 8), (6, 8))
@@ -137,7 +137,7 @@ def image_svd(image: np.ndarray, kernel: Any = "linear", n_components: int | Non
     Examples
     --------
     >>> import numpy as np
-    >>> from lopsided.images import image_svd
+    >>> from lopsided import image_svd
     >>> from lopsided.kernels import Exponential
     >>> image = np.outer(np.arange(4), np.arange(5)).astype(np.uint8)
     >>> found = image_svd(image, Exponential(1.0))
