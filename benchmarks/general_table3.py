@@ -44,7 +44,7 @@ from sklearn.svm import SVC
 
 from common import DATA, main, print_table, race
 from kpca import learned_kpca
-from lopsided import KernelSVD, LearnedKernelSVDClassifier, LearnedKernelSVDRegressor
+from lopsided import KernelSVD, LearnedKernelSVDClassifier, LearnedKernelSVDRegressor, Nystrom
 from lopsided.kernel_svd import make_compatible
 from lopsided.kernel_svd.compatibility.descent import Adam, Moving, Problem
 from lopsided.kernel_svd.compatibility.losses import CrossEntropy, Squared
@@ -219,7 +219,7 @@ def learned(family: Any) -> Method:
 
 def kpca(task: Task, X: np.ndarray, y: np.ndarray, scale: float) -> Callable[[float], Predict]:
     """Kernel PCA as kernel SVD of one set, centred; from landmarks where there are many rows."""
-    few = {} if len(X) <= SOME else {"solver": "nystrom", "n_landmarks": 500, "random_state": SEED}
+    few = {} if len(X) <= SOME else {"solver": Nystrom(500), "random_state": SEED}
     svd = KernelSVD(COMPONENTS, kernel=RBF(scale * spread(X)), center=True, **few).fit(X, Z=X)
     return headed(task, svd, X, y)
 

@@ -26,7 +26,7 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.preprocessing import StandardScaler
 
 from common import DATA, clock, eta, in_child, main, print_table
-from lopsided import KernelSVD
+from lopsided import KernelSVD, Nystrom
 from lopsided._core.threads import run, slices_of
 from lopsided.kernels import RBF
 from lopsided.nystrom.strategies import STRATEGIES
@@ -51,7 +51,7 @@ def points(n: int, path: Path | None = None) -> np.ndarray:
 def model(n_landmarks: int) -> KernelSVD:
     """The method as it is timed."""
     kernel = RBF(BANDWIDTH)
-    return KernelSVD(RANK, kernel=kernel, solver="nystrom", n_landmarks=n_landmarks, random_state=SEED)
+    return KernelSVD(RANK, kernel=kernel, solver=Nystrom(n_landmarks), random_state=SEED)
 
 
 def floor(X: np.ndarray, n_landmarks: int) -> float:
@@ -198,10 +198,7 @@ def landmarks(smoke: bool) -> list[dict[str, Any]]:
                     fitted = KernelSVD(
                         RANK,
                         kernel=kernel,
-                        solver="nystrom",
-                        landmarks=strategy,
-                        n_landmarks=count,
-                        extension=extension,
+                        solver=Nystrom(count, landmarks=strategy, extension=extension),
                         random_state=seed,
                     ).fit(X, Z=Z)
                     found.append(eta(exact, fitted.left_vectors_, fitted.right_vectors_))

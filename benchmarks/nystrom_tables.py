@@ -30,7 +30,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedShuffleSplit
 from sklearn.utils.extmath import randomized_svd
 
 from common import RESULTS, clock, dense_sne, eta, load_graph, load_labels, main, print_table
-from lopsided import KernelSVD
+from lopsided import KernelSVD, Nystrom
 from lopsided.datasets import make_citation_graph
 from lopsided.kernels import RBF, SNE
 from lopsided.kernels.bandwidth import euclidean_bandwidth
@@ -117,9 +117,7 @@ def asymmetric_nystrom(
     """The paper's method, or the one that is made orthonormal."""
 
     def solve(count: int) -> tuple[np.ndarray, np.ndarray]:
-        model = KernelSVD(
-            RANK, kernel=kernel, solver="nystrom", n_landmarks=count, extension=extension, random_state=SEED
-        ).fit(A)
+        model = KernelSVD(RANK, kernel=kernel, solver=Nystrom(count, extension=extension), random_state=SEED).fit(A)
         return model.left_vectors_, model.right_vectors_
 
     return solve
@@ -244,13 +242,13 @@ def draw_figure4(rows: list[dict[str, Any]]) -> None:
 def embedding(A: sparse.csr_array, method: str, count: int | None, factor: float, rank: int) -> np.ndarray:
     """Source and target vectors from the asymmetric method, or kernel PCA of the rows from the symmetric one."""
     kernel = RBF(factor * euclidean_bandwidth(A, A))
-    solver = {"solver": "nystrom", "n_landmarks": count} if count else {}
+    solver = {"solver": Nystrom(count)} if count else {}
     if method == "KernelSVD":
         model = KernelSVD(rank, kernel=kernel, random_state=SEED, **solver).fit(A)
         return np.hstack([model.left_vectors_, model.right_vectors_]) * np.sqrt(A.shape[0])
     if count:
         chosen = np.random.default_rng(SEED).permutation(A.shape[0])[:count]
-        solver = {"solver": "nystrom", "landmarks": (chosen, chosen)}
+        solver = {"solver": Nystrom(landmarks=(chosen, chosen))}
     model = KernelSVD(2 * rank, kernel=kernel, center=True, **solver).fit(A, Z=A)
     return model.left_vectors_ * np.sqrt(A.shape[0])
 

@@ -26,6 +26,7 @@ from lopsided import (
     KernelSVD,
     LearnedKernelSVDClassifier,
     LearnedKernelSVDRegressor,
+    Nystrom,
     PriorNystroem,
     kernels as k,
 )
@@ -378,6 +379,13 @@ SOLVERS = {
     "arpack": lambda A, k, rng: arpack(A, k, rng=rng),
 }
 
+
+def nystrom_svd(n_components=2, **parameters):
+    """A KernelSVD with landmarks, from parameters of the solver object and of the estimator side by side."""
+    of_solver = {name: parameters.pop(name) for name in Nystrom().get_params() if name in parameters}
+    return KernelSVD(parameters.pop("n_components", n_components), solver=Nystrom(**of_solver), **parameters)
+
+
 # Saddle systems: builders of a Saddle from a square matrix. INVERTING ones leave samples out exactly; ASYMMETRIC ones
 # take any matrix.
 
@@ -420,12 +428,12 @@ def solve_bordered(K, C, Y, damping=0.0):
 
 ESTIMATORS = [
     KernelSVD(center=True),
-    KernelSVD(kernel="sne", solver="nystrom", n_landmarks=10, tol=0.9, compatibility="random"),
+    KernelSVD(kernel="sne", solver=Nystrom(10), tol=0.9, compatibility="random"),
     AsymmetricLSSVC(C=[0.1, 1.0]),
     AsymmetricLSSVC(merge="stack"),
-    AsymmetricLSSVC(solver="nystrom", n_landmarks=20, landmarks="kmeans"),
+    AsymmetricLSSVC(solver=Nystrom(20, landmarks="kmeans")),
     AsymmetricLSSVR(C=[0.1, 1.0], merge="stack"),
-    AsymmetricLSSVR(solver="nystrom", n_landmarks=20),
+    AsymmetricLSSVR(solver=Nystrom(20)),
     LearnedKernelSVDClassifier(max_iter=3),
     LearnedKernelSVDClassifier(max_iter=3, optimizer="adam", batch_size=20),
     LearnedKernelSVDRegressor(max_iter=3),

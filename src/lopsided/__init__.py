@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .images import ImageMixtures, image_svd
     from .kernel_svd import KernelSVD, LearnedKernelSVDClassifier, LearnedKernelSVDRegressor
     from .least_squares import AsymmetricLSSVC, AsymmetricLSSVR
+    from .nystrom import Nystrom
     from .prior_nystroem import PriorNystroem
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "KernelSVD",
     "LearnedKernelSVDClassifier",
     "LearnedKernelSVDRegressor",
+    "Nystrom",
     "PriorNystroem",
     "biclustering",
     "datasets",
@@ -70,6 +72,7 @@ _ROOM_OF = {
     "KernelSVD": "kernel_svd",
     "LearnedKernelSVDClassifier": "kernel_svd",
     "LearnedKernelSVDRegressor": "kernel_svd",
+    "Nystrom": "nystrom",
     "PriorNystroem": "prior_nystroem",
     "image_svd": "images",
 }

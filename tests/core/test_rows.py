@@ -6,14 +6,15 @@ import pytest
 from scipy import sparse
 
 from cases import assert_close
-from lopsided import KernelSVD
+from lopsided import KernelSVD, Nystrom
 from lopsided._core import rows as _rows
 from lopsided.kernels import RBF, SNE
 from lopsided.svd.policy import SOLVERS
 
 POINTS = np.random.default_rng(0).standard_normal((90, 4)).astype(np.float32)
 RIGHT = np.random.default_rng(1).standard_normal((70, 4)).astype(np.float32)
-every_solver = pytest.mark.parametrize("solver", [*SOLVERS, "nystrom"])
+NYSTROM = Nystrom(40)
+every_solver = pytest.mark.parametrize("solver", [*SOLVERS, NYSTROM])
 
 
 class Sliced:
@@ -51,8 +52,8 @@ CONTAINERS = {
 every_container = pytest.mark.parametrize("container", CONTAINERS.values(), ids=CONTAINERS)
 
 
-def model_of(solver="nystrom", kernel=None, **parameters):
-    model = KernelSVD(3, kernel=kernel or RBF(2.0), solver=solver, n_landmarks=40, random_state=0)
+def model_of(solver=NYSTROM, kernel=None, **parameters):
+    model = KernelSVD(3, kernel=kernel or RBF(2.0), solver=solver, random_state=0)
     return model.set_params(**parameters)
 
 

@@ -46,6 +46,7 @@ ESTIMATORS = [
     getattr(lopsided, name)
     for name in lopsided.__all__
     if inspect.isclass(getattr(lopsided, name)) and issubclass(getattr(lopsided, name), BaseEstimator)
+    if hasattr(getattr(lopsided, name), "fit")
 ]
 
 

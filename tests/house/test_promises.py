@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from cases import ESTIMATORS, data_for, fitted
-from lopsided import KernelSVD
+from lopsided import KernelSVD, Nystrom
 from lopsided._core import threads as _parallel
 from lopsided.kernels import (
     RBF,
@@ -152,19 +152,19 @@ def test_a_solve_that_fails_leaves_the_model_as_it_was(rng):
     model = KernelSVD(center=True).fit(X, Z=Z)
     before = model.transform(X), model.transform_right(Z)
     with pytest.raises(ValueError, match="landmarks"):
-        model.set_params(solver="nystrom", n_landmarks=9).fit(X.to_numpy()[:, :2], Z=Z[:, :2])
+        model.set_params(solver=Nystrom(9)).fit(X.to_numpy()[:, :2], Z=Z[:, :2])
     np.testing.assert_array_equal(model.transform(X), before[0])
     np.testing.assert_array_equal(model.transform_right(Z), before[1])
     assert list(model.feature_names_in_) == list("abc")
 
 
 @pytest.mark.parametrize("kernel", [RBF(), SNE(), StudentT()], ids=repr)
-@pytest.mark.parametrize("solver", ["lapack", "nystrom"])
+@pytest.mark.parametrize("solver", ["lapack", Nystrom(30)])
 def test_single_precision_points_are_embedded_in_the_precision_of_the_model(solver, kernel, rng):
     X, Z = rng.standard_normal((40, 3)).astype(np.float32), rng.standard_normal((30, 3))
-    model = KernelSVD(kernel=kernel, solver=solver, n_landmarks=30).fit(X, Z=Z)
+    model = KernelSVD(kernel=kernel, solver=solver).fit(X, Z=Z)
     np.testing.assert_allclose(model.transform(X), model.left_vectors_ * model.singular_values_, atol=1e-12)
-    turned = KernelSVD(kernel=kernel, solver=solver, n_landmarks=30).fit(Z, Z=X)
+    turned = KernelSVD(kernel=kernel, solver=solver).fit(Z, Z=X)
     np.testing.assert_allclose(turned.transform_right(X), turned.right_vectors_ * turned.singular_values_, atol=1e-12)
 
 

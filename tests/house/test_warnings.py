@@ -19,6 +19,7 @@ from lopsided import (
     KernelBiclustering,
     KernelSVD,
     LearnedKernelSVDRegressor,
+    Nystrom,
     PriorNystroem,
 )
 from lopsided.exceptions import (
@@ -76,14 +77,14 @@ WARNINGS = {
     "in a pipeline": (RankWarning, lambda: make_pipeline(StandardScaler(), PriorNystroem(50)).fit(X)),
     "fit_transform": (RankWarning, lambda: PriorNystroem(50).fit_transform(X)),
     "solver": (FallbackWarning, lambda: KernelSVD(38, solver="propack").fit(X, Z=X)),
-    "landmarks": (RankWarning, lambda: KernelSVD(6, kernel=Linear(), solver="nystrom", n_landmarks=12).fit(X, Z=X)),
+    "landmarks": (RankWarning, lambda: KernelSVD(6, kernel=Linear(), solver=Nystrom(12)).fit(X, Z=X)),
     "leverage": (
         RankWarning,
-        lambda: KernelSVD(6, kernel="linear", solver="nystrom", n_landmarks=12, landmarks="leverage").fit(X, Z=X),
+        lambda: KernelSVD(6, kernel="linear", solver=Nystrom(12, landmarks="leverage")).fit(X, Z=X),
     ),
     "tolerance": (
         AccuracyWarning,
-        lambda: KernelSVD(2, solver="nystrom", landmarks=(range(4), range(4)), tol=1e-9).fit(X, Z=X[::-1]),
+        lambda: KernelSVD(2, solver=Nystrom(landmarks=(range(4), range(4))), tol=1e-9).fit(X, Z=X[::-1]),
     ),
     "condition": (RankWarning, lambda: solve_condition(np.ones((3, 3)), "pinv")),
     "nodes": (RankWarning, lambda: DirectedGraphEmbedding(31).fit(GRAPH)),

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from cases import PLENTY
-from lopsided import AsymmetricLSSVC, KernelSVD
+from lopsided import AsymmetricLSSVC, KernelSVD, Nystrom
 from lopsided.datasets import make_citation_graph
 from lopsided.exceptions import LopsidedWarning
 from lopsided.kernels import RBF, Katz, NodeKernel
@@ -168,4 +168,4 @@ def test_a_kernel_of_a_graph_and_one_of_vectors_add_up():
 @pytest.mark.parametrize("kernel", [NodeKernel(A).T, 2 * NodeKernel(A), NodeKernel(A) + RBF()], ids=repr)
 def test_nodes_have_no_means_whatever_is_made_of_their_kernel(kernel):
     with pytest.raises(ValueError, match="landmarks='kmeans' needs points.*numbers of nodes"):
-        KernelSVD(1, kernel=kernel, solver="nystrom", landmarks="kmeans").fit([[0], [1]], Z=[[1], [2]])
+        KernelSVD(1, kernel=kernel, solver=Nystrom(landmarks="kmeans")).fit([[0], [1]], Z=[[1], [2]])

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from cases import KERNELS, assert_close, centred, reference, solve_bordered
-from lopsided import AsymmetricLSSVC, AsymmetricLSSVR
+from lopsided import AsymmetricLSSVC, AsymmetricLSSVR, Nystrom
 from lopsided.exceptions import NearSingularWarning
 from lopsided.kernels import RBF, SNE, Association, Linear, StudentT, as_kernel
 from lopsided.kernels.base import Kernel
@@ -412,14 +412,11 @@ def test_threads_do_not_change_the_answer():
     np.testing.assert_allclose(one, two, rtol=1e-12)
 
 
-@pytest.mark.parametrize("solver", ["dense", "spectral", "symmetric", "minres", "nystrom"])
+@pytest.mark.parametrize("solver", ["dense", "spectral", "symmetric", "minres", Nystrom(15)])
 @pytest.mark.parametrize("estimator", [AsymmetricLSSVC, AsymmetricLSSVR])
 def test_the_C_that_is_found_takes_the_scale_of_the_kernel(estimator, solver):
     kernel = RBF(2.0) if solver == "symmetric" else SNE(2.0)
-    fitted = [
-        estimator(kernel=scale * kernel, solver=solver, n_landmarks=15 if solver == "nystrom" else None).fit(X, BITS)
-        for scale in (1e-6, 1.0, 1e6)
-    ]
+    fitted = [estimator(kernel=scale * kernel, solver=solver).fit(X, BITS) for scale in (1e-6, 1.0, 1e6)]
     small, one, large = (model.C_ for model in fitted)
     np.testing.assert_allclose([small, large], [1e6 * one, 1e-6 * one], rtol=1e-6)
     for model in fitted:
@@ -586,7 +583,7 @@ def test_bad_points_are_refused_at_fit_and_at_prediction(estimator):
 def test_landmarks_of_a_kernel_of_low_rank_give_the_exact_machine(C, strategy, estimator):
     y = targets_of(estimator)
     exact = estimator(C, kernel="linear").fit(X, y)
-    model = estimator(C, kernel="linear", solver="nystrom", n_landmarks=12, landmarks=strategy).fit(X, y)
+    model = estimator(C, kernel="linear", solver=Nystrom(12, landmarks=strategy)).fit(X, y)
     assert model.solver_.name == "nystrom" and model.X_fit_.shape[0] <= 12
     assert model.C_ == exact.C_
     assert_close(model.source_decision_function(NEW), exact.source_decision_function(NEW), ulps=1e6)
@@ -600,17 +597,22 @@ def test_landmarks_keep_source_and_target_apart_where_the_kernel_does():
     wide = RNG.standard_normal((60, 3))
     y = wide[:, 0] - wide[:, 1] ** 2
     exact = AsymmetricLSSVR(1.0, kernel=SNE(8.0)).fit(wide, y)
-    model = AsymmetricLSSVR(1.0, kernel=SNE(8.0), solver="nystrom", n_landmarks=60).fit(wide, y)
+    model = AsymmetricLSSVR(1.0, kernel=SNE(8.0), solver=Nystrom(60)).fit(wide, y)
     assert np.abs(exact.source_decision_function(NEW[:, :3]) - exact.target_decision_function(NEW[:, :3])).max() > 1e-4
     assert_close(model.source_decision_function(NEW[:, :3]), exact.source_decision_function(NEW[:, :3]), ulps=1e7)
     assert_close(model.target_decision_function(NEW[:, :3]), exact.target_decision_function(NEW[:, :3]), ulps=1e7)
 
 
+@pytest.mark.parametrize("solver", [Nystrom(landmarks=(range(9), range(9))), Nystrom(9, extension="plain")])
+def test_landmarks_that_a_machine_cannot_use_are_refused(solver):
+    with pytest.raises(ValueError, match="an LS-SVM needs a named strategy and extension='orthonormal'"):
+        AsymmetricLSSVC(SAFE, solver=solver).fit(X, TWO)
+
+
 def test_large_dense_data_take_landmarks_and_say_why(monkeypatch):
     monkeypatch.setattr("lopsided.svd.policy.LARGE", 100)
-    model = AsymmetricLSSVC(SAFE, kernel="rbf", n_landmarks=20, memory_budget="8.5MB").fit(
-        np.repeat(X, 40, axis=0), np.repeat(TWO, 40)
-    )
+    monkeypatch.setattr("lopsided.least_squares.saddle.build.N_LANDMARKS", 20)
+    model = AsymmetricLSSVC(SAFE, kernel="rbf", memory_budget="8.5MB").fit(np.repeat(X, 40, axis=0), np.repeat(TWO, 40))
     assert model.solver_.name == "nystrom" and "exceeds the budget" in model.solver_.reason
 
 
@@ -624,7 +626,7 @@ def test_landmarks_need_points_and_no_damping(parameters, data):
 def test_landmarks_leave_a_symmetric_kernel_symmetric(strategy):
     many = np.random.default_rng(1).standard_normal((200, 4))
     y = np.sin(many[:, 0]) + many[:, 1]
-    model = AsymmetricLSSVR(100.0, kernel=RBF(3.0), solver="nystrom", n_landmarks=40, landmarks=strategy).fit(many, y)
+    model = AsymmetricLSSVR(100.0, kernel=RBF(3.0), solver=Nystrom(40, landmarks=strategy)).fit(many, y)
     assert_close(model.source_decision_function(NEW), model.target_decision_function(NEW), ulps=1e8)
 
 
@@ -644,5 +646,5 @@ def test_stacks_promise_no_more_than_they_keep(seed):
 def test_landmarks_of_a_kernel_of_low_rank_keep_their_digits_at_large_C(C, rng):
     points = 1000 * rng.standard_normal((500, 3))
     y = points @ [1.0, 2.0, 3.0] + rng.standard_normal(500)
-    model = AsymmetricLSSVR(C, kernel="linear", solver="nystrom", n_landmarks=50).fit(points, y)
+    model = AsymmetricLSSVR(C, kernel="linear", solver=Nystrom(50)).fit(points, y)
     assert np.abs(model.predict(points) - y).max() < 5

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from cases import KERNELS, assert_close, with_spectrum
+from cases import KERNELS, assert_close, nystrom_svd, with_spectrum
 from lopsided import KernelSVD
 from lopsided.kernels import RBF, SNE, Exponential, Katz, Laplacian, Linear
 from lopsided.nystrom.strategies import (
@@ -36,7 +36,7 @@ def seeded(seed=0):
 
 
 def placed(strategy, X=POINTS, Z=RIGHT, n_landmarks=(12, 9), kernel=None, **parameters):
-    model = KernelSVD(2, kernel=kernel or RBF(1.5), solver="nystrom", landmarks=strategy, n_landmarks=n_landmarks)
+    model = nystrom_svd(2, kernel=kernel or RBF(1.5), landmarks=strategy, n_landmarks=n_landmarks)
     return model.set_params(**{"random_state": 0, **parameters}).fit(X, Z=Z).landmarks_
 
 
@@ -149,7 +149,7 @@ def test_leverage_comes_nearer_with_more_landmarks_and_is_exact_with_all(kernel)
     exact = KernelSVD(3, kernel=kernel).fit(POINTS, Z=RIGHT).singular_values_
     apart = []
     for counts in ((10, 10), (20, 20), (40, 30)):
-        model = KernelSVD(3, kernel=kernel, solver="nystrom", landmarks="leverage", n_landmarks=counts)
+        model = nystrom_svd(3, kernel=kernel, landmarks="leverage", n_landmarks=counts)
         apart.append(np.abs(model.fit(POINTS, Z=RIGHT).singular_values_ - exact).max() / exact[0])
     assert apart[2] < 1e-10 and apart[1] < apart[0]
 
@@ -241,12 +241,12 @@ def test_given_rows_and_points_are_taken_as_they_are():
 def test_given_points_that_are_rows_are_worth_the_rows(name, given, kind):
     X, Z = (kind(np.where(np.abs(side) > 0.8, side, 0.0)) for side in (POINTS, RIGHT))
     rows = np.arange(0, 40, 3), np.arange(1, 30, 2)
-    by_number = KernelSVD(2, kernel=KERNELS[name][0], solver="nystrom", landmarks=rows).fit(X, Z=Z)
+    by_number = nystrom_svd(2, kernel=KERNELS[name][0], landmarks=rows).fit(X, Z=Z)
     as_points = tuple(
         given(np.asarray(side[rows].todense() if sparse.issparse(side) else side[rows]))
         for side, rows in zip((X, Z), rows, strict=True)
     )
-    by_value = KernelSVD(2, kernel=KERNELS[name][0], solver="nystrom", landmarks=as_points).fit(X, Z=Z)
+    by_value = nystrom_svd(2, kernel=KERNELS[name][0], landmarks=as_points).fit(X, Z=Z)
     assert_close(by_value.singular_values_, by_number.singular_values_, ulps=1e4)
     assert_close(by_value.left_vectors_, by_number.left_vectors_, ulps=1e5)
 
@@ -254,8 +254,8 @@ def test_given_points_that_are_rows_are_worth_the_rows(name, given, kind):
 def test_given_points_go_through_the_compatibility(rng):
     A = rng.standard_normal((20, 12))
     rows = np.arange(15), np.arange(2, 12)
-    by_number = KernelSVD(2, solver="nystrom", landmarks=rows).fit(A)
-    by_value = KernelSVD(2, solver="nystrom", landmarks=(A[rows[0]], A.T[rows[1]])).fit(A)
+    by_number = nystrom_svd(2, landmarks=rows).fit(A)
+    by_value = nystrom_svd(2, landmarks=(A[rows[0]], A.T[rows[1]])).fit(A)
     assert by_value.compatibility_.name == "pca"
     assert_close(by_value.singular_values_, by_number.singular_values_)
     assert_close(by_value.transform_right(A.T), by_number.transform_right(A.T), ulps=1e5)
@@ -295,15 +295,15 @@ BAD = {
 @pytest.mark.parametrize(("parameters", "message"), BAD.values(), ids=BAD)
 def test_landmarks_that_make_no_sense_are_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
-        KernelSVD(solver="nystrom", **parameters).fit(POINTS, Z=RIGHT)
+        nystrom_svd(**parameters).fit(POINTS, Z=RIGHT)
 
 
 def test_points_of_another_width_are_refused_before_the_compatibility_maps_them(rng):
     A = rng.standard_normal((20, 12))
     with pytest.raises(ValueError, match="left landmarks have 5 columns, but left points 12"):
-        KernelSVD(solver="nystrom", landmarks=(np.ones((4, 5)), FINE)).fit(A)
+        nystrom_svd(landmarks=(np.ones((4, 5)), FINE)).fit(A)
     with pytest.raises(ValueError, match="right landmarks have 5 columns, but right points 20"):
-        KernelSVD(solver="nystrom", landmarks=(FINE, np.ones((4, 5)))).fit(A)
+        nystrom_svd(landmarks=(FINE, np.ones((4, 5)))).fit(A)
 
 
 @pytest.mark.parametrize(
@@ -315,13 +315,13 @@ def test_points_of_another_width_are_refused_before_the_compatibility_maps_them(
 )
 def test_precomputed_values_have_no_points_to_place(landmarks, message, rng):
     with pytest.raises(ValueError, match=message):
-        KernelSVD(kernel="precomputed", solver="nystrom", landmarks=landmarks).fit(rng.random((40, 30)))
+        nystrom_svd(kernel="precomputed", landmarks=landmarks).fit(rng.random((40, 30)))
 
 
 @pytest.mark.parametrize("parameters", [{"n_landmarks": 30}, {"landmarks": (np.arange(35), np.arange(30))}, {}])
 def test_a_budget_too_small_is_refused_with_the_smallest_that_works(parameters):
     def fit(budget):
-        return KernelSVD(solver="nystrom", memory_budget=budget, **parameters).fit(POINTS, Z=RIGHT)
+        return nystrom_svd(memory_budget=budget, **parameters).fit(POINTS, Z=RIGHT)
 
     with pytest.raises(ValueError, match="need [0-9]+ bytes, above the budget of 1000; raise memory_budget") as caught:
         fit(1000)
@@ -336,7 +336,7 @@ def test_the_budget_is_for_the_landmarks_that_were_given(rng):
 
     def needed(**parameters):
         with pytest.raises(ValueError, match="landmarks.*budget") as caught:
-            KernelSVD(solver="nystrom", memory_budget=1000, **parameters).fit(X, Z=X)
+            nystrom_svd(memory_budget=1000, **parameters).fit(X, Z=X)
         return int(re.search("need ([0-9]+) bytes", str(caught.value))[1])
 
     few, many = (needed(landmarks=(np.arange(p), np.arange(p))) for p in (10, 1200))
@@ -345,7 +345,7 @@ def test_the_budget_is_for_the_landmarks_that_were_given(rng):
 
 def test_the_budget_counts_what_pivoting_takes(rng):
     X = rng.standard_normal((4500, 3))
-    model = KernelSVD(kernel=RBF(0.2), solver="nystrom", n_landmarks=250, landmarks="pivoted", n_jobs=1)
+    model = nystrom_svd(kernel=RBF(0.2), n_landmarks=250, landmarks="pivoted", n_jobs=1)
     with pytest.raises(ValueError, match="landmarks.*budget") as caught:
         model.set_params(memory_budget=1000).fit(X, Z=X)
     needed = int(re.search("need ([0-9]+) bytes", str(caught.value))[1])
@@ -363,4 +363,4 @@ def test_nodes_have_no_means_for_clusters(rng):
 
 def test_one_landmark_leaves_nothing_when_it_is_centred():
     with pytest.raises(ValueError, match="the kernel less its means vanishes between the 1 left and the 1 right"):
-        KernelSVD(1, kernel=RBF(1.0), solver="nystrom", n_landmarks=1, center=True).fit(POINTS, Z=RIGHT)
+        nystrom_svd(1, kernel=RBF(1.0), n_landmarks=1, center=True).fit(POINTS, Z=RIGHT)

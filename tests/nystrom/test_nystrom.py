@@ -15,8 +15,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
-from cases import KERNELS, assert_close, centred, reference
-from lopsided import KernelSVD
+from cases import KERNELS, assert_close, centred, nystrom_svd, reference
+from lopsided import KernelSVD, Nystrom
 from lopsided.exceptions import AccuracyWarning, RankWarning
 from lopsided.kernels import RBF, SNE, TL1, Exponential, Laplacian, Linear, Polynomial, StudentT, Tanh
 from lopsided.nystrom import nystrom
@@ -43,7 +43,7 @@ def sparse_sets():
 
 def model_of(kernel, k=3, **parameters):
     kernel = clone(KERNELS[kernel][0]) if kernel in KERNELS else kernel
-    return KernelSVD(k, kernel=kernel, solver="nystrom", random_state=0).set_params(**parameters)
+    return nystrom_svd(k, kernel=kernel, **{"random_state": 0, **parameters})
 
 
 def factors_of(model):
@@ -311,7 +311,7 @@ CASES = [
 def test_training_points_are_embedded_where_the_fit_put_them(way, data, kernel, denominators, center, extension):
     X, Z = DATA[data]
     model = model_of(kernel, landmarks=WAYS[way], n_landmarks=16, center=center, extension=extension, scaling=0.5)
-    model.set_params(denominators=denominators).fit(X, Z=Z)
+    model.set_params(solver__denominators=denominators).fit(X, Z=Z)
     U, s, V = factors_of(model)
     assert {part.dtype for part in (U, s, V, model.transform(X), model.transform_right(Z))} == {X.dtype}
     assert np.all(np.diff(s) <= 0) and s[-1] > 0
@@ -566,7 +566,7 @@ def test_a_tolerance_that_cannot_be_met_warns_with_the_estimate(blobs):
     X, Z = blobs
     given = model_of(RBF(2.0), 4, landmarks=ROWS, tol=1e-3)
     bound = model_of(RBF(2.0), 4, n_landmarks=45, tol=1e-3)
-    bound.set_params(n_landmarks=20, memory_budget=budget_for(bound, X, Z))
+    bound.set_params(solver__n_landmarks=20, memory_budget=budget_for(bound, X, Z))
     whole = model_of(RBF(2.0), 4, n_landmarks=400, tol=1e-300)
     for model, why in ((given, "these were given"), (bound, "the budget"), (whole, "do not fit the data")):
         with pytest.warns(AccuracyWarning) as caught:
@@ -670,15 +670,22 @@ def test_a_fitted_model_holds_its_landmarks_and_not_the_data():
 
 def test_a_search_reaches_the_landmarks():
     X, y = make_blobs(120, 6, centers=3, cluster_std=4.0, random_state=1)
-    pipe = make_pipeline(KernelSVD(3, kernel=Laplacian(), solver="nystrom", random_state=0), LogisticRegression())
+    pipe = make_pipeline(KernelSVD(3, kernel=Laplacian(), solver=Nystrom(), random_state=0), LogisticRegression())
     grid = {
-        "kernelsvd__n_landmarks": [4, (20, 6), None],
-        "kernelsvd__landmarks": ["uniform", "pivoted"],
-        "kernelsvd__extension": ["orthonormal", "plain"],
+        "kernelsvd__solver__n_landmarks": [4, (20, 6), None],
+        "kernelsvd__solver__landmarks": ["uniform", "pivoted"],
+        "kernelsvd__solver__extension": ["orthonormal", "plain"],
     }
     search = GridSearchCV(pipe, grid, cv=3, error_score="raise").fit(X, y)
     assert len(search.cv_results_["params"]) == 12
     assert search.best_estimator_[0].solver_.name == "nystrom"
+
+
+def test_the_name_of_the_solver_is_short_for_its_defaults():
+    X, Z = two_sets()
+    short, long = (KernelSVD(3, solver=solver).fit(X, Z=Z) for solver in ("nystrom", Nystrom()))
+    assert all(np.array_equal(*pair) for pair in zip(factors_of(short), factors_of(long), strict=True))
+    assert repr(clone(KernelSVD(solver=Nystrom(9)))) == "KernelSVD(solver=Nystrom(n_landmarks=9))"
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

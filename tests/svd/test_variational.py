@@ -7,7 +7,7 @@ import pytest
 import scipy.linalg
 from sklearn.decomposition import KernelPCA
 
-from lopsided import KernelSVD
+from lopsided import KernelSVD, Nystrom
 from lopsided.exceptions import RankWarning
 from lopsided.kernel_svd.compatibility.condition import condition_residual, solve_condition, split_condition
 from lopsided.kernels import RBF, Exponential, Linear, LinearPolynomial, Polynomial, Tanh
@@ -294,7 +294,7 @@ def test_errors_are_the_points_along_the_directions(rng):
 
 def test_landmarks_are_held_against_the_kernel_matrix(rng):
     X = rng.standard_normal((200, 2))
-    model = KernelSVD(5, kernel=RBF(1.0), solver="nystrom", n_landmarks=60, random_state=0).fit(X, Z=X)
+    model = KernelSVD(5, kernel=RBF(1.0), solver=Nystrom(60), random_state=0).fit(X, Z=X)
     with pytest.raises(ValueError, match="does not keep the data"):
         model.diagnostics()
     rough = model.diagnostics(X, Z=X)
@@ -418,4 +418,4 @@ def test_points_of_hardly_any_weight_are_embedded_like_new_ones(light, dtype, rn
 def test_landmarks_take_no_weights(rng):
     X = rng.standard_normal((30, 3))
     with pytest.raises(ValueError, match="takes no weights"):
-        KernelSVD(2, solver="nystrom", n_landmarks=10).fit(X, Z=X, right_weights=np.ones(30))
+        KernelSVD(2, solver=Nystrom(10)).fit(X, Z=X, right_weights=np.ones(30))

@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
@@ -23,7 +24,7 @@ from .._core import (
 )
 from ..exceptions import LopsidedWarning, warn
 from ..kernels import Kernel, Precomputed, as_kernel
-from ..nystrom import STRATEGIES, Attempt, approximate, landmark_choice, many_sums
+from ..nystrom import Attempt, Nystrom, approximate, as_nystrom, landmark_choice
 from ..operators import Centered, KernelOperator, as_operator
 from ..svd import SOLVERS, Choice, Factors, check_weights, decompose, exact_sides, factorise, factorise_energy
 from .base import DecomposedKernel
@@ -57,22 +58,10 @@ class KernelSVD(DecomposedKernel):
         Whether to centre both feature maps, that is the rows and the columns of K.
     scaling : float, default=1.0
         ``transform`` returns U s^scaling: 1 gives scores, 0 singular vectors, 0.5 splits s evenly between both sides.
-    solver : {"auto", "lapack", "krylov", "propack", "arpack", "nystrom"}, default="auto"
-        "nystrom" approximates K from landmarks, the others are exact. "auto" decides by shape, sparsity and memory
-        budget, and uses landmarks for large dense matrices; see ``solver_``.
-    n_landmarks : int, (int, int) or None, default=None
-        Number of landmarks on each side, or (left, right); ignored if ``landmarks`` are given as arrays. None means 20
-        per component, between 200 and 2,000.
-    landmarks : {"uniform", "kmeans", "leverage", "pivoted"} or pair of arrays, default="uniform"
-        Uniformly random rows; weighted k-means centres; rows sampled by estimated leverage scores; or pivots of a cross
-        approximation. A pair (left, right) gives row indices (p,) or points (p, width).
-    extension : {"orthonormal", "plain"}, default="orthonormal"
-        How the singular vectors of the p x q landmark matrix are extended to all points. "orthonormal" orthonormalises
-        the extension and recomputes the singular values; "plain" is equation 9 of the 2024 paper, with columns of unit
-        norm and singular values s sqrt(n m / (p q)).
-    denominators : {"auto", "all", "landmarks"}, default="auto"
-        With landmarks: the set over which SNE and StudentT normalise. "all" is exact and costs n m kernel values for
-        dense data, little for sparse data; "landmarks" sums over weighted landmarks. "auto" is "all" if it is cheap.
+    solver : {"auto", "lapack", "krylov", "propack", "arpack", "nystrom"} or Nystrom, default="auto"
+        A :class:`~lopsided.Nystrom` object, such as Nystrom(1000), approximates K from landmarks, and "nystrom" is
+        short for Nystrom(); the others are exact. "auto" decides by shape, sparsity and memory budget, and uses
+        Nystrom() for large dense matrices; see ``solver_``.
     tol : float, default=0.0
         Acceptable eta, the 2024 paper's error of the singular vectors (section 4.4, weights s / s_1), as it is
         estimated: "krylov" stops there, and goes on to machine precision with 0; the number of landmarks is doubled
@@ -152,11 +141,7 @@ class KernelSVD(DecomposedKernel):
         "compatibility": [StrOptions({"auto", "identity", *PROJECTIONS}), "array-like", "sparse matrix", tuple],
         "center": ["boolean"],
         "scaling": [Interval(Real, None, None, closed="neither")],
-        "solver": [StrOptions({"auto", "nystrom", *SOLVERS})],
-        "n_landmarks": [Interval(Integral, 1, None, closed="left"), tuple, None],
-        "landmarks": [StrOptions(set(STRATEGIES)), tuple, list],
-        "extension": [StrOptions({"orthonormal", "plain"})],
-        "denominators": [StrOptions({"auto", "all", "landmarks"})],
+        "solver": [StrOptions({"auto", "nystrom", *SOLVERS}), Nystrom],
         "tol": [Interval(Real, 0, None, closed="left")],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
@@ -171,11 +156,7 @@ class KernelSVD(DecomposedKernel):
         compatibility: Any = "auto",
         center: bool = False,
         scaling: float = 1.0,
-        solver: str = "auto",
-        n_landmarks: int | tuple[int, int] | None = None,
-        landmarks: Any = "uniform",
-        extension: str = "orthonormal",
-        denominators: str = "auto",
+        solver: Any = "auto",
         tol: float = 0.0,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -187,10 +168,6 @@ class KernelSVD(DecomposedKernel):
         self.center = center
         self.scaling = scaling
         self.solver = solver
-        self.n_landmarks = n_landmarks
-        self.landmarks = landmarks
-        self.extension = extension
-        self.denominators = denominators
         self.tol = tol
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -271,21 +248,18 @@ class KernelSVD(DecomposedKernel):
 
     def _fit_landmarks(self, kernel: Kernel, X: Array, Z: Array, budget: int) -> None:
         widths = self.n_features_in_, self.n_features_right_
+        method = as_nystrom(self.solver)
+        landmarks = mapped_landmarks(method.landmarks, kernel, self.compatibility_, widths)
         found, self.history_ = approximate(
             kernel,
             X,
             Z,
             self.n_components,
-            landmarks=mapped_landmarks(self.landmarks, kernel, self.compatibility_, widths),
-            n_landmarks=self.n_landmarks,
+            method=clone(method).set_params(landmarks=landmarks),
             tol=self.tol,
             budget=budget,
             seed=seed_of(self.random_state),
-            plain=self.extension == "plain",
             center=self.center,
-            over_landmarks=(
-                many_sums(kernel, X, Z) if self.denominators == "auto" else self.denominators == "landmarks"
-            ),
         )
         rows, columns = self.landmarks_ = found.landmarks
         self._keep(found.factors, found.kernel, rows.points, columns.points, rows.indices)
@@ -304,9 +278,9 @@ class KernelSVD(DecomposedKernel):
         """The choice of landmarks, or None for an exact solver; landmarks do not support weights."""
         if self.weights_ is None:
             return landmark_choice(kernel, X, Z, self.n_components, solver=self.solver, budget=budget)
-        if self.solver == "nystrom":
+        if isinstance(self.solver, Nystrom) or self.solver == "nystrom":
             raise ValueError(
-                "solver='nystrom' takes no weights of rows and columns; use an exact solver, or repeat points"
+                "the Nystrom solver takes no weights of rows and columns; use an exact solver, or repeat points"
             )
         return None
 

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._core import FLOATS, Array, budget_bytes, canonical, check_finite, check_points, jobs, reject_masked, seed_of
 from ..kernels import Kernel, Precomputed, as_kernel, takes_values
-from ..nystrom import STRATEGIES, landmark_choice
+from ..nystrom import Nystrom, as_nystrom, landmark_choice
 from ..operators import Stored, out_of_sample_operator
 from ..svd import Choice
 from .saddle.build import KernelSaddle, saddle_of_landmarks, saddle_of_samples
@@ -37,9 +37,7 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
         "kernel": [str, Kernel, callable],
         "merge": [StrOptions({"mean", "source", "target", "stack"})],
         "cv": ["cv_object", None],
-        "solver": [StrOptions({"auto", "nystrom", *SADDLE_SOLVERS})],
-        "n_landmarks": [Interval(Integral, 2, None, closed="left"), None],
-        "landmarks": [StrOptions(set(STRATEGIES))],
+        "solver": [StrOptions({"auto", "nystrom", *SADDLE_SOLVERS}), Nystrom],
         "damping": [Interval(Real, 0, None, closed="left")],
         "tol": [Interval(Real, 0, 1, closed="left")],
         "random_state": ["random_state"],
@@ -54,9 +52,7 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
         kernel: Any = "sne",
         merge: str = "mean",
         cv: Any = None,
-        solver: str = "auto",
-        n_landmarks: int | None = None,
-        landmarks: str = "uniform",
+        solver: Any = "auto",
         damping: float = 0.0,
         tol: float = 0.0,
         random_state: Any = None,
@@ -68,8 +64,6 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
         self.merge = merge
         self.cv = cv
         self.solver = solver
-        self.n_landmarks = n_landmarks
-        self.landmarks = landmarks
         self.damping = damping
         self.tol = tol
         self.random_state = random_state
@@ -126,8 +120,7 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
                 kernel,
                 X,
                 choice,
-                landmarks=self.landmarks,
-                n_landmarks=self.n_landmarks,
+                method=_check_method(as_nystrom(self.solver)),
                 budget=budget,
                 seed=seed_of(self.random_state),
             )
@@ -305,3 +298,10 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = takes_values(self.kernel)
         return tags
+
+
+def _check_method(method: Nystrom) -> Nystrom:
+    """Refuse what an LS-SVM cannot use: landmarks given as arrays, and vectors that are not orthonormal."""
+    if not isinstance(method.landmarks, str) or method.extension == "plain":
+        raise ValueError(f"solver={method!r}: an LS-SVM needs a named strategy and extension='orthonormal'")
+    return method

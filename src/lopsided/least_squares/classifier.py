@@ -59,14 +59,10 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         How samples are held out. None means exact leave-one-out from one factorisation, or up to 10 folds if
         merge="stack" or the solver gives no entries of the inverse (MINRES, damping). The kernel is always the one
         fitted on all samples.
-    solver : {"auto", "dense", "spectral", "symmetric", "sparse_lu", "minres", "nystrom"}, default="auto"
-        "nystrom" replaces the kernel matrix by a low-rank approximation from landmarks, for many samples; the others
-        are exact. "auto" decides by size, sparsity, symmetry and memory budget; see ``solver_``.
-    n_landmarks : int or None, default=None
-        Number of landmarks on each side for solver="nystrom"; None means 1,000. The approximation has 0.7 components
-        per landmark.
-    landmarks : {"uniform", "kmeans", "leverage", "pivoted"}, default="uniform"
-        How landmarks are selected; see :class:`KernelSVD`.
+    solver : {"auto", "dense", "spectral", "symmetric", "sparse_lu", "minres", "nystrom"} or Nystrom, default="auto"
+        A :class:`~lopsided.Nystrom` object, or "nystrom" for Nystrom(1000), replaces the kernel matrix by a low-rank
+        approximation from landmarks, with 0.7 components per landmark, for many samples; the others are exact. "auto"
+        decides by size, sparsity, symmetry and memory budget; see ``solver_``.
     damping : float, default=0.0
         If positive, the solution is (M'M + damping I)^-1 M'r with M the matrix of the whole system. The authors of the
         method use 1.0 if M is singular.

@@ -35,11 +35,7 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
         values of both.
     cv : int, splitter or None, default=None
         As in :class:`AsymmetricLSSVC`.
-    solver : {"auto", "dense", "spectral", "symmetric", "sparse_lu", "minres", "nystrom"}, default="auto"
-        As in :class:`AsymmetricLSSVC`.
-    n_landmarks : int or None, default=None
-        As in :class:`AsymmetricLSSVC`.
-    landmarks : {"uniform", "kmeans", "leverage", "pivoted"}, default="uniform"
+    solver : {"auto", "dense", "spectral", "symmetric", "sparse_lu", "minres", "nystrom"} or Nystrom, default="auto"
         As in :class:`AsymmetricLSSVC`.
     damping : float, default=0.0
         As in :class:`AsymmetricLSSVC`.

@@ -34,7 +34,7 @@ SAMPLE = 1 << 13  # rows of each side, at most, from which the k combinations to
 
 
 @dataclass(frozen=True)
-class Nystrom:
+class NystromFactors:
     """Nystrom approximation of a kernel matrix: factors for the given points, and maps for new points.
 
     Attributes
@@ -61,7 +61,7 @@ class Nystrom:
     k: int
     means: tuple[np.ndarray, np.ndarray] | None
 
-    def without_spare(self) -> Nystrom:
+    def without_spare(self) -> NystromFactors:
         """Drop the spare triplets beyond k."""
         k = self.k
         left, right = (Side(side.map[:, :k], side.offset[:k]) for side in (self.left, self.right))
@@ -81,7 +81,7 @@ def nystrom(
     spare: int = 0,
     quiet: bool = False,
     rng: np.random.Generator,
-) -> Nystrom:
+) -> NystromFactors:
     """Decompose k(X_I, Z_J) and extend its triplets to all points.
 
     Cost: n |J| + m |I| kernel values, each used once and not stored, and one array of k columns per side.
@@ -132,7 +132,7 @@ def nystrom(
     factors = Factors(U, s.astype(U.dtype), V)
     if means is not None:
         means = _means(means, factors, (left, right), landmarks, small.K)
-    return Nystrom(factors, left, right, kernel, landmarks, min(k, len(s)), means)
+    return NystromFactors(factors, left, right, kernel, landmarks, min(k, len(s)), means)
 
 
 def _of_two_sets(

@@ -15,7 +15,8 @@ from ..exceptions import AccuracyWarning, warn
 from ..kernels import Kernel, Precomputed
 from ..operators import TILE_BYTES, as_operator, is_indexed, is_matrix_free
 from ..svd import Choice, choose
-from .extension import Nystrom, nystrom
+from .extension import NystromFactors, nystrom
+from .solver import Nystrom
 from .strategies import PLACES, Landmarks, by_leverage, given_landmarks, pivoted, pivoting_bytes, uniform
 
 FEWEST, MOST, EACH = 200, 2000, 20  # default number of landmarks: EACH per component, clipped to [FEWEST, MOST]
@@ -44,28 +45,23 @@ def approximate(
     Z: Array,
     k: int | float,
     *,
-    landmarks: Any = "uniform",
-    n_landmarks: int | Counts | None = None,
+    method: Nystrom,
     tol: float = 0.0,
     budget: int,
     seed: int = 0,
-    plain: bool = False,
     center: bool = False,
-    over_landmarks: bool = False,
     quiet: bool = False,
-) -> tuple[Nystrom, tuple[Attempt, ...]]:
+) -> tuple[NystromFactors, tuple[Attempt, ...]]:
     """Choose landmarks and apply :func:`nystrom`; double their number until the estimated eta is at most ``tol``.
 
     Returns the approximation and the attempts that were made, an empty tuple if ``tol`` is zero.
 
     Parameters
     ----------
-    kernel, X, Z, k, plain, center, over_landmarks, quiet
+    kernel, X, Z, k, center, quiet
         As for :func:`nystrom`.
-    landmarks : str or pair
-        Name of a strategy, or a pair (left, right) of row numbers or points.
-    n_landmarks : int, pair of int or None
-        Number of landmarks per side; with a tolerance, the number in the first attempt.
+    method : Nystrom
+        How landmarks are chosen and extended; with a tolerance, ``n_landmarks`` is their number in the first attempt.
     tol : float, default=0.0
         Upper bound on the estimate of eta; if zero, eta is not estimated.
     budget : int
@@ -73,12 +69,13 @@ def approximate(
     seed : int, default=0
         Seed of all random choices.
     """
-    shape = X.shape[0], Z.shape[0]
+    shape, landmarks, plain = (X.shape[0], Z.shape[0]), method.landmarks, method.extension == "plain"
+    over_landmarks = many_sums(kernel, X, Z) if method.denominators == "auto" else method.denominators == "landmarks"
     searching = tol > 0 and isinstance(landmarks, str)
-    counts = _counts(n_landmarks, k, shape, searching) if isinstance(landmarks, str) else _lengths(landmarks)
+    counts = _counts(method.n_landmarks, k, shape, searching) if isinstance(landmarks, str) else _lengths(landmarks)
     history: list[Attempt] = []
 
-    def solve(landmarks: tuple[Landmarks, Landmarks], spare: int = 0, quiet: bool = quiet) -> Nystrom:
+    def solve(landmarks: tuple[Landmarks, Landmarks], spare: int = 0, quiet: bool = quiet) -> NystromFactors:
         return nystrom(
             kernel,
             X,
@@ -112,9 +109,9 @@ def approximate(
         counts = larger
 
 
-def landmark_choice(kernel: Kernel, X: Array, Z: Array, k: float, *, solver: str, budget: int) -> Choice | None:
+def landmark_choice(kernel: Kernel, X: Array, Z: Array, k: float, *, solver: Any, budget: int) -> Choice | None:
     """The choice of the Nystrom solver if it is requested, or if the matrix is dense and large; otherwise None."""
-    if solver == "nystrom":
+    if isinstance(solver, Nystrom) or solver == "nystrom":
         return Choice("nystrom", "asked for")
     if solver != "auto" or (sparse.issparse(X) and sparse.issparse(Z)):
         return None
@@ -138,7 +135,7 @@ def _summed_over(kernel: Kernel, X: Array, Z: Array) -> list[Array]:
     return [side for side, cheap in ((Z, kernel.left_is_cheap), (X, kernel.right_is_cheap)) if not cheap]
 
 
-def estimate_eta(result: Nystrom, X: Array, Z: Array, rng: np.random.Generator) -> float:
+def estimate_eta(result: NystromFactors, X: Array, Z: Array, rng: np.random.Generator) -> float:
     """The 2024 paper's eta (section 4.4), estimated from a few rows and columns of the matrix.
 
     eta is the mean of 1 - |cosine| between approximate and exact singular vectors, weighted by s_i / s_1, with both
@@ -211,7 +208,14 @@ def _counts(n_landmarks: int | Counts | None, k: int | float, shape: Counts, sea
 
 
 def _place(
-    landmarks: Any, kernel: Kernel, X: Array, Z: Array, *, counts: Counts, solve: Callable[..., Nystrom], seed: int
+    landmarks: Any,
+    kernel: Kernel,
+    X: Array,
+    Z: Array,
+    *,
+    counts: Counts,
+    solve: Callable[..., NystromFactors],
+    seed: int,
 ) -> tuple[Landmarks, Landmarks]:
     """Landmarks of both sides, from a strategy or from the user's row numbers or points."""
     if not isinstance(landmarks, str):

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from ..._core import Array, check_finite
 from ...exceptions import NotFiniteError
 from ...kernels import Kernel, Precomputed
-from ...nystrom import approximate, many_sums
+from ...nystrom import Nystrom, approximate
 from ...operators import Stored, as_operator
 from ...svd import Choice
 from .policy import build_saddle
@@ -84,21 +85,19 @@ def saddle_of_samples(
 
 
 def saddle_of_landmarks(
-    kernel: Kernel, X: Array, choice: Choice, *, landmarks: str, n_landmarks: int | None, budget: int, seed: int
+    kernel: Kernel, X: Array, choice: Choice, *, method: Nystrom, budget: int, seed: int
 ) -> KernelSaddle:
     """Build the systems of a centred Nystrom approximation of k(X, X), with 0.7 components per landmark."""
-    count = min(N_LANDMARKS, X.shape[0]) if n_landmarks is None else n_landmarks
+    count = min(N_LANDMARKS, X.shape[0]) if method.n_landmarks is None else method.n_landmarks
     found, _ = approximate(
         kernel,
         X,
         X,
-        max(1, round(KEPT * count)),
-        landmarks=landmarks,
-        n_landmarks=count,
+        max(1, round(KEPT * int(np.min(count)))),
+        method=clone(method).set_params(n_landmarks=count),
         budget=budget,
         seed=seed,
         center=True,
-        over_landmarks=many_sums(kernel, X, X),
         quiet=True,  # fewer components than requested are acceptable here
     )
     left, right = found.landmarks

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from ..._core import centred, centred_twice, led_by_ones, slices_of
-from ...nystrom import Nystrom
+from ...nystrom import NystromFactors
 from ...operators import KernelOperator, LowRank, Stored
 from ...svd import Factors, lapack
 from .system import BlockwiseSystem, Closeness, Duals, Fold, HeldOut, Saddle, from_blocks, solve_or_nan, unless_drowned
@@ -57,7 +57,7 @@ class Spectral(Saddle):
         return cls(LowRank(L, R), Factors(Q @ W, s, P @ Zt.T))
 
     @classmethod
-    def of_nystrom(cls, found: Nystrom) -> Spectral:
+    def of_nystrom(cls, found: NystromFactors) -> Spectral:
         """Use the orthonormal factors of a centred Nystrom approximation. Cost O(n k)."""
         if found.means is None:
             raise ValueError("the approximation must be centred")
@@ -146,7 +146,7 @@ class Spectral(Saddle):
         return U * U, V * V, U * V
 
 
-def duals_over_landmarks(found: Nystrom, system: SpectralSystem, Y: np.ndarray) -> Duals:
+def duals_over_landmarks(found: NystromFactors, system: SpectralSystem, Y: np.ndarray) -> Duals:
     """Duals over the landmarks that define the same functions as the duals over all samples.
 
     f_source(x) = left(x) s V'c + mean(y), where left(x) is a sum over landmarks; f_target(x) has the same form.
