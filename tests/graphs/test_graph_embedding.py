@@ -194,7 +194,7 @@ def test_steps_of_new_nodes_have_no_negative_chance():
 
 
 def test_new_nodes_of_a_large_graph_take_few_passes(monkeypatch):
-    monkeypatch.setattr("lopsided.kernels.graph.node.BLOCK_ENTRIES", 50)
+    monkeypatch.setattr("lopsided.kernels.graph.base.BLOCK_ENTRIES", 50)
     model = DirectedGraphEmbedding(3, kernel="node_kernel").fit(GRAPH)
     passes = []
     original = NodeKernel.left_values

@@ -247,7 +247,7 @@ def test_errors_of_kernel_functions_are_told():
 
 def test_kernels_of_given_values_are_not_transposed():
     for kernel in (Precomputed(), Association()):
-        with pytest.raises(TypeError, match="not combined, nor transposed"):
+        with pytest.raises(TypeError, match="cannot be combined or transposed"):
             kernel.T  # noqa: B018
 
 

@@ -1,6 +1,7 @@
 """Rooms are built on those below them and entered by their front doors."""
 
 import ast
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -28,10 +29,18 @@ def floor(room):
     return next(height for height, rooms in enumerate(FLOORS) if room in rooms)
 
 
+def nodes_at_runtime(tree):
+    """Every node of a syntax tree, those inside functions included, except what only type checkers read."""
+    yield tree
+    for node in ast.iter_child_nodes(tree):
+        if not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)):
+            yield from nodes_at_runtime(node)
+
+
 def imported(path):
     """Dotted modules below the package from which a file imports."""
     package = path.relative_to(SOURCE).parts[:-1]
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes_at_runtime(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             yield from (a.name.removeprefix("lopsided.") for a in node.names if a.name.startswith("lopsided"))
         elif isinstance(node, ast.ImportFrom):
@@ -65,6 +74,16 @@ def test_a_room_imports_only_from_lower_floors(path):
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_a_room_is_entered_by_its_front_door(path):
     assert [name for name in imports_of_other_rooms(path) if "." in name] == []
+
+
+def module_of(path):
+    return ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
+
+
+@pytest.mark.parametrize("room", sorted({room_of(path) for path in IN_ROOMS}))
+def test_modules_of_a_room_do_not_import_each_other_in_a_circle(room):
+    inside = {module_of(path): path for path in MODULES if room_of(path) == room}
+    TopologicalSorter({name: set(imported(path)) & set(inside) for name, path in inside.items()}).prepare()
 
 
 def test_imports_are_seen():

@@ -275,7 +275,7 @@ def test_a_copy_of_a_node_has_its_values(kernel):
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 @pytest.mark.filterwarnings("ignore:.*nodes have a")
 def test_products_of_new_nodes_are_those_of_their_values(kernel, monkeypatch):
-    monkeypatch.setattr("lopsided.kernels.graph.node.BLOCK_ENTRIES", 3 * N)
+    monkeypatch.setattr("lopsided.kernels.graph.base.BLOCK_ENTRIES", 3 * N)
     A = random_graph()
     kernel = clone(kernel).set_params(adjacency=A).fit(NODES, NODES)
     edges, V = (sparse.csr_array(A[:9]), sparse.csr_array(A.T[:9])), np.random.default_rng(0).random((N, 2))

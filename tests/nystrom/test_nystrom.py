@@ -377,7 +377,7 @@ def weighted(side, weights):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("exchanged", [False, True])
 @every_kernel
-def test_a_narrowed_kernel_sums_over_weighted_points(name, exchanged, dtype):
+def test_a_kernel_normalised_over_weighted_points_sums_over_them(name, exchanged, dtype):
     X, Z = (side.astype(dtype) for side in two_sets(n=9, m=8))
     few = np.vstack([X, X[:2] + dtype(0.1)]), np.vstack([Z, Z[:3] - dtype(0.1)])
     weights = np.arange(len(few[0])) % 4 + 1, np.arange(len(few[1])) % 5 + 1
@@ -385,7 +385,7 @@ def test_a_narrowed_kernel_sums_over_weighted_points(name, exchanged, dtype):
     before = kernel(X, Z)
     sides = [(points, counts.astype(float)) for points, counts in zip(few, weights, strict=True)]
     expected = reference(name, X, Z, *map(weighted, few, weights))
-    found = kernel.T.narrowed(*sides[::-1])(Z, X).T if exchanged else kernel.narrowed(*sides)(X, Z)
+    found = kernel.T.normalised_over(*sides[::-1])(Z, X).T if exchanged else kernel.normalised_over(*sides)(X, Z)
     assert_close(found, expected, dtype=dtype)
     assert np.array_equal(kernel(X, Z), before), "the fitted kernel was changed"
     changes = not np.allclose(expected, reference(name, X, Z))
@@ -412,7 +412,9 @@ def test_denominators_over_landmarks_are_weighted_sums_by_hand(name, strategy):
     X, Z = two_sets()
     model = model_of(name, landmarks=strategy, n_landmarks=16, denominators="landmarks", extension="plain").fit(X, Z=Z)
     left, right = model.landmarks_
-    kernel = clone(KERNELS[name][0]).fit(X, Z).narrowed((left.points, left.weights), (right.points, right.weights))
+    kernel = (
+        clone(KERNELS[name][0]).fit(X, Z).normalised_over((left.points, left.weights), (right.points, right.weights))
+    )
     roots = np.sqrt(left.weights), np.sqrt(right.weights)
     small = roots[0][:, None] * kernel(left.points, right.points) * roots[1]
     assert_close(model.singular_values_, np.linalg.svd(small, compute_uv=False)[:3], ulps=1e4)

@@ -1,17 +1,23 @@
 """Similarities k(x, z) that need not equal k(z, x), their arithmetic and their structure on sparse data."""
 
-from .arithmetic import Product, Scaled, Sum, Swapped
 from .association import Association
 from .bandwidth import root_mean_squared_distance as root_mean_squared_distance
-from .base import Function, Kernel, Precomputed
+from .base import Kernel, Product, Scaled, Sum, Swapped
 from .distance import TL1, Laplacian
 from .distributions import log_densities as log_densities, monomials as monomials
 from .divergence import KullbackLeibler
 from .exponential import RBF, Exponential
-from .graph.diffusion import Diffusion
-from .graph.katz import Katz, geometric_sum as geometric_sum
-from .graph.node import Balance as Balance, GraphKernel, NodeKernel, check_adjacency as check_adjacency
-from .graph.walks import Walk as Walk
+from .given import Function, Precomputed
+from .graph import (
+    Balance as Balance,
+    Diffusion,
+    GraphKernel,
+    Katz,
+    NodeKernel,
+    Walk as Walk,
+    check_adjacency as check_adjacency,
+    geometric_sum as geometric_sum,
+)
 from .inner import InnerProductKernel as InnerProductKernel, Linear, LinearPolynomial, Polynomial, Tanh
 from .names import as_kernel, takes_values
 from .sne import SNE

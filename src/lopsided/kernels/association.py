@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils._param_validation import Interval
 
 from .._core import Array, canonical, per_entry
-from .base import Precomputed
+from .given import Precomputed
 
 OF_COUNTS = 0.5  # exponent of the sums for counts, whose noise grows with the square roots of both sums
 OF_WEIGHTS = 0.25  # exponent of column sums for weights such as tf-idf, which are already small in frequent columns

@@ -7,7 +7,7 @@ from scipy import sparse
 
 from .._core import Array, canonical, in_unit, run, safe_unit, slices_of
 from ..exceptions import AccuracyWarning, warn
-from .structure import squared_norms
+from .points import squared_norms
 
 CHUNK = 1 << 20  # entries processed at once, so that temporary copies stay small
 TYPICAL = 1 << 13  # rows sampled per side, enough for a median norm or a mean

@@ -1,20 +1,23 @@
-"""The kernel interface, and kernels defined by a callable or by precomputed values."""
+"""The kernel interface, and the arithmetic of kernels: exchanged arguments, sums, products and multiples."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from copy import copy
 from numbers import Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, clone
+from sklearn.utils._param_validation import Interval
 
-from .._core import Array, check_sides, dense
+from .._core import Array, check_sides
+from .points import side_by_side
 
 PullBack = Callable[[np.ndarray], np.ndarray]
 Weighted = tuple[Array, np.ndarray]  # points, and the number of points of a larger set that each one represents
+DIFFERENTIABLE = "Linear, Polynomial, LinearPolynomial, Exponential, RBF, SNE, Tanh"
 
 
 class Kernel(BaseEstimator, ABC):
@@ -34,11 +37,6 @@ class Kernel(BaseEstimator, ABC):
     """
 
     _parameter_constraints: dict[str, Any] = {}
-
-    @property
-    def same_width(self) -> bool:
-        """Whether left and right points must have the same number of columns."""
-        return True
 
     def fit(self, X: Array, Z: Array) -> Self:
         """Learn data-dependent parameters from X of shape (n, width) and Z of shape (m, width)."""
@@ -62,18 +60,6 @@ class Kernel(BaseEstimator, ABC):
         kernel.check_widths(X, Z)
         return kernel.pairs(kernel.left(X), kernel.right(Z))
 
-    def differentiate(self, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, PullBack]:
-        """Return the values k(X, Z) of dense points, and the pull-back of a loss through them to Z.
-
-        The pull-back maps W = dL / dK, shape (n, m), to dL / dZ = sum_i W_ij dk(x_i, z_j) / dz_j, shape (m, width).
-        Parameters learned by ``fit`` are held fixed; a kernel normalised over the right set is normalised over Z.
-        Cost: that of the values and of one product (m, n) x (n, width).
-        """
-        from .names import with_derivative  # a circular import at module level: kernels import this module
-
-        having = ", ".join(with_derivative())
-        raise TypeError(f"{self!r} offers no derivative; {having} do, and sums, products and multiples of them")
-
     def check_widths(self, X: Array, Z: Array) -> None:
         """Raise ValueError if the points differ in width from those seen during ``fit``."""
         if (X.shape[1], Z.shape[1]) != self.widths_:
@@ -81,6 +67,36 @@ class Kernel(BaseEstimator, ABC):
                 f"X and Z have {X.shape[1]} and {Z.shape[1]} columns, but {self!r} was fitted on "
                 f"{self.widths_[0]} and {self.widths_[1]}"
             )
+
+    def left(self, X: Array) -> Array:
+        """Prepare the left points for ``pairs``, row by row."""
+        return X
+
+    def right(self, Z: Array) -> Array:
+        """Prepare the right points for ``pairs``, row by row."""
+        return Z
+
+    @abstractmethod
+    def pairs(self, L: Array, R: Array) -> np.ndarray:
+        """Return k(x_i, z_j) for all pairs of rows of ``left(X)`` and ``right(Z)``, as a new array."""
+
+    def differentiate(self, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, PullBack]:
+        """Return the values k(X, Z) of dense points, and the pull-back of a loss through them to Z.
+
+        The pull-back maps W = dL / dK, shape (n, m), to dL / dZ = sum_i W_ij dk(x_i, z_j) / dz_j, shape (m, width).
+        Parameters learned by ``fit`` are held fixed; a kernel normalised over the right set is normalised over Z.
+        Cost: that of the values and of one product (m, n) x (n, width).
+        """
+        raise TypeError(f"{self!r} offers no derivative; {DIFFERENTIABLE} do, and sums, products and multiples of them")
+
+    def normalised_over(self, left: Weighted, right: Weighted) -> Kernel:
+        """Return this fitted kernel normalised over a few weighted points, or itself if it is not normalised."""
+        return self
+
+    @property
+    def same_width(self) -> bool:
+        """Whether left and right points must have the same number of columns."""
+        return True
 
     @property
     def symmetric(self) -> bool:
@@ -107,153 +123,222 @@ class Kernel(BaseEstimator, ABC):
         """Whether ``right`` costs little more than reading the points."""
         return True
 
-    def narrowed(self, left: Weighted, right: Weighted) -> Kernel:
-        """Return this fitted kernel normalised over a few weighted points, or itself if it is not normalised."""
-        return self
-
-    def left(self, X: Array) -> Array:
-        """Prepare the left points for ``pairs``, row by row."""
-        return X
-
-    def right(self, Z: Array) -> Array:
-        """Prepare the right points for ``pairs``, row by row."""
-        return Z
-
-    @abstractmethod
-    def pairs(self, L: Array, R: Array) -> np.ndarray:
-        """Return k(x_i, z_j) for all pairs of rows of ``left(X)`` and ``right(Z)``, as a new array."""
+    @property
+    def takes_values(self) -> bool:
+        """Whether left points are rows of given kernel values; such kernels are not combined with others."""
+        return False
 
     @property
     def T(self) -> Kernel:
         """The same kernel with its arguments exchanged, fitted if this one is."""
-        from .arithmetic import Swapped  # a circular import at module level
-
-        refuse_values(self)
+        _check_combinable(self)
         swapped = Swapped(self)
         if hasattr(self, "widths_"):
             swapped.kernel_, swapped.widths_ = self, self.widths_[::-1]
         return swapped
 
     def __add__(self, other: Kernel) -> Kernel:
-        from .arithmetic import Sum
-
-        refuse_values(self, other)
-        return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
+        if not isinstance(other, Kernel):
+            return NotImplemented
+        _check_combinable(self, other)
+        return Sum(self, other)
 
     def __radd__(self, other: object) -> Kernel:
         return self if isinstance(other, Real) and other == 0 else NotImplemented  # sum(kernels) starts with 0
 
     def __mul__(self, other: Kernel | float) -> Kernel:
-        from .arithmetic import Product, Scaled
-
-        refuse_values(self, other)
-        if isinstance(other, Kernel):
-            return Product(self, other)
-        return Scaled(self, float(other)) if isinstance(other, Real) else NotImplemented
+        if not isinstance(other, (Kernel, Real)):
+            return NotImplemented
+        _check_combinable(self, other)
+        return Product(self, other) if isinstance(other, Kernel) else Scaled(self, float(other))
 
     __rmul__ = __mul__
 
 
-class Function(Kernel):
-    """A kernel defined by a vectorised callable: function(X, Z) returns the (n, m) array of all pairs.
+class Composite(Kernel):
+    """A kernel made of other kernels, which ``fit`` stores under their names with a trailing underscore."""
 
-    Parameters
-    ----------
-    function : callable
-        Takes two arrays of points, or blocks of their rows; the two widths may differ.
+    _names: tuple[str, ...]
 
-    Notes
-    -----
-    Cost: that of the function, which is called once per block where the matrix is not stored.
+    @property
+    def _parts(self) -> list[Kernel]:
+        return [getattr(self, name) for name in self._names]
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from lopsided.kernels import Function
-    >>> Function(lambda X, Z: np.maximum(X - Z.T, 0))([[1.0], [3.0]], [[0.0], [2.0]])
-    array([[1., 0.],
-           [3., 1.]])
-    """
+    @property
+    def _fitted_parts(self) -> list[Kernel]:
+        return [getattr(self, f"{name}_") for name in self._names]
 
-    def __init__(self, function: Callable[[Array, Array], Array]) -> None:
-        self.function = function
+    def fit(self, X: Array, Z: Array) -> Self:
+        """Fit the parts on the same data."""
+        for name in self._names:
+            setattr(self, f"{name}_", clone(getattr(self, name)).fit(X, Z))
+        return super().fit(X, Z)
+
+    def left(self, X: Array) -> Array:
+        """Prepare the left points for every part, side by side."""
+        return side_by_side([part.left(X) for part in self._fitted_parts])
+
+    def right(self, Z: Array) -> Array:
+        """Prepare the right points for every part, side by side."""
+        return side_by_side([part.right(Z) for part in self._fitted_parts])
+
+    def normalised_over(self, left: Weighted, right: Weighted) -> Kernel:
+        """Return a copy whose parts are normalised over these points."""
+        twin = copy(self)
+        for name in self._names:
+            setattr(twin, f"{name}_", getattr(self, f"{name}_").normalised_over(left, right))
+        return twin
 
     @property
     def same_width(self) -> bool:
-        """False: the function itself decides which widths it accepts."""
-        return False
-
-    def pairs(self, L: Array, R: Array) -> np.ndarray:
-        """Call the function and check the shape and type of its result."""
-        try:
-            K = self.function(L, R)
-        except (TypeError, ValueError) as error:
-            hint = "they are sparse, and X.toarray() makes them dense" if sparse.issparse(L) else ""
-            if L.shape[1] != R.shape[1]:
-                hint = "KernelSVD(compatibility='pca') brings points to one width"
-            kind = TypeError if isinstance(error, TypeError) else ValueError  # numpy's subclasses take other arguments
-            raise kind(
-                f"the kernel function failed for left points of shape {L.shape} and right points of shape {R.shape}: "
-                f"{error}{hint and '; '}{hint}"
-            ) from error
-        K = dense(K)
-        if K.dtype.kind == "c":
-            raise ValueError("the kernel function returned complex values; it must return real ones")
-        if K.shape != (L.shape[0], R.shape[0]):
-            raise ValueError(
-                f"the kernel function returned shape {K.shape} for {L.shape[0]} left and {R.shape[0]} right "
-                f"points; it must return all pairs, shape {(L.shape[0], R.shape[0])}"
-            )
-        return K.astype(np.result_type(L.dtype, R.dtype), copy=False)
-
-
-class Precomputed(Kernel):
-    """A kernel whose values are given as a matrix.
-
-    A left point is its row of values against every right point, and a right point is its column number:
-    ``Precomputed()(K, [[0], [2]])`` is ``K[:, [0, 2]]``.
-
-    Notes
-    -----
-    Cost: a copy of the selected columns.
-
-    Examples
-    --------
-    >>> from lopsided.kernels import Precomputed
-    >>> Precomputed()([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], [[0], [2]])
-    array([[1., 3.],
-           [4., 6.]])
-    """
+        """Whether any part requires equal widths."""
+        return any(part.same_width for part in self._parts)
 
     @property
-    def same_width(self) -> bool:
-        """False: left points are rows of values, right points are column numbers."""
-        return False
+    def symmetric(self) -> bool:
+        """Whether all parts are symmetric."""
+        return all(part.symmetric for part in self._parts)
 
     @property
-    def of_columns(self) -> Precomputed:
-        """The kernel of the transposed matrix, whose left points are columns of this one."""
+    def commutes(self) -> bool:
+        """Whether all parts commute."""
+        return all(part.commutes for part in self._parts)
+
+    @property
+    def normalised(self) -> bool:
+        """Whether any part is normalised."""
+        return any(part.normalised for part in self._parts)
+
+    @property
+    def left_is_cheap(self) -> bool:
+        """Whether ``left`` of all parts is cheap."""
+        return all(part.left_is_cheap for part in self._fitted_parts)
+
+    @property
+    def right_is_cheap(self) -> bool:
+        """Whether ``right`` of all parts is cheap."""
+        return all(part.right_is_cheap for part in self._fitted_parts)
+
+
+class Swapped(Composite):
+    """A kernel with its arguments exchanged, k'(z, x) = k(x, z)."""
+
+    _names = ("kernel",)
+    kernel_: Kernel
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+
+    def fit(self, X: Array, Z: Array) -> Self:
+        """Fit the inner kernel with the two sides exchanged."""
+        self.kernel_ = clone(self.kernel).fit(Z, X)
+        self.widths_ = (X.shape[1], Z.shape[1])
         return self
 
-    def right(self, Z: Array) -> np.ndarray:
-        """Check that the right points are numbers of columns."""
-        numbers, m = dense(Z), self.widths_[0]
-        if numbers.shape[1] != 1 or not np.isin(numbers, np.arange(m)).all():
-            raise ValueError(
-                f"right points of {self!r} are column numbers from 0 to {m - 1}, of shape (points, 1); got shape "
-                f"{numbers.shape} with values from {numbers.min():g} to {numbers.max():g}"
-            )
-        return numbers
+    def left(self, X: Array) -> Array:
+        """Prepare the points as right points of the inner kernel."""
+        return self.kernel_.right(X)
+
+    def right(self, Z: Array) -> Array:
+        """Prepare the points as left points of the inner kernel."""
+        return self.kernel_.left(Z)
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
-        """Select the columns whose numbers the right points give."""
-        K = L[:, np.asarray(R, dtype=np.intp).ravel()]
-        return K.toarray() if sparse.issparse(K) else K
+        """Return the transposed block of the inner kernel, in C order if that kernel commutes."""
+        return self.kernel_.pairs(L, R) if self.kernel_.commutes else self.kernel_.pairs(R, L).T
+
+    def normalised_over(self, left: Weighted, right: Weighted) -> Kernel:
+        """Return the exchange of the inner kernel normalised over these points."""
+        return self.kernel_.normalised_over(right, left).T
+
+    @property
+    def left_is_cheap(self) -> bool:
+        """Whether ``right`` of the inner kernel is cheap."""
+        return self.kernel_.right_is_cheap
+
+    @property
+    def right_is_cheap(self) -> bool:
+        """Whether ``left`` of the inner kernel is cheap."""
+        return self.kernel_.left_is_cheap
+
+    @property
+    def T(self) -> Kernel:
+        """The inner kernel, fitted if this one is."""
+        return self.kernel_ if hasattr(self, "kernel_") else self.kernel
 
 
-def refuse_values(*kernels: Any) -> None:
-    """Raise TypeError if any of the kernels holds precomputed values, which have no kernel arithmetic."""
-    if any(isinstance(kernel, Precomputed) for kernel in kernels):
+class Scaled(Composite):
+    """A multiple of a kernel, k(x, z) = factor kernel(x, z)."""
+
+    _parameter_constraints: dict[str, Any] = {"factor": [Interval(Real, None, None, closed="neither")]}
+    _names = ("kernel",)
+    kernel_: Kernel
+
+    def __init__(self, kernel: Kernel, factor: float) -> None:
+        self.kernel = kernel
+        self.factor = factor
+
+    def pairs(self, L: Array, R: Array) -> np.ndarray:
+        """Return factor kernel(x, z)."""
+        return float(self.factor) * self.kernel_.pairs(L, R)
+
+    def differentiate(self, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, PullBack]:
+        """Return the values and the pull-back of the inner kernel, both times the factor."""
+        (K, pull_back), factor = self.kernel_.differentiate(X, Z), float(self.factor)
+        return factor * K, lambda W: factor * pull_back(W)
+
+
+class Pair(Composite):
+    """Two kernels of the same points; ``combine`` makes one block of values of two, elementwise."""
+
+    _names = ("first", "second")
+    combine: ClassVar[np.ufunc]
+    first_: Kernel
+    second_: Kernel
+
+    def __init__(self, first: Kernel, second: Kernel) -> None:
+        self.first = first
+        self.second = second
+
+    def fit(self, X: Array, Z: Array) -> Self:
+        """Fit both kernels on the same data."""
+        super().fit(X, Z)
+        self._splits = self.first_.left(X[:1]).shape[1], self.first_.right(Z[:1]).shape[1]
+        return self
+
+    def pairs(self, L: Array, R: Array) -> np.ndarray:
+        """Evaluate both kernels and combine their blocks."""
+        p, q = self._splits
+        K: np.ndarray = self.combine(self.first_.pairs(L[:, :p], R[:, :q]), self.second_.pairs(L[:, p:], R[:, q:]))
+        return K
+
+
+class Sum(Pair):
+    """The sum of two kernels, k(x, z) = first(x, z) + second(x, z)."""
+
+    combine = np.add
+
+    def differentiate(self, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, PullBack]:
+        """Return the values and the sum of both pull-backs."""
+        (K, one), (L, other) = self.first_.differentiate(X, Z), self.second_.differentiate(X, Z)
+        return K + L, lambda W: one(W) + other(W)
+
+
+class Product(Pair):
+    """The product of two kernels, k(x, z) = first(x, z) second(x, z)."""
+
+    combine = np.multiply
+
+    def differentiate(self, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, PullBack]:
+        """Return the values and the sum of both pull-backs, each applied to W times the values of the other kernel."""
+        (K, one), (L, other) = self.first_.differentiate(X, Z), self.second_.differentiate(X, Z)
+        return K * L, lambda W: one(W * L) + other(W * K)
+
+
+def _check_combinable(*kernels: Any) -> None:
+    """Raise TypeError if any of the kernels takes precomputed values, which have no kernel arithmetic."""
+    if any(isinstance(kernel, Kernel) and kernel.takes_values for kernel in kernels):
         raise TypeError(
-            "kernels of given values are not combined, nor transposed; do so with the matrices, and pass the result"
+            "kernels of given values cannot be combined or transposed; combine or transpose the matrices instead, and "
+            "pass the result"
         )

@@ -53,10 +53,7 @@ class Laplacian(Kernel):
         check_inverse(self.bandwidth_, X.dtype)
         return self
 
-    @property
-    def symmetric(self) -> bool:
-        """True, since distances are symmetric."""
-        return True
+    symmetric = True  # distances are symmetric
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Return exp(-|x - z|_1 / bandwidth) for all pairs."""
@@ -103,10 +100,7 @@ class TL1(Kernel):
             raise ValueError(f"radius={self.radius_:g} overflows in {X.dtype}; scale the data")
         return self
 
-    @property
-    def symmetric(self) -> bool:
-        """True, since distances are symmetric."""
-        return True
+    symmetric = True  # distances are symmetric
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Return max(radius - |x - z|_1, 0) for all pairs."""

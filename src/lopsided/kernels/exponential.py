@@ -13,7 +13,8 @@ from sklearn.utils._param_validation import Interval
 from .._core import Array, per_entry
 from .bandwidth import check_resolution, euclidean_bandwidth, origin_of
 from .base import PullBack
-from .structure import SparseKernel, Structure, lifted, product, squared_norms
+from .points import augmented, product, squared_norms
+from .structure import SparseKernel, Structure
 
 STEEPEST = 5.0  # largest exponent at x.z = unit for a linear term; above it the sparse part would cancel the term
 
@@ -25,15 +26,9 @@ class ExponentialKernel(SparseKernel):
     sparse data the matrix equals exp(alpha) exp(beta)^T, of rank one, outside the sparsity pattern of X Z^T.
     """
 
-    @property
-    def symmetric(self) -> bool:
-        """True, since x.z is symmetric and alpha and beta are the same function."""
-        return True
+    symmetric = True  # x.z is symmetric and alpha and beta are the same function
 
-    @property
-    def commutes(self) -> bool:
-        """True, since ``pairs`` is a function of l.r."""
-        return True
+    commutes = True  # ``pairs`` is a function of l.r
 
     @property
     @abstractmethod
@@ -54,11 +49,11 @@ class ExponentialKernel(SparseKernel):
 
     def left(self, X: Array) -> Array:
         """Return the rows [x, alpha, 1]."""
-        return lifted(X, self.moved, lambda X: (self.left_exponents(X), 1))
+        return augmented(X, self.moved, lambda X: (self.left_exponents(X), 1))
 
     def right(self, Z: Array) -> Array:
         """Return the rows [rate z, 1, beta]."""
-        return lifted(Z, self.moved, lambda Z: (1, self.right_exponents(Z)), scale=self.rate)
+        return augmented(Z, self.moved, lambda Z: (1, self.right_exponents(Z)), scale=self.rate)
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Return exp(l.r) for all pairs."""

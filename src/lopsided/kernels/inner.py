@@ -12,21 +12,16 @@ from sklearn.utils._param_validation import Interval
 
 from .._core import Array
 from .base import PullBack
-from .structure import SparseKernel, Structure, product
+from .points import product
+from .structure import SparseKernel, Structure
 
 
 class InnerProductKernel(SparseKernel):
     """Base class of the kernels k(x, z) = h(x.z): one matrix product, then h elementwise."""
 
-    @property
-    def symmetric(self) -> bool:
-        """True, since x.z is symmetric."""
-        return True
+    symmetric = True  # x.z is symmetric
 
-    @property
-    def commutes(self) -> bool:
-        """True, since ``pairs`` is a function of l.r."""
-        return True
+    commutes = True  # ``pairs`` is a function of l.r
 
     @abstractmethod
     def profile(self, P: np.ndarray) -> np.ndarray:

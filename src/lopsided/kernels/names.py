@@ -7,13 +7,12 @@ from collections.abc import Callable
 from sklearn.base import clone
 
 from .association import Association
-from .base import Function, Kernel, Precomputed
+from .base import Kernel
 from .distance import TL1, Laplacian
 from .divergence import KullbackLeibler
 from .exponential import RBF, Exponential
-from .graph.diffusion import Diffusion
-from .graph.katz import Katz
-from .graph.node import NodeKernel
+from .given import Function, Precomputed
+from .graph import Diffusion, Katz, NodeKernel
 from .inner import Linear, LinearPolynomial, Polynomial, Tanh
 from .sne import SNE
 from .student import StudentT
@@ -53,11 +52,6 @@ def as_kernel(kernel: str | Kernel | Callable[..., object]) -> Kernel:
     raise TypeError(
         f"kernel must be a name, a lopsided.kernels.Kernel or a callable f(X, Z); got {type(kernel).__name__}"
     )
-
-
-def with_derivative() -> list[str]:
-    """Return the class names of the kernels that implement ``differentiate``, in the order of ``BY_NAME``."""
-    return [kernel.__name__ for kernel in BY_NAME.values() if kernel.differentiate is not Kernel.differentiate]
 
 
 def takes_values(kernel: object) -> bool:

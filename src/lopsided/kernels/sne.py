@@ -12,7 +12,8 @@ from scipy.special import logsumexp, softmax
 from .._core import Array, per_entry, row_peaks, row_sums
 from .base import Kernel, PullBack, Weighted
 from .exponential import RBF, ExponentialKernel, ExponentialStructure
-from .structure import Structure, over_rows, product, refuse_sparse_sums
+from .points import product
+from .structure import Structure, over_rows, refuse_sparse_sums
 
 
 class SNE(RBF):
@@ -61,13 +62,13 @@ class SNE(RBF):
         self.right_set_, self.log_weights_, self.bounded_ = Z, np.log(weights).astype(Z.dtype), False
         self.shift_ = float(super().right_exponents(self.moved(Z)).max())
 
-    def narrowed(self, left: Weighted, right: Weighted) -> Kernel:
+    def normalised_over(self, left: Weighted, right: Weighted) -> Kernel:
         """Return a copy that is normalised over a few weighted right points."""
         refuse_sparse_sums(right[0])
-        narrow = copy(self)
-        narrow._sum_over(*right)
-        narrow.bounded_ = True
-        return narrow
+        twin = copy(self)
+        twin._sum_over(*right)
+        twin.bounded_ = True
+        return twin
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Return exp(l.r) for all pairs, clipped at one where sums run over landmarks."""
@@ -92,15 +93,9 @@ class SNE(RBF):
 
         return K, pull_back
 
-    @property
-    def symmetric(self) -> bool:
-        """False, since rows are normalised and columns are not."""
-        return False
+    symmetric = False  # rows are normalised and columns are not
 
-    @property
-    def normalised(self) -> bool:
-        """True, since rows are divided by their sums over the right set."""
-        return True
+    normalised = True  # rows are divided by their sums over the right set
 
     def left_exponents(self, X: Array) -> np.ndarray:
         """Return minus the logarithm of each row sum. Cost O(n m width), or that of X Z^T if both are sparse."""

@@ -9,16 +9,16 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from scipy import sparse
 
-from .._core import Array, canonical, dense, in_strips, row_sums, run, slices_of
+from .._core import Array, row_sums, run, slices_of
 from .base import Kernel
+from .points import product
 
 BLOCK_ENTRIES = 1 << 21  # entries of a product that a thread forms at once
-LIFT_ENTRIES = 1 << 17  # entries of lifted points that a thread writes at once
 
 
 class Structure(Protocol):
@@ -51,52 +51,12 @@ class SparseKernel(Kernel):
         """Bind the fitted kernel to a sparse right set."""
 
 
-def product(L: Array, R: Array) -> np.ndarray:
-    """Return L R^T as a dense array, for dense or sparse factors."""
-    if sparse.issparse(L) or sparse.issparse(R):
-        return dense(L @ R.T)
-    return in_strips(L, R.T)
-
-
 def refuse_sparse_sums(Z: Array) -> None:
     """Raise ValueError for sums over sparse landmarks: exact sums over all sparse points cost no more."""
     if sparse.issparse(Z):
         raise ValueError(
             "sums over landmarks are for dense data; over all sparse points they cost no more and are exact"
         )
-
-
-def dense_column(X: Array, j: int) -> np.ndarray:
-    """Return column j as a dense array of shape (n, 1)."""
-    return X[:, [j]].toarray() if sparse.issparse(X) else X[:, [j]]
-
-
-def squared_norms(X: Array) -> np.ndarray:
-    """Return |x_i|^2 for every row."""
-    if sparse.issparse(X):
-        X = canonical(X)
-        return row_sums(np.square(X.data), X)
-    return np.einsum("ij,ij->i", X, X)
-
-
-def lifted(
-    X: Array, point: Callable[[Array], Array], columns: Callable[[Array], tuple[Any, Any]], scale: float = 1.0
-) -> Array:
-    """Return the rows [scale y, columns(y)] for y = point(x), in one threaded pass over dense points."""
-    if sparse.issparse(X):
-        Y = point(X)
-        extra = np.empty((X.shape[0], 2), dtype=X.dtype)
-        extra[:, 0], extra[:, 1] = columns(Y)
-        return sparse.csr_array(sparse.hstack([scale * Y, sparse.csr_array(extra)], format="csr"))
-    wide = np.empty((X.shape[0], X.shape[1] + 2), dtype=X.dtype)
-
-    def fill(rows: slice) -> None:
-        Y = point(X[rows])
-        wide[rows, -2], wide[rows, -1] = columns(Y)
-        np.multiply(Y, scale, out=wide[rows, :-2])
-
-    run(fill, slices_of(X.shape[0], LIFT_ENTRIES // wide.shape[1]))
-    return wide
 
 
 def product_counts(X: sparse.csr_array, Z: sparse.csr_array) -> np.ndarray:

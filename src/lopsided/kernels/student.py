@@ -14,16 +14,8 @@ from sklearn.utils._param_validation import Interval
 from .._core import Array, row_numbers, row_sums, scale_rows
 from .bandwidth import check_inverse, check_resolution, origin_of
 from .base import Kernel, Weighted
-from .structure import (
-    SparseKernel,
-    Structure,
-    dense_column,
-    lifted,
-    over_rows,
-    product,
-    refuse_sparse_sums,
-    squared_norms,
-)
+from .points import augmented, dense_column, product, squared_norms
+from .structure import SparseKernel, Structure, over_rows, refuse_sparse_sums
 
 FEW = 32  # distinct norms up to which a table of them is cheaper than interpolation
 
@@ -78,27 +70,24 @@ class StudentT(SparseKernel):
         moved = X if self.origin_ is None else X - self.origin_.astype(X.dtype)
         return moved * (1 / float(self.bandwidth))
 
-    @property
-    def normalised(self) -> bool:
-        """True, since rows are divided by their sums over the right set."""
-        return True
+    normalised = True  # rows are divided by their sums over the right set
 
-    def narrowed(self, left: Weighted, right: Weighted) -> Kernel:
+    def normalised_over(self, left: Weighted, right: Weighted) -> Kernel:
         """Return a copy that is normalised over a few weighted right points."""
         refuse_sparse_sums(right[0])
-        narrow = copy(self)
-        narrow.right_set_, narrow.weights_, narrow.bounded_ = right[0], right[1].astype(right[0].dtype), True
-        return narrow
+        twin = copy(self)
+        twin.right_set_, twin.weights_, twin.bounded_ = right[0], right[1].astype(right[0].dtype), True
+        return twin
 
     def left(self, X: Array) -> Array:
         """Return the rows [-2 x, 1 + |x|^2, 1] times the row sum, so that one reciprocal gives k."""
         sums = self.row_sums(X)
-        rows = lifted(X, self.scaled, lambda X: (1 + squared_norms(X), 1), scale=-2)
+        rows = augmented(X, self.scaled, lambda X: (1 + squared_norms(X), 1), scale=-2)
         return scale_rows(rows, sums) if sparse.issparse(rows) else rows * sums[:, None]
 
     def right(self, Z: Array) -> Array:
         """Return the rows [z, 1, |z|^2]."""
-        return lifted(Z, self.scaled, lambda Z: (1, squared_norms(Z)))
+        return augmented(Z, self.scaled, lambda Z: (1, squared_norms(Z)))
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Return 1 / (l.r) for all pairs, where l.r is bounded below by the row sum against rounding errors.

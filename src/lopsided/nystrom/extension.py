@@ -111,7 +111,7 @@ def nystrom(
     """
     rows, columns = landmarks
     if over_landmarks:
-        kernel = kernel.narrowed((rows.points, rows.weights), (columns.points, columns.weights))
+        kernel = kernel.normalised_over((rows.points, rows.weights), (columns.points, columns.weights))
     small = LandmarkMatrix.of(kernel, landmarks, center=center)
     k = k if isinstance(k, Integral) else small.holding(k)
     if kernel.symmetric and X is Z and _alike(rows, columns) and not plain:

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..._core import Array, budget_bytes, by_rows, canonical
 from ...exceptions import FallbackWarning, warn
-from .node import MatrixKernel
+from .base import MatrixKernel
 from .walks import Walk, dense_visits, expected_entries, last_step, visits
 
 COPIES = 5  # copies of the matrix in memory at once while it is assembled, transposed and decomposed

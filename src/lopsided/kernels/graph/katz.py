@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval
 
 from ..._core import Array, by_rows, canonical, per_entry, some_entries
 from ...exceptions import ConvergenceWarning, warn
-from .node import GraphKernel
+from .base import GraphKernel
 
 SHARE = 0.5  # default beta as a share of the largest admissible one
 PRECISION = 1e-3  # relative gap between the bounds of the spectral radius at which the power iteration stops

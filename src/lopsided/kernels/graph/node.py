@@ -1,139 +1,20 @@
-"""Kernels between the nodes of a graph, and the kernel given by its adjacency matrix."""
+"""The kernel given by the adjacency matrix of a graph, and its normalisation by degrees."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from numbers import Real
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..._core import Array, canonical, check_points, check_sides, dense, slices_of
+from ..._core import Array, canonical
 from ...exceptions import LopsidedWarning, warn
-from ..base import Kernel
+from .base import MatrixKernel
 
-BLOCK_ENTRIES = 1 << 24  # values of new nodes held in memory at once
 NORMALISED_LEFT = ("left", "both")
 NORMALISED_RIGHT = ("right", "both")
-
-
-class GraphKernel(Kernel):
-    """Base class of kernels k(i, j) between the nodes i and j of a directed graph, given by their numbers.
-
-    Samples are node numbers, an array of shape (n, 1). The kernel holds the whole graph, so that cross-validation can
-    evaluate both k(test, training) and k(training, test); only labels are held out. Nodes that are not in the graph
-    are described by their edges to and from its nodes, see ``left_values`` and ``right_values``.
-
-    Subclasses implement ``learn``, ``values``, ``left_values`` and ``right_values``.
-
-    Attributes
-    ----------
-    n_nodes_ : int
-        Number of nodes of the graph.
-    """
-
-    adjacency: Any
-
-    def fit(self, X: Array, Z: Array) -> Self:
-        """Validate the samples and the adjacency, and learn from the graph."""
-        super().fit(*check_sides(X, Z))
-        if self.widths_ != (1, 1):
-            raise ValueError(
-                f"{type(self).__name__} takes node numbers in one column, but X and Z have {self.widths_} columns"
-            )
-        if self.adjacency is None:
-            raise ValueError(
-                f"{type(self).__name__} compares the nodes of a graph: give {type(self).__name__}(adjacency), or give "
-                "the graph to DirectedGraphEmbedding, which passes it on"
-            )
-        A = check_adjacency(self.adjacency)
-        self.n_nodes_ = A.shape[0]
-        self.learn(A)
-        return self
-
-    @abstractmethod
-    def learn(self, A: Array) -> None:
-        """Learn from the adjacency, a canonical CSR array or a dense array."""
-
-    @abstractmethod
-    def values(self, rows: np.ndarray, columns: np.ndarray) -> Array:
-        """Return the kernel values between nodes of the graph, dense or sparse."""
-
-    @abstractmethod
-    def left_values(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array) -> Array:
-        """Return k(new, known), shape (b, n_nodes), for new nodes with these edges to and from the known ones.
-
-        Row i of ``out_edges`` holds the weights of edges from new node i, and row i of ``in_edges`` those of edges to
-        it. New nodes do not change the similarities between known nodes.
-        """
-
-    @abstractmethod
-    def right_values(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array) -> Array:
-        """Return k(known, new) transposed, shape (b, n_nodes)."""
-
-    def left_products(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array, V: np.ndarray) -> np.ndarray:
-        """Return k(new, known) V, computed in blocks of new nodes."""
-        parts = slices_of(out_edges.shape[0], self.block_rows)
-        return np.concatenate([self.left_values(out_edges[rows], in_edges[rows]) @ V for rows in parts])
-
-    def right_products(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array, U: np.ndarray) -> np.ndarray:
-        """Return k(known, new)' U, computed in blocks of new nodes."""
-        parts = slices_of(out_edges.shape[0], self.block_rows)
-        return np.concatenate([self.right_values(out_edges[rows], in_edges[rows]) @ U for rows in parts])
-
-    @property
-    def block_rows(self) -> int:
-        """Number of new nodes per block; blocks are large because each may cost a pass over the graph."""
-        return BLOCK_ENTRIES // self.n_nodes_
-
-    def left(self, X: Array) -> np.ndarray:
-        """Return the validated node numbers, as floats like the points of other kernels."""
-        return self.numbers(X)[:, None].astype(float)
-
-    def right(self, Z: Array) -> np.ndarray:
-        """Return the validated node numbers, as floats."""
-        return self.numbers(Z)[:, None].astype(float)
-
-    def pairs(self, L: Array, R: Array) -> np.ndarray:
-        """Look up the values of all pairs of nodes."""
-        return dense(self.values(L[:, 0].astype(np.intp), R[:, 0].astype(np.intp)))
-
-    def block(self, X: Array, Z: Array) -> Array:
-        """Return the values between nodes, sparse if the kernel matrix is."""
-        return self.values(self.numbers(X), self.numbers(Z))
-
-    def numbers(self, X: Array) -> np.ndarray:
-        """Validate node numbers and return them as integers."""
-        given = dense(X)[:, 0]
-        with np.errstate(invalid="ignore"):
-            numbers = given.astype(np.intp)
-        wrong = (numbers != given) | (numbers < 0) | (numbers >= self.n_nodes_)
-        if wrong.any():
-            raise ValueError(
-                f"{given[wrong][0]} is not a node: {type(self).__name__} takes node numbers, integers from 0 to "
-                f"{self.n_nodes_ - 1}"
-            )
-        return numbers
-
-
-class MatrixKernel(GraphKernel):
-    """Base class of graph kernels that store their whole matrix as ``matrix_``."""
-
-    matrix_: Array
-
-    @property
-    def block_rows(self) -> int:
-        """Number of new nodes per block, assuming rows as full as those of the matrix."""
-        entries = self.matrix_.nnz if sparse.issparse(self.matrix_) else self.matrix_.size
-        return BLOCK_ENTRIES * self.n_nodes_ // max(1, entries)
-
-    def values(self, rows: np.ndarray, columns: np.ndarray) -> Array:
-        """Slice the matrix; the whole matrix is returned without a copy."""
-        every = np.arange(self.n_nodes_)
-        K = self.matrix_ if np.array_equal(rows, every) else self.matrix_[rows]
-        return K if np.array_equal(columns, every) else K[:, columns]
 
 
 class NodeKernel(MatrixKernel):
@@ -258,23 +139,6 @@ class Balance:
                 "nearer to one, or take normalize=None"
             )
         return np.sqrt(weights) if self.normalize == "both" else weights
-
-
-def check_adjacency(adjacency: Array) -> Array:
-    """Validate an adjacency: square, finite, float32 or float64; sparse input becomes canonical CSR."""
-    if hasattr(adjacency, "is_directed") and hasattr(adjacency, "edges"):
-        raise TypeError(
-            f"the adjacency is a matrix, and {type(adjacency).__name__} a graph: give read_graph(graph).adjacency of "
-            "lopsided.graphs, or the graph to DirectedGraphEmbedding"
-        )
-    A = check_points(adjacency, "adjacency")
-    if A.shape[0] != A.shape[1]:
-        raise ValueError(
-            f"adjacency has shape {A.shape}, but rows and columns must be the same nodes; give a square one. An array "
-            "of edges is given as a table, pandas.DataFrame(edges, columns=['source', 'target']), to read_graph, and a "
-            "matrix of two kinds of things to KernelSVD"
-        )
-    return A
 
 
 def _scaled(A: Array, left: np.ndarray | None, right: np.ndarray | None) -> Array:
