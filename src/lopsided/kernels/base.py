@@ -156,7 +156,13 @@ class Kernel(BaseEstimator, ABC):
 
 
 class Composite(Kernel):
-    """A kernel made of other kernels, which ``fit`` stores under their names with a trailing underscore."""
+    """A kernel made of other kernels.
+
+    Attributes
+    ----------
+    kernel_, first_, second_ : Kernel
+        The fitted kernels, each under its name with a trailing underscore.
+    """
 
     _names: tuple[str, ...]
 
