@@ -40,7 +40,6 @@ from lopsided.least_squares.saddle.system import Saddle
 from lopsided.operators import Blocked, Centered, KernelOperator, LowRank, Stored, Sum, Weighted, sparse_plus_low_rank
 from lopsided.svd.dense import lapack
 from lopsided.svd.krylov import krylov
-from lopsided.svd.lanczos import arpack, propack
 
 PLENTY = 10**9
 NOTHING = 1
@@ -375,8 +374,6 @@ OPERATORS = {
 SOLVERS = {
     "lapack": lambda A, k, rng: lapack(A, k),
     **{f"krylov_{block}": lambda A, k, rng, block=block: krylov(A, k, rng=rng, block=block) for block in (1, 2, 8)},
-    "propack": lambda A, k, rng: propack(A, k, rng=rng),
-    "arpack": lambda A, k, rng: arpack(A, k, rng=rng),
 }
 
 

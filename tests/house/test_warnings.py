@@ -30,7 +30,6 @@ from lopsided.exceptions import (
     NearSingularWarning,
     RankWarning,
 )
-from lopsided.kernel_svd.compatibility.condition import solve_condition
 from lopsided.kernels import SNE, Diffusion, Katz, Linear, NodeKernel, Polynomial
 from lopsided.operators import Stored
 from lopsided.svd.krylov import krylov
@@ -76,7 +75,7 @@ WARNINGS = {
     ),
     "in a pipeline": (RankWarning, lambda: make_pipeline(StandardScaler(), PriorNystroem(50)).fit(X)),
     "fit_transform": (RankWarning, lambda: PriorNystroem(50).fit_transform(X)),
-    "solver": (FallbackWarning, lambda: KernelSVD(38, solver="propack").fit(X, Z=X)),
+    "solver": (FallbackWarning, lambda: KernelSVD(38, solver="krylov").fit(X, Z=X)),
     "landmarks": (RankWarning, lambda: KernelSVD(6, kernel=Linear(), solver=Nystrom(12)).fit(X, Z=X)),
     "leverage": (
         RankWarning,
@@ -86,7 +85,6 @@ WARNINGS = {
         AccuracyWarning,
         lambda: KernelSVD(2, solver=Nystrom(landmarks=(range(4), range(4))), tol=1e-9).fit(X, Z=X[::-1]),
     ),
-    "condition": (RankWarning, lambda: solve_condition(np.ones((3, 3)), "pinv")),
     "nodes": (RankWarning, lambda: DirectedGraphEmbedding(31).fit(GRAPH)),
     "budget": (FallbackWarning, lambda: DirectedGraphEmbedding(2, kernel=SNE(1.0), memory_budget=1000).fit(GRAPH)),
     "degrees": (LopsidedWarning, lambda: NodeKernel(np.eye(3, k=1), normalize="left")([[0]], [[1]])),

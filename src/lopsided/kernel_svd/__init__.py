@@ -1,6 +1,7 @@
 """KernelSVD, its learned versions, and compatibility between rows and columns of different widths."""
 
 from .base import times_kernel as times_kernel
+from .compatibility.condition import split_condition
 from .compatibility.maps import (
     Compatibility,
     Identity,
@@ -25,4 +26,5 @@ __all__ = [
     "PseudoInverse",
     "RandomProjection",
     "make_compatible",
+    "split_condition",
 ]

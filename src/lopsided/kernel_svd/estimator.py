@@ -51,14 +51,14 @@ class KernelSVD(DecomposedKernel):
     compatibility : {"auto", "identity", "pca", "random", "pinv"}, array or tuple of two arrays, default="auto"
         How left and right vectors of different widths p and q are mapped to one width: "identity" (no map), "pca",
         "random" and "pinv" (a1, a2 and a0 in the papers), a matrix that maps one side, or a tuple C1 (p, width),
-        C2 (width, q) for k(C1^T x, C2 z), for example from :func:`lopsided.kernel_svd.split_condition`. "auto" is
+        C2 (width, q) for k(C1^T x, C2 z), for example from :func:`~lopsided.kernel_svd.split_condition`. "auto" is
         "identity" for equal widths, and "pca" for the rows and columns of a non-square matrix, which costs a thin SVD,
         or for sparse data a Gram matrix of the smaller side. Any other name maps the right side if widths are equal.
     center : bool, default=False
         Whether to centre both feature maps, that is the rows and the columns of K.
     scaling : float, default=1.0
         ``transform`` returns U s^scaling: 1 gives scores, 0 singular vectors, 0.5 splits s evenly between both sides.
-    solver : {"auto", "lapack", "krylov", "propack", "arpack", "nystrom"} or Nystrom, default="auto"
+    solver : {"auto", "lapack", "krylov", "nystrom"} or Nystrom, default="auto"
         A :class:`~lopsided.Nystrom` object, such as Nystrom(1000), approximates K from landmarks, and "nystrom" is
         short for Nystrom(); the others are exact. "auto" decides by shape, sparsity and memory budget, and uses
         Nystrom() for large dense matrices; see ``solver_``.

@@ -63,7 +63,7 @@ class Diagnostics:
 
 def diagnose(A: KernelOperator, factors: Factors, weights: Weights | None = None) -> Diagnostics:
     """Residuals of the variational equations at given factors. Cost: two products with A and two with its transpose."""
-    weights = weights or _ones(factors)
+    weights = weights or Weights(np.ones(len(factors.U)), np.ones(len(factors.V)))
     s, counted = factors.s.astype(float), weights.times(factors)
     e, r = A @ counted.V, A.T @ counted.U
     left, right = e - factors.U * factors.s, r - factors.V * factors.s
@@ -82,46 +82,6 @@ def diagnose(A: KernelOperator, factors: Factors, weights: Weights | None = None
     )
 
 
-def coupled_covariance_residuals(
-    left: np.ndarray, right: np.ndarray, factors: Factors, weights: Weights | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Residuals of S_left w = s w' and S_right w' = s w for explicit feature maps (Remark 4, Definition 2.1).
-
-    S = sum of f f^T over the rows f of a side, w = right^T V and w' = left^T U: the 2024 paper's covariances and
-    directions without its factors 1 / n, 1 / m. Cost: O((n + m) d k) for maps with d features.
-
-    Parameters
-    ----------
-    left, right : arrays of shapes (n, d) and (m, d)
-        phi(x_i) and psi(z_j), centred if the kernel matrix was.
-    factors : Factors
-        Factors of the kernel matrix left right^T.
-    weights : Weights or None, default=None
-        Weights that the factors were computed with.
-
-    Returns
-    -------
-    residuals : two arrays of shape (k,)
-        Norms of the residuals, relative to s_1 times the largest norm of the w' (left) or the w (right).
-    """
-    weights = weights or _ones(factors)
-    counted = weights.times(factors)
-    w_left, w_right = left.T @ counted.U, right.T @ counted.V
-    of_left = left.T @ (weights.left[:, None] * (left @ w_right)) - w_left * factors.s
-    of_right = right.T @ (weights.right[:, None] * (right @ w_left)) - w_right * factors.s
-    return _relative(of_left, w_left * factors.s[0]), _relative(of_right, w_right * factors.s[0])
-
-
-def _ones(factors: Factors) -> Weights:
-    return Weights(np.ones(len(factors.U)), np.ones(len(factors.V)))
-
-
 def _lengths(columns: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Norms of the columns in the weighted inner product."""
     return np.sqrt(weights @ columns.astype(float) ** 2)
-
-
-def _relative(residuals: np.ndarray, to: np.ndarray) -> np.ndarray:
-    """Norms of the columns, relative to the largest column norm of another array."""
-    longest = np.linalg.norm(to, axis=0).max()
-    return np.linalg.norm(residuals, axis=0) / (longest if longest > 0 else 1.0)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from .._core import check_finite, safe_unit
+from .._core import check_finite
 from ..exceptions import FallbackWarning, warn
-from ..operators import KernelOperator, Sum
+from ..operators import KernelOperator
 from .dense import lapack
 from .factors import Factors
 from .krylov import EXTRA, krylov
-from .lanczos import arpack, propack
 
 LARGE = 1 << 28  # entries of a matrix that takes seconds to evaluate once
 SMALL = 300  # min(n, m) up to which a full decomposition takes milliseconds
@@ -177,22 +175,9 @@ def _lapack(A: KernelOperator, k: int) -> Factors:
     return lapack(A, k)
 
 
-def _in_units(solve: Callable[..., Factors], A: KernelOperator, k: int, *, rng: np.random.Generator) -> Factors:
-    """Apply a solver that squares singular values to a rescaled matrix, so that squares do not over- or underflow."""
-    image = A @ rng.standard_normal((A.shape[1], 1)).astype(A.dtype)
-    check_finite(image)
-    unit = safe_unit(image)
-    if unit == 1:
-        return solve(A, k, rng=rng)
-    factors = solve(Sum([A], [1 / float(unit)]), k, rng=rng)
-    return replace(factors, s=factors.s * unit)
-
-
 # Every solver is called as solver(A, k, rng=..., tol=..., budget=...) and ignores the arguments it does not need; of
 # tol, the error that is acceptable, only krylov makes use.
 SOLVERS: dict[str, Callable[..., Factors]] = {
     "lapack": lambda A, k, **_: _lapack(A, k),
     "krylov": _krylov,
-    "propack": lambda A, k, *, rng, **_: _in_units(propack, A, k, rng=rng),
-    "arpack": lambda A, k, *, rng, **_: _in_units(arpack, A, k, rng=rng),
 }
