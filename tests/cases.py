@@ -81,6 +81,10 @@ def _sne(X, Z, X0, Z0, *, bandwidth):
     return np.exp(-_squares(X, Z) / bandwidth**2 - totals)
 
 
+def _attention(X, Z, X0, Z0, *, scale):
+    return np.exp(X @ Z.T / scale - logsumexp(X @ Z0.T / scale, axis=1, keepdims=True))
+
+
 def _student(X, Z, X0, Z0, *, bandwidth):
     def similarity(R):
         return 1 / (1 + _squares(X, R) / bandwidth**2)
@@ -185,6 +189,7 @@ KERNELS: dict[str, tuple[Kernel, Callable]] = {
     "tanh": (k.Tanh(slope=0.4, offset=-0.2), partial(_inner, profile=lambda u: np.tanh(0.4 * u - 0.2))),
     "rbf": (k.RBF(bandwidth=1.7), partial(_rbf, bandwidth=1.7)),
     "sne": (k.SNE(bandwidth=1.3), partial(_sne, bandwidth=1.3)),
+    "attention": (k.Attention(scale=1.6), partial(_attention, scale=1.6)),
     "student_t": (k.StudentT(bandwidth=0.8), partial(_student, bandwidth=0.8)),
     "laplacian": (k.Laplacian(bandwidth=2.5), lambda X, Z, *_: np.exp(-cdist(X, Z, "cityblock") / 2.5)),
     "tl1": (k.TL1(radius=3.0), lambda X, Z, *_: np.maximum(3.0 - cdist(X, Z, "cityblock"), 0)),

@@ -14,7 +14,7 @@ from lopsided.exceptions import ConvergenceWarning
 from lopsided.kernel_svd.compatibility.alternate import LearnedPoints, refitted
 from lopsided.kernel_svd.compatibility.descent import LBFGS, Adam, Moving, Problem
 from lopsided.kernel_svd.compatibility.losses import CrossEntropy, Squared
-from lopsided.kernels import RBF, SNE, TL1, Exponential, Linear, LinearPolynomial, Polynomial, Tanh
+from lopsided.kernels import RBF, SNE, TL1, Attention, Exponential, Linear, LinearPolynomial, Polynomial, Tanh
 
 KERNELS = [
     Linear(),
@@ -24,6 +24,7 @@ KERNELS = [
     Exponential(-0.5),
     RBF(1.3),
     SNE(1.3),
+    Attention(1.3),
     RBF(),
     -2.5 * RBF(1.3),
     SNE(1.3) + Polynomial(3),

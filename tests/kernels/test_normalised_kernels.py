@@ -1,4 +1,4 @@
-"""Kernels normalised over a right set: SNE and StudentT, near and far."""
+"""Kernels normalised over a right set: SNE, Attention and StudentT, near and far."""
 
 import tracemalloc
 
@@ -12,11 +12,12 @@ from sklearn.base import clone
 
 from cases import assert_close, reference, sparse_pair
 from lopsided import KernelSVD
-from lopsided.kernels import RBF, SNE, StudentT
+from lopsided.exceptions import AccuracyWarning
+from lopsided.kernels import RBF, SNE, Attention, StudentT
 from lopsided.operators import sparse_plus_low_rank
 
 EPS = np.finfo(float).eps
-NORMALISED = [SNE(), SNE(0.5), SNE(20.0), StudentT(), StudentT(0.1), StudentT(30.0)]
+NORMALISED = [SNE(), SNE(0.5), SNE(20.0), Attention(), Attention(0.3), StudentT(), StudentT(0.1), StudentT(30.0)]
 every_normalised = pytest.mark.parametrize("kernel", NORMALISED, ids=repr)
 
 
@@ -38,9 +39,13 @@ def test_new_right_points_are_divided_by_the_sums_of_old_rows(kernel, kind):
     both = kind(sparse.vstack([sparse.csr_array(Z)[3:5], sparse_pair("binary", seed=6)[1]]).toarray())
     K, known = kernel(X, both), kernel(X, Z)
     assert_close(K[:, :2], known[:, 3:5], ulps=1e4)
-    name = "sne" if isinstance(kernel, SNE) else "student_t"
-    width = kernel.bandwidth_ if name == "sne" else kernel.bandwidth
-    assert_close(K, reference(name, X, both, X, Z, bandwidth=width), ulps=1e4)
+    if isinstance(kernel, Attention):
+        expected = reference("attention", X, both, X, Z, scale=kernel.scale_)
+    elif isinstance(kernel, SNE):
+        expected = reference("sne", X, both, X, Z, bandwidth=kernel.bandwidth_)
+    else:
+        expected = reference("student_t", X, both, X, Z, bandwidth=kernel.bandwidth)
+    assert_close(K, expected, ulps=1e4)
 
 
 @given(scale=st.floats(1, 1e4), bandwidth=st.floats(1e-3, 1e3), seed=st.integers(0, 50))
@@ -52,6 +57,33 @@ def test_sne_is_the_softmax_however_far_the_points_are(scale, bandwidth, seed):
     lost = 100 * EPS * (1 + np.abs(exponents).max())
     np.testing.assert_allclose(K, softmax(exponents, axis=1), rtol=0, atol=lost)
     np.testing.assert_allclose(K.sum(axis=1), 1, rtol=0, atol=lost)
+
+
+@given(size=st.floats(1, 1e4), scale=st.floats(1e-3, 1e3), seed=st.integers(0, 50))
+def test_attention_is_the_softmax_however_large_the_products_are(size, scale, seed):
+    rng = np.random.default_rng(seed)
+    X, Z = size * rng.standard_normal((4, 3)), rng.standard_normal((6, 3))
+    exponents = X @ Z.T / scale
+    lost = 100 * EPS * (1 + np.abs(exponents).max())
+    np.testing.assert_allclose(Attention(scale)(X, Z), softmax(exponents, axis=1), rtol=0, atol=lost)
+
+
+def test_attention_divides_products_by_the_root_of_the_width(rng):
+    X, Z = rng.standard_normal((5, 9)), rng.standard_normal((7, 9))
+    assert Attention().fit(X, Z).scale_ == 3
+    assert_close(Attention()(X, Z), softmax(X @ Z.T / 3, axis=1))
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_attention_says_when_products_are_lost_in_rounding(kind, rng):
+    X = rng.standard_normal((500, 3)).astype(np.float32)
+    with pytest.raises(ValueError, match="scale=1e-08 is lost in the rounding of inner products.*take at least"):
+        Attention(1e-8)(kind(X), kind(X))
+    with pytest.raises(ValueError, match="overflows in float32 .*scale the data"):
+        Attention()(kind(1e20 * X), kind(1e20 * X))
+    X[0] = 1e4
+    with pytest.warns(AccuracyWarning, match="off by factors.*float32.*double precision"):
+        Attention()(kind(X), kind(X))
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
@@ -109,7 +141,7 @@ def test_dense_sums_of_student_need_no_background(kinds, monkeypatch, rng):
 def test_sparse_values_that_would_come_as_differences_of_huge_ones_are_refused():
     X = sparse.csr_array([[25.0, 0, 0], [0, 0, 1], [0, 1, 0]])
     Z = sparse.csr_array([[-1.0, 0, 0], [0, 6.4, 0], [0, 0, 6.4]])
-    with pytest.raises(ValueError, match="bandwidth=1 is so small beside entries of opposite signs"):
+    with pytest.raises(ValueError, match="SNE\\(bandwidth=1.0\\) is so steep beside entries of opposite signs"):
         KernelSVD(2, kernel=SNE(1.0)).fit(X, Z=Z)
     stored = KernelSVD(2, kernel=SNE(6.0)).fit(X, Z=Z)
     dense = KernelSVD(2, kernel=SNE(6.0)).fit(X.toarray(), Z=Z.toarray())

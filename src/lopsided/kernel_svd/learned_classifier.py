@@ -29,8 +29,8 @@ class LearnedKernelSVDClassifier(ClassifierMixin, LearnedKernelSVD):
         Number of right singular vectors, at most p. None means four, as in the paper, or the number of classes minus
         one if that is larger; never more than p.
     kernel : str or Kernel, default="rbf"
-        A kernel with a gradient (pull-back): Linear, Polynomial, LinearPolynomial, Exponential, RBF, SNE, Tanh, and
-        sums, products and multiples of them.
+        A kernel with a gradient (pull-back): Linear, Polynomial, LinearPolynomial, Exponential, RBF, SNE, Attention,
+        Tanh, and sums, products and multiples of them.
     alpha : float, default=1e-3
         L2 penalty on the weights of the head, for features scaled to mean square one.
     optimizer : {"auto", "lbfgs", "adam"}, default="auto"

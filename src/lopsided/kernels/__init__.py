@@ -20,7 +20,7 @@ from .graph import (
 )
 from .inner import InnerProductKernel as InnerProductKernel, Linear, LinearPolynomial, Polynomial, Tanh
 from .names import as_kernel, takes_values
-from .sne import SNE
+from .softmax import SNE, Attention
 from .structure import SparseKernel as SparseKernel, product_counts as product_counts, product_slices as product_slices
 from .student import StudentT
 
@@ -29,6 +29,7 @@ __all__ = [
     "SNE",
     "TL1",
     "Association",
+    "Attention",
     "Diffusion",
     "Exponential",
     "Function",

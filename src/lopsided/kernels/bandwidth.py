@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from .._core import Array, canonical, in_unit, run, safe_unit, slices_of
+from .._core import Array, canonical, in_unit, row_lengths, run, safe_unit, slices_of
 from ..exceptions import AccuracyWarning, warn
 from .points import squared_norms
 
@@ -106,6 +106,27 @@ def check_resolution(bandwidth: float, origin: np.ndarray | None, X: Array, Z: A
         warn(
             f"both sides have points as long as {np.sqrt(far):.3g}, and values between such points are off by factors "
             f"up to exp({off:.2g}) in {X.dtype} with bandwidth={bandwidth:g}; take a larger one, leave such points "
+            f"out{', or take double precision' if X.dtype != float else ''}",
+            AccuracyWarning,
+        )
+
+
+def check_products(scale: float, X: Array, Z: Array) -> None:
+    """Raise ValueError if rounding errors of x.z are too large relative to the scale; warn of outliers."""
+    lengths = [row_lengths(side).astype(float) for side in (X, Z)]
+    typical, largest = (float(part(lengths[0])) * float(part(lengths[1])) for part in (np.median, np.max))
+    eps = float(np.finfo(X.dtype).eps)
+    if not largest < float(np.finfo(X.dtype).max) * min(scale, 1.0) or 1 / scale > float(np.finfo(X.dtype).max):
+        raise ValueError(f"x.z / scale overflows in {X.dtype} for scale={scale:g}; scale the data")
+    if eps * typical > LOST * scale:
+        raise ValueError(
+            f"scale={scale:g} is lost in the rounding of inner products as large as {typical:.3g} in {X.dtype}; take "
+            f"at least {eps * typical / LOST:.2g}, or scale the data"
+        )
+    if eps * largest > LOST_FAR * scale:
+        warn(
+            f"inner products are as large as {largest:.3g}, and the values that come of them are off by factors up to "
+            f"exp({eps * largest / scale:.2g}) in {X.dtype} with scale={scale:g}; take a larger one, leave such points "
             f"out{', or take double precision' if X.dtype != float else ''}",
             AccuracyWarning,
         )

@@ -17,7 +17,7 @@ from .points import side_by_side
 
 PullBack = Callable[[np.ndarray], np.ndarray]
 Weighted = tuple[Array, np.ndarray]  # points, and the number of points of a larger set that each one represents
-DIFFERENTIABLE = "Linear, Polynomial, LinearPolynomial, Exponential, RBF, SNE, Tanh"
+DIFFERENTIABLE = "Linear, Polynomial, LinearPolynomial, Exponential, RBF, SNE, Attention, Tanh"
 
 
 class Kernel(BaseEstimator, ABC):

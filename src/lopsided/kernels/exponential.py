@@ -26,8 +26,7 @@ class ExponentialKernel(SparseKernel):
     sparse data the matrix equals exp(alpha) exp(beta)^T, of rank one, outside the sparsity pattern of X Z^T.
     """
 
-    symmetric = True  # x.z is symmetric and alpha and beta are the same function
-
+    symmetric = True  # x.z is symmetric, and alpha and beta are the same function
     commutes = True  # ``pairs`` is a function of l.r
 
     @property
@@ -35,13 +34,17 @@ class ExponentialKernel(SparseKernel):
     def rate(self) -> float:
         """The factor of x.z."""
 
-    @abstractmethod
+    def exponents(self, X: Array) -> np.ndarray:
+        """Return what each point adds to its exponents, in the coordinates of ``moved``; zero unless overridden."""
+        return np.zeros(X.shape[0], dtype=X.dtype)
+
     def left_exponents(self, X: Array) -> np.ndarray:
         """Return alpha for every left point, in the coordinates of ``moved``."""
+        return self.exponents(X)
 
-    @abstractmethod
     def right_exponents(self, Z: Array) -> np.ndarray:
         """Return beta for every right point, in the coordinates of ``moved``."""
+        return self.exponents(Z)
 
     def moved(self, X: Array) -> Array:
         """Return the points in coordinates that reduce rounding errors."""
@@ -58,8 +61,18 @@ class ExponentialKernel(SparseKernel):
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Return exp(l.r) for all pairs."""
         E = product(L, R)
-        with np.errstate(over="ignore"):  # infinite values are told of as errors
+        with np.errstate(over="ignore"):  # overflow is reported later
             return np.exp(E, out=E)
+
+    def differentiate(self, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, PullBack]:
+        """Return the values and the pull-back of W * K, the derivatives by the exponents, to Z."""
+        K = self.pairs(self.left(X), self.right(Z))
+        X, Z = self.moved(X), self.moved(Z)
+        return K, lambda W: self.pull_exponents(W * K, X, Z)
+
+    def pull_exponents(self, G: np.ndarray, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        """Pull derivatives G by the exponents rate x.z + beta(z) back to Z: here rate G^T X."""
+        return self.rate * (G.T @ X)
 
     def structure(self, Z: sparse.csr_array) -> Structure:
         """Return the expansion on sparse data, K = exp(alpha) exp(beta)^T + sparse."""
@@ -123,19 +136,6 @@ class Exponential(ExponentialKernel):
         """The parameter eta."""
         return float(self.eta)
 
-    def left_exponents(self, X: Array) -> np.ndarray:
-        """Return zeros."""
-        return np.zeros(X.shape[0], dtype=X.dtype)
-
-    def right_exponents(self, Z: Array) -> np.ndarray:
-        """Return zeros."""
-        return np.zeros(Z.shape[0], dtype=Z.dtype)
-
-    def differentiate(self, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, PullBack]:
-        """Return the values and the pull-back W -> eta (W * K)^T X."""
-        K = self.pairs(self.left(X), self.right(Z))
-        return K, lambda W: self.rate * ((W * K).T @ X)
-
 
 class RBF(ExponentialKernel):
     """The Gaussian kernel, k(x, z) = exp(-|x - z|^2 / bandwidth^2).
@@ -191,24 +191,14 @@ class RBF(ExponentialKernel):
         """2 / bandwidth^2."""
         return 2.0 / self.bandwidth_ / self.bandwidth_  # bandwidth_**2 may overflow
 
-    def left_exponents(self, X: Array) -> np.ndarray:
+    def exponents(self, X: Array) -> np.ndarray:
         """Return -|x|^2 / bandwidth^2."""
         return -self.rate / 2 * squared_norms(X)
-
-    def right_exponents(self, Z: Array) -> np.ndarray:
-        """Return -|z|^2 / bandwidth^2."""
-        return -self.rate / 2 * squared_norms(Z)
 
     def moved(self, X: Array) -> Array:
         """Subtract ``origin_``: distances stay the same, and |x|^2 + |z|^2 - 2 x.z cancels less."""
         return X if self.origin_ is None else X - self.origin_.astype(X.dtype)
 
-    def differentiate(self, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, PullBack]:
-        """Return the values and the pull-back W -> 2 / bandwidth^2 ((W * K)^T X - diag(column sums of W * K) Z)."""
-        K = self.pairs(self.left(X), self.right(Z))
-        near, far = self.moved(X), self.moved(Z)
-        return K, lambda W: self._pulled(W * K, near, far)
-
-    def _pulled(self, of_exponents: np.ndarray, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
-        """Pull derivatives by the exponents -|x - z|^2 / bandwidth^2 back to Z."""
-        return self.rate * (of_exponents.T @ X - of_exponents.sum(axis=0)[:, None] * Z)
+    def pull_exponents(self, G: np.ndarray, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        """Pull derivatives G by the exponents -|x - z|^2 / bandwidth^2 back to Z: rate (G^T X - G^T 1 * Z)."""
+        return self.rate * (G.T @ X - G.sum(axis=0)[:, None] * Z)

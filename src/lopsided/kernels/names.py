@@ -14,7 +14,7 @@ from .exponential import RBF, Exponential
 from .given import Function, Precomputed
 from .graph import Diffusion, Katz, NodeKernel
 from .inner import Linear, LinearPolynomial, Polynomial, Tanh
-from .sne import SNE
+from .softmax import SNE, Attention
 from .student import StudentT
 
 BY_NAME: dict[str, type[Kernel]] = {
@@ -26,6 +26,7 @@ BY_NAME: dict[str, type[Kernel]] = {
     "laplacian": Laplacian,
     "sne": SNE,
     "student_t": StudentT,
+    "attention": Attention,
     "tl1": TL1,
     "tanh": Tanh,
     "kullback_leibler": KullbackLeibler,
