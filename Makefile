@@ -35,6 +35,7 @@ bench: $(STAMP)  ## the tables of README and docs
 	$(BIN)/python benchmarks/prior_table1.py
 	$(BIN)/python benchmarks/graphs_table1.py
 	$(BIN)/python benchmarks/graphs_speed.py
+	$(BIN)/python benchmarks/busy_machine.py
 
 clean:
 	rm -rf $(VENV) out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,17 +1,11 @@
 """Laws of operators: products are those of a matrix, from both sides, and nothing is ever made dense."""
 
-import os
-import subprocess
-import sys
-import time
 import tracemalloc
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from threadpoolctl import threadpool_info, threadpool_limits
 
 from cases import (
     KERNELS,
@@ -28,9 +22,7 @@ from cases import (
     structured,
 )
 from lopsided import kernels
-from lopsided._core import budget_bytes
-from lopsided._core.strips import in_strips
-from lopsided._core.threads import jobs, n_threads, run
+from lopsided._core import jobs
 from lopsided.operators import (
     Blocked,
     Centered,
@@ -155,41 +147,6 @@ def test_threads_and_slices_change_nothing_beyond_rounding(name, budget, rng, mo
             assert_close(A.T @ U, K.T @ U)
 
 
-def test_threads_are_counted_where_they_are_asked_for():
-    every = n_threads()
-    assert 1 <= every <= n_threads(-1)
-    with jobs(3):
-        assert n_threads() == 3
-        assert run(lambda _: n_threads(), range(3)) == [1, 1, 1]  # a task has its own thread and no other
-        with jobs(None):
-            assert n_threads() == 3
-        with jobs(1):
-            assert n_threads() == 1
-        assert n_threads() == 3
-    assert n_threads() == every
-    with pytest.raises(ValueError, match="n_jobs=0"), jobs(0):
-        pass
-
-
-@pytest.mark.parametrize(("given", "number"), [("1", 1), ("1,2", 1), ("0", 1), ("many", None), ("1000", None)])
-def test_threads_heed_what_openmp_may_take(given, number, monkeypatch):
-    monkeypatch.setenv("OMP_NUM_THREADS", given)
-    assert n_threads() == (number or n_threads(-1))
-    with jobs(3):
-        assert n_threads() == 3
-
-
-def test_fits_at_the_same_time_leave_the_threads_of_blas_alone():
-    def threads():
-        return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
-
-    with threadpool_limits(2, "blas"):
-        before = threads()
-        with ThreadPoolExecutor(3) as callers, jobs(2):
-            list(callers.map(lambda t: run(lambda _: time.sleep(t), range(4)), (0.03, 0.01, 0.02)))
-        assert threads() == before
-
-
 @pytest.mark.parametrize(
     "kernel", [2 * kernels.SNE(2.0).T, kernels.SNE(2.0).T + kernels.RBF(2.0), (2 * kernels.SNE(2.0)).T], ids=repr
 )
@@ -201,44 +158,6 @@ def test_sums_over_a_set_are_taken_once_whatever_is_made_of_the_kernel(kernel, r
     A.T @ np.ones((30, 2))
 
 
-LIMIT_OF_TWO_THREADS = """
-import threading
-from threadpoolctl import threadpool_info
-from lopsided._core.threads import one_blas_thread
-
-def threads():
-    return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
-
-first_in, second_in, first_out, done = (threading.Event() for _ in range(4))
-
-def first():
-    with one_blas_thread():
-        first_in.set()
-        second_in.wait()
-    first_out.set()
-    done.wait()
-
-def second():
-    first_in.wait()
-    with one_blas_thread():
-        second_in.set()
-        first_out.wait()
-        within.extend(threads())
-
-before, within = threads(), []
-alive, last = (threading.Thread(target=each) for each in (first, second))
-alive.start(), last.start(), last.join()
-print(before == threads(), set(within) == {1})
-done.set()
-"""
-
-
-def test_a_limit_that_another_thread_set_is_lifted():
-    code = [sys.executable, "-c", LIMIT_OF_TWO_THREADS]
-    done = subprocess.run(code, capture_output=True, text=True, env=os.environ | {"OMP_NUM_THREADS": "2"}, timeout=60)
-    assert done.stdout == "True True\n", done.stderr
-
-
 @pytest.mark.parametrize("n_jobs", [1, 2, -1, None])
 def test_large_sparse_products_are_shared_among_threads_without_a_trace(n_jobs, rng):
     S = sparse.random_array((2000, 1500), density=0.05, rng=rng, format="csr")
@@ -248,54 +167,6 @@ def test_large_sparse_products_are_shared_among_threads_without_a_trace(n_jobs, 
     with jobs(n_jobs):
         assert_close(A @ V, S @ V)
         assert_close(A.T @ U, S.T @ U)
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize(
-    ("rows", "inner", "columns"), [(1000, 30, 20), (1024, 128, 5), (640, 3, 1), (600, 3, 0), (900, 200, 300), (3, 4, 5)]
-)
-def test_products_in_strips_are_products(rows, inner, columns, order, n_jobs, rng):
-    for dtype in (np.float32, np.float64):
-        Y = np.asarray(rng.standard_normal((rows, inner)), dtype, order=order)
-        W = np.asarray(rng.standard_normal((inner, columns)), dtype, order=order)
-        with jobs(n_jobs):
-            found = in_strips(Y, W)
-        assert found.dtype == dtype
-        assert_close(found, Y.astype(float) @ W)
-
-
-def test_a_task_that_fails_stops_the_others():
-    begun = []
-
-    def task(number):
-        begun.append(number)
-        time.sleep(0.001)
-        return 1 // (number - 3)
-
-    with jobs(2), pytest.raises(ZeroDivisionError):
-        run(task, range(1000))
-    assert len(begun) < 20
-
-
-def test_an_interrupt_stops_the_threads():
-    """Ctrl-C reaches the thread that waits for the others."""
-    code = """
-import os, signal, threading, time
-from lopsided._core.threads import jobs, run
-begun = []
-threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-try:
-    with jobs(2):
-        run(lambda number: (begun.append(number), time.sleep(0.05)), range(200))
-except KeyboardInterrupt:
-    before = len(begun)
-    time.sleep(0.5)
-    assert before < 100 and len(begun) <= before + 2, (before, len(begun))
-    print("stopped")
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert done.stdout.strip() == "stopped", done.stderr
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, -1, None])
@@ -392,31 +263,3 @@ def test_centring_needs_no_room_for_the_matrix(rng):
     L, R = rng.standard_normal((20_000, 2)), rng.standard_normal((20_000, 2))
     sums = Centered(LowRank(L, R)).T @ np.ones((20_000, 1))
     assert np.abs(sums).max() < 1e-6
-
-
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [("1.5GB", 1.5e9), ("500 mb", 5e8), ("12kB", 12e3), ("7", 7), (" 2TB ", 2e12), (1024, 1024), (3.7, 3), ("64B", 64)],
-)
-def test_budgets_are_read(text, number):
-    assert budget_bytes(text) == number
-
-
-def test_no_budget_is_a_share_of_what_is_free():
-    assert 0 < budget_bytes(None) < 1e15
-
-
-def test_the_limit_of_a_container_bounds_the_budget(tmp_path, monkeypatch):
-    for name, said in (("max", "4000"), ("current", "3000"), ("stat", "anon 2000\ninactive_file 600")):
-        (tmp_path / name).write_text(said)
-    files = (str(tmp_path / "max"), str(tmp_path / "current"), str(tmp_path / "stat"), "inactive_file")
-    monkeypatch.setattr("lopsided._core.memory.GROUPS", (files,))
-    assert budget_bytes(None) == 400
-    (tmp_path / "max").write_text("max")
-    assert budget_bytes(None) > 1e6
-
-
-@pytest.mark.parametrize("text", ["lots", "5XB", "", "-3GB", "1e9GB", 0, -5, float("nan"), "1.2.3GB"])
-def test_budgets_that_are_not_sizes_are_refused(text):
-    with pytest.raises(ValueError, match="memory_budget"):
-        budget_bytes(text)

@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, svds
 from sklearn import exceptions as sklearn_exceptions
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from cases import NOTHING, OPERATORS, PLENTY, SOLVERS, assert_close, blocked, with_spectrum
 from lopsided.exceptions import ConvergenceWarning, FallbackWarning
@@ -347,3 +348,22 @@ def test_short_bases_give_the_same_triplets(rng):
     roomy, lean = (krylov(A, 10, rng=np.random.default_rng(0), block=2, budget=budget) for budget in (None, 1))
     assert_close(lean.s, roomy.s)
     assert_close(np.abs(np.sum(lean.U * roomy.U, axis=0)), np.ones(10), ulps=1e6)
+
+
+@pytest.mark.parametrize("sparsity", ["dense", "sparse"])
+def test_krylov_never_starts_threads_of_blas(sparsity, rng):
+    """Those wait for each other in a busy loop, which on a busy machine costs ten times the work."""
+    K = rng.standard_normal((300, 200)) * 0.9 ** np.arange(200)
+    seen = []
+
+    class Watched(Stored):
+        def _matmat(self, V):
+            seen.extend(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
+            return super()._matmat(V)
+
+        def _adjoint(self):
+            return Watched(self.K.T)
+
+    with threadpool_limits(2, "blas"):
+        krylov(Watched(sparse.csr_array(K) if sparsity == "sparse" else K), 5, rng=rng)
+    assert set(seen) == {1}

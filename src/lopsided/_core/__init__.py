@@ -7,9 +7,9 @@ from .column_names import check_names, column_names
 from .csr import per_entry, row_numbers, row_peaks, row_sums, scale_rows, some_entries
 from .finite import check_finite
 from .memory import budget_bytes
+from .products import in_strips, product
 from .rows import as_indexable, check_out, reject_masked
 from .seeds import seed_of
-from .strips import in_strips
 from .targets import argmax_class, encoded, per_class_scores, real_targets
 from .threads import even_slices, jobs, n_threads, one_blas_thread, run, slices_of
 from .units import in_unit, row_lengths, safe_unit
@@ -42,6 +42,7 @@ __all__ = [
     "one_blas_thread",
     "per_class_scores",
     "per_entry",
+    "product",
     "real_targets",
     "reject_masked",
     "row_lengths",

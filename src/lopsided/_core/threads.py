@@ -6,7 +6,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
@@ -55,7 +55,8 @@ def slices_of(n: int, length: int) -> list[slice]:
 def run(task: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
     """Apply a task to every item on threads, each with a single-threaded BLAS, and return the results in order.
 
-    The enclosing ``jobs`` sets the number of threads. A task that itself calls ``run`` does so on its own thread.
+    The enclosing ``jobs`` sets the number of threads. A task that itself calls ``run`` does so on its own thread. The
+    caller works too, so that it waits only for items that other threads have begun, however busy the machine is.
     """
     items = list(items)
     threads = min(n_threads(), len(items))
@@ -64,24 +65,35 @@ def run(task: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
     results: list[Any] = [None] * len(items)
     waiting = deque(enumerate(items))
 
-    def work(_: int) -> None:
-        while True:
-            try:
-                number, item = waiting.popleft()
-            except IndexError:
-                return
-            try:
+    def work() -> None:
+        before, _local.busy = _local.busy, True
+        try:
+            for number, item in _drained(waiting):
                 results[number] = task(item)
-            except BaseException:
-                waiting.clear()
-                raise
+        finally:
+            _local.busy = before
+            waiting.clear()  # after an error or an interrupt the other threads finish their items and stop
 
-    try:
-        with one_blas_thread():
-            list(_pool(threads).map(work, range(threads)))
-    finally:
-        waiting.clear()  # after an interrupt of the caller the threads finish their items and stop
+    with one_blas_thread():
+        helpers = [_pool(threads - 1).submit(work) for _ in range(threads - 1)]
+        try:
+            work()
+        finally:
+            begun = [helper for helper in helpers if not helper.cancel()]
+            wait(begun)
+    for helper in begun:
+        helper.result()
     return results
+
+
+def _drained(waiting: deque[T]) -> Iterator[T]:
+    """Take items from a queue that several threads share until it is empty."""
+    while True:
+        try:
+            item = waiting.popleft()
+        except IndexError:
+            return
+        yield item
 
 
 @contextmanager
@@ -132,13 +144,9 @@ class _Local(threading.local):
 _local, _limit = _Local(), _Limit()
 
 
-def _mark() -> None:
-    _local.busy = True
-
-
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(threads, initializer=_mark)
+    return ThreadPoolExecutor(threads)
 
 
 @cache

@@ -12,6 +12,6 @@ from .compound import Centered as Centered, LowRank as LowRank, Sum as Sum, Weig
 from .resolvent import Resolvent as Resolvent
 from .sparse import Streamed as Streamed, forecast as forecast, sparse_plus_low_rank as sparse_plus_low_rank
 from .sparse_low_rank import SparseLowRank as SparseLowRank
-from .stored import Stored as Stored, times as times
+from .stored import Stored as Stored
 
 __all__ = ["KernelOperator", "as_operator"]

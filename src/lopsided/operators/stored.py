@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._core import by_rows, dense, n_threads, run
+from .._core import by_rows, dense, n_threads, product, run
 from .base import EVERY, Index, KernelOperator
 
 WORTH_THREADS = 1 << 19  # multiplications from which a sparse product is divided among threads
@@ -42,10 +42,10 @@ def matmul(S: Any, V: np.ndarray) -> np.ndarray:
     """Return S @ V for a dense or CSR matrix; large sparse products are divided among threads by stored entries.
 
     scipy's sparse products release the global interpreter lock. A single column uses its faster matrix-vector product
-    on one thread: it is bound by memory bandwidth, so that a second thread gains nothing and competes with BLAS.
+    on one thread: it is bound by memory bandwidth, so that a second thread gains nothing.
     """
     if not sparse.issparse(S):
-        return times(S, V)
+        return product(S, V)
     if V.shape[1] == 1:
         return (S @ V[:, 0])[:, None]
     if S.nnz * V.shape[1] < WORTH_THREADS:
@@ -53,11 +53,6 @@ def matmul(S: Any, V: np.ndarray) -> np.ndarray:
     edges = np.searchsorted(S.indptr, np.linspace(0, S.nnz, PIECES * n_threads() + 1)[1:-1])
     edges = np.unique([0, *edges, S.shape[0]])
     return np.concatenate(run(lambda ends: rows_of(S, slice(*ends)) @ V, pairwise(edges)))
-
-
-def times(Y: np.ndarray, R: np.ndarray) -> np.ndarray:
-    """Return Y @ R; for an outer product (inner dimension one) BLAS is ten times slower than broadcasting."""
-    return Y * R if Y.shape[1] == 1 else Y @ R
 
 
 def rows_of(S: sparse.csr_array, rows: slice) -> sparse.csr_array:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from .._core import check_finite, safe_unit, slices_of
+from .._core import check_finite, one_blas_thread, product, run, safe_unit, slices_of
 from ..exceptions import ConvergenceWarning, warn
-from ..operators import KernelOperator, times
+from ..operators import KernelOperator
 from .factors import Factors, canonical_signs
 from .qr import CHUNK_ROWS, least_pivot, length, orthonormalise, qr
 
@@ -22,6 +24,7 @@ DRIFT = 1e5  # in units of eps, at most sqrt(eps): estimate of |U^T U - I| above
 ORTHONORMAL = 100.0  # in units of eps: deviation from orthonormality allowed in the returned vectors
 
 
+@one_blas_thread()
 def krylov(
     A: KernelOperator,
     k: int,
@@ -137,7 +140,7 @@ class _Bidiagonal:
             self.unit = safe_unit(image) * image.any()  # zero for zeros, to give singular values that are zero too
         self._in_units(image)
         if self.T.size:
-            image -= times(self.U[:, self.bound], self.T.T)
+            image -= product(self.U[:, self.bound], self.T.T)
         W, R = qr(image)
         if self._drifts_by(R):
             image, self.B[old, new], R = orthonormalise(image, self.U[:, old], self.scale, self.rng)
@@ -149,7 +152,7 @@ class _Bidiagonal:
         self.size += fresh.shape[1]
         back = self.At._matmat(image)
         self._in_units(back)
-        back -= times(fresh, R.T)
+        back -= product(fresh, R.T)
         fresh, _, self.T = orthonormalise(back, self.V[:, : self.size], self.scale, self.rng)
         self.bound = new
         return fresh
@@ -192,7 +195,7 @@ class _Bidiagonal:
         """
         U = self.U[:, : self.size]
         try:
-            R = np.linalg.cholesky(U.T @ U).T
+            R = np.linalg.cholesky(product(U.T, U)).T
         except np.linalg.LinAlgError:
             R = np.asarray(np.linalg.qr(U, mode="r"))
         self.solve(R)
@@ -200,7 +203,7 @@ class _Bidiagonal:
     def loss(self) -> float:
         """Estimate |U^T U - I| in the Frobenius norm from products with random vectors. Cost O(n size)."""
         U, some = self.U[:, : self.size], self.rng.standard_normal((self.size, PROBES)).astype(self.U.dtype)
-        return length(U.T @ (U @ some) - some) / PROBES**0.5
+        return length(product(U.T, product(U, some)) - some) / PROBES**0.5
 
     def excess(self, k: int, residual: float, eta: float) -> float:
         """How far the k leading triplets are from convergence: at most one if they have converged.
@@ -223,9 +226,8 @@ class _Bidiagonal:
 
     def shrink(self, size: int) -> None:
         """Thick restart: the leading triplets become the bases, and the next block is bound to all of them."""
-        for basis, turn in ((self.U, self.P), (self.V, self.Q)):
-            for rows in slices_of(len(basis), CHUNK_ROWS):
-                basis[rows, :size] = basis[rows, : self.size] @ turn[:, :size]
+        for basis, turn in ((self.U[:, : self.size], self.P[:, :size]), (self.V[:, : self.size], self.Q[:, :size])):
+            run(partial(_turn, basis, turn), slices_of(len(basis), CHUNK_ROWS))
         self.B[:] = 0
         np.fill_diagonal(self.B[:size, :size], self.s[:size])
         self.T, self.bound, self.size = self.T @ self.P[self.bound, :size], slice(0, size), size
@@ -234,16 +236,21 @@ class _Bidiagonal:
 
     def triplets(self, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the k leading triplets; the bases are freed, because memory use on large graphs peaks here."""
-        U = self.U[:, : self.size] @ self.P[:, :k]
+        U = product(self.U[:, : self.size], self.P[:, :k])
         del self.U
-        V = self.V[:, : self.size] @ self.Q[:, :k]
+        V = product(self.V[:, : self.size], self.Q[:, :k])
         del self.V
         s = self.s[:k]
-        if np.abs(U.T @ U - np.eye(k, dtype=U.dtype)).max() > ORTHONORMAL * np.finfo(U.dtype).eps:
+        if np.abs(product(U.T, U) - np.eye(k, dtype=U.dtype)).max() > ORTHONORMAL * np.finfo(U.dtype).eps:
             W, R = qr(U * s)  # A V = U diag(s) holds however U has drifted
             P, s, Qt = np.linalg.svd(R)
-            U, V = times(W, P), times(V, Qt.T)
+            U, V = product(W, P), product(V, Qt.T)
         return U, s * self.unit, V
+
+
+def _turn(basis: np.ndarray, turn: np.ndarray, rows: slice) -> None:
+    """Replace the first columns of a basis by basis @ turn, in some rows."""
+    basis[rows, : turn.shape[1]] = basis[rows] @ turn
 
 
 class _Pace:

@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 
-from .._core import run, slices_of
-from ..operators import times
+from .._core import product, run, slices_of
 
 CHUNK_ROWS = 1 << 13  # rows per chunk in restarts and QR, so that a chunk fits the cache
 BEST_FOR_CHOLESKY = 30.0  # condition number below which one pass of Cholesky QR is accurate enough
@@ -22,8 +21,8 @@ def orthonormalise(
     Columns of Y that are negligible relative to ``scale`` have a direction set by rounding errors, possibly in the span
     of Q. They are perturbed by random noise of the size of rounding, and further passes orthogonalise the result.
     """
-    H = Q.T @ Y
-    Y -= Q @ H
+    H = product(Q.T, Y)
+    Y -= product(Q, H)
     W, R = qr(Y)
     eps = np.finfo(Y.dtype).eps
     scale = max(scale, length(H), length(R), np.finfo(Y.dtype).tiny ** 0.5)
@@ -32,8 +31,8 @@ def orthonormalise(
     Y += eps * scale * rng.standard_normal(Y.shape).astype(Y.dtype)
     W, R = qr(Y)
     for _ in range(2):  # one pass is not enough if Q nearly spans the space
-        G = Q.T @ W
-        W, S = qr(W - Q @ G)
+        G = product(Q.T, W)
+        W, S = qr(W - product(Q, G))
         H, R = H + G @ R, S @ R
     return W, H, R
 
@@ -54,14 +53,14 @@ def qr(Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if Y.shape[1] == 1 and (size := length(Y)) > np.finfo(Y.dtype).tiny ** 0.5:
         return Y / size, np.array([[size]], dtype=Y.dtype)
     try:
-        R = np.linalg.cholesky(Y.T @ Y).T
+        R = np.linalg.cholesky(product(Y.T, Y)).T
     except np.linalg.LinAlgError:
         return _tall_qr(Y)
     inverse = np.linalg.inv(R)
     condition = np.abs(R).max() * np.abs(inverse).max()
     if not condition < WORST_FOR_CHOLESKY * np.finfo(Y.dtype).eps ** -0.5:
         return _tall_qr(Y)
-    Q = times(Y, inverse)
+    Q = product(Y, inverse)
     if condition < BEST_FOR_CHOLESKY:
         return Q, R
     Q, S = qr(Q)  # the first pass is orthonormal to eps condition^2, the second to rounding

@@ -1,0 +1,129 @@
+"""The library's threads: how many there are, what BLAS does meanwhile, and how they stop."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from lopsided._core import jobs, n_threads, run, threads as threads_module
+
+
+def test_threads_are_counted_where_they_are_asked_for():
+    every = n_threads()
+    assert 1 <= every <= n_threads(-1)
+    with jobs(3):
+        assert n_threads() == 3
+        assert run(lambda _: n_threads(), range(3)) == [1, 1, 1]  # a task has its own thread and no other
+        with jobs(None):
+            assert n_threads() == 3
+        with jobs(1):
+            assert n_threads() == 1
+        assert n_threads() == 3
+    assert n_threads() == every
+    with pytest.raises(ValueError, match="n_jobs=0"), jobs(0):
+        pass
+
+
+@pytest.mark.parametrize(("given", "number"), [("1", 1), ("1,2", 1), ("0", 1), ("many", None), ("1000", None)])
+def test_threads_heed_what_openmp_may_take(given, number, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", given)
+    assert n_threads() == (number or n_threads(-1))
+    with jobs(3):
+        assert n_threads() == 3
+
+
+def test_fits_at_the_same_time_leave_the_threads_of_blas_alone():
+    def threads():
+        return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+    with threadpool_limits(2, "blas"):
+        before = threads()
+        with ThreadPoolExecutor(3) as callers, jobs(2):
+            list(callers.map(lambda t: run(lambda _: time.sleep(t), range(4)), (0.03, 0.01, 0.02)))
+        assert threads() == before
+
+
+LIMIT_OF_TWO_THREADS = """
+import threading
+from threadpoolctl import threadpool_info
+from lopsided._core.threads import one_blas_thread
+
+def threads():
+    return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+first_in, second_in, first_out, done = (threading.Event() for _ in range(4))
+
+def first():
+    with one_blas_thread():
+        first_in.set()
+        second_in.wait()
+    first_out.set()
+    done.wait()
+
+def second():
+    first_in.wait()
+    with one_blas_thread():
+        second_in.set()
+        first_out.wait()
+        within.extend(threads())
+
+before, within = threads(), []
+alive, last = (threading.Thread(target=each) for each in (first, second))
+alive.start(), last.start(), last.join()
+print(before == threads(), set(within) == {1})
+done.set()
+"""
+
+
+def test_a_limit_that_another_thread_set_is_lifted():
+    code = [sys.executable, "-c", LIMIT_OF_TWO_THREADS]
+    done = subprocess.run(code, capture_output=True, text=True, env=os.environ | {"OMP_NUM_THREADS": "2"}, timeout=60)
+    assert done.stdout == "True True\n", done.stderr
+
+
+def test_a_task_that_fails_stops_the_others():
+    begun = []
+
+    def task(number):
+        begun.append(number)
+        time.sleep(0.001)
+        return 1 // (number - 3)
+
+    with jobs(2), pytest.raises(ZeroDivisionError):
+        run(task, range(1000))
+    assert len(begun) < 20
+
+
+def test_an_interrupt_stops_the_threads():
+    """Ctrl-C reaches the thread that waits for the others."""
+    code = """
+import os, signal, threading, time
+from lopsided._core.threads import jobs, run
+begun = []
+threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    with jobs(2):
+        run(lambda number: (begun.append(number), time.sleep(0.05)), range(200))
+except KeyboardInterrupt:
+    before = len(begun)
+    time.sleep(0.5)
+    assert before < 100 and len(begun) <= before + 2, (before, len(begun))
+    print("stopped")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "stopped", done.stderr
+
+
+def test_the_caller_works_too_and_does_not_wait_for_threads_that_have_not_begun():
+    with jobs(2):
+        run(abs, range(2))  # opens the pool
+        blocker = threading.Event()
+        pool = threads_module._pool(1)
+        pool.submit(blocker.wait)  # as if another process had the core
+        assert run(abs, range(-5, 0)) == [5, 4, 3, 2, 1]
+        blocker.set()
