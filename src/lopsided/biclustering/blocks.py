@@ -8,36 +8,6 @@ from scipy.optimize import linear_sum_assignment
 
 from ..svd import Factors
 
-MOST = 16  # upper limit on the number of classes found from singular values
-
-
-def block_means(factors: Factors, left: np.ndarray, right: np.ndarray, counts: tuple[int, int]) -> np.ndarray:
-    """Mean of U diag(s) V^T over each pair of a left and a right class, shape ``counts``.
-
-    The mean of an empty class is zero. Cost: O((n + m) k).
-    """
-    left_means = class_means(factors.U, left, counts[0])
-    right_means = class_means(factors.V, right, counts[1])
-    return (left_means * factors.s) @ right_means.T
-
-
-def partners(means: np.ndarray) -> np.ndarray:
-    """Left class assigned to each right class, one to one, such that the sum of the paired block means is largest.
-
-    There must be at least as many left classes as right classes.
-    """
-    pairs = linear_sum_assignment(-means)
-    return pairs[0][np.argsort(pairs[1])]
-
-
-def count_classes(s: np.ndarray) -> int:
-    """Number of singular values, from 2 to 16, before the largest gap relative to the value above the gap."""
-    s = np.where(s > len(s) * np.finfo(s.dtype).eps * s[:1], s, 0)[: MOST + 1]
-    if len(s) < 3 or not s[1] > 0:
-        return min(len(s), 2)
-    gaps = 1 - s[2:] / np.where(s[1:-1] > 0, s[1:-1], np.inf)
-    return int(np.argmax(gaps)) + 2
-
 
 def class_means(points: np.ndarray, labels: np.ndarray, n_classes: int) -> np.ndarray:
     """Mean of the rows of each class, shape (classes, width); zero for an empty class. Cost: O(n width)."""
@@ -45,3 +15,19 @@ def class_means(points: np.ndarray, labels: np.ndarray, n_classes: int) -> np.nd
     counts = np.bincount(labels, minlength=n_classes)
     members = sparse.csr_array((np.ones(n, dtype=points.dtype), (labels, np.arange(n))), shape=(n_classes, n))
     return (members @ points) / np.maximum(counts, 1)[:, None].astype(points.dtype)
+
+
+def block_means(factors: Factors, left: np.ndarray, right: np.ndarray, counts: tuple[int, int]) -> np.ndarray:
+    """Mean of U diag(s) V^T over each pair of a left and a right class, shape ``counts``. Cost: O((n + m) k)."""
+    left_means = class_means(factors.U, left, counts[0])
+    right_means = class_means(factors.V, right, counts[1])
+    return (left_means * factors.s) @ right_means.T
+
+
+def matched_left_classes(means: np.ndarray) -> np.ndarray:
+    """Left class matched to each right class, one to one, such that the sum of the matched block means is largest.
+
+    There must be at least as many left classes as right classes.
+    """
+    left, right = linear_sum_assignment(-means)
+    return left[np.argsort(right)]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.cluster import KMeans
 
-from ..exceptions import LopsidedWarning, warn
-from .discriminant import Discriminant, directions, nearest_mean, refine
+from .counts import default_width
+from .discriminant import Discriminant, nearest_mean, refine_partition, unit_rows
 
-WIDEST = 8  # features per cluster
-ENOUGH = 48  # features in total, unless two per cluster are more
+Pair = tuple[np.ndarray, np.ndarray]  # of the rows and of the columns
 
 
 class Rule(NamedTuple):
@@ -19,78 +19,76 @@ class Rule(NamedTuple):
     discriminant: Discriminant
     spherical: bool
 
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters that the rule tells apart."""
+        return len(self.discriminant.offsets)
+
     def labels(self, F: np.ndarray) -> np.ndarray:
         """Cluster labels of points with features F, shape (n, at least as many as the rule uses)."""
         F = F[:, : len(self.discriminant.weights)]
-        return self.discriminant.labels(directions(F) if self.spherical else F)
+        return self.discriminant.labels(unit_rows(F) if self.spherical else F)
 
 
-class Clustering(NamedTuple):
-    """Settings of a clustering: k-means on as many features as clusters, then discriminants on more and more features.
+def fit_rule(
+    F: np.ndarray, count: int, *, spherical: bool, refine: bool, n_components: int | None, n_init: int, seed: int
+) -> Rule:
+    """Cluster points by k-means on as many features as clusters, then by discriminants on more and more features.
 
-    Attributes
+    Parameters
     ----------
+    F : array of shape (n, k)
+        Features of the points.
+    count : int
+        Number of clusters; the rule has fewer if the points have fewer distinct features.
     spherical : bool
         Whether to compare feature vectors by their direction only.
-    refined : bool
+    refine : bool
         Whether to refine the k-means clusters with discriminants.
     n_components : int or None
-        Number of features in the last discriminant; None uses a few per cluster.
-    n_init : int
-        Number of k-means initialisations.
-    seed : int
-        Seed of k-means.
+        If given, the last discriminant uses all k features; None uses a few per cluster.
+    n_init, seed : int
+        Number of k-means initialisations, and their seed.
     """
-
-    spherical: bool
-    refined: bool
-    n_components: int | None
-    n_init: int
-    seed: int
-
-    def rule(self, F: np.ndarray, count: int, name: str | None = None) -> Rule:
-        """Fit the rule for ``count`` clusters of points with features F (n, k).
-
-        A warning of fewer clusters calls the points ``name``; None gives no warning.
-        """
-        start = self._compared(F[:, :count])
-        live = np.abs(start).sum(axis=1) > 0
-        distinct = _distinct(start[live], count)
-        if distinct < count and name:
-            warn(
-                f"n_clusters={count}, but the {name} have only {distinct} different features; the other clusters are "
-                "empty. Lower n_clusters",
-                LopsidedWarning,
-            )
-        if distinct < 2:
-            return Rule(nearest_mean(start, np.zeros(len(start), dtype=np.intp), 1), self.spherical)
-        from sklearn.cluster import KMeans  # imported late because the import is slow
-
-        labels = KMeans(distinct, n_init=self.n_init, random_state=self.seed).fit_predict(start[live])
-        rule = Rule(nearest_mean(start[live], labels, distinct), self.spherical)
-        most = F.shape[1] if self.n_components else min(F.shape[1], widest(count))
-        for width in _widths(count, most) if self.refined else ():
-            rule = Rule(refine(self._compared(F[:, :width]), rule.labels(F), distinct), self.spherical)
-        return rule
-
-    def _compared(self, F: np.ndarray) -> np.ndarray:
-        return directions(F) if self.spherical else F
+    start = unit_rows(F[:, :count]) if spherical else F[:, :count]
+    live = np.abs(start).sum(axis=1) > 0
+    distinct = _count_distinct(start[live], count)
+    if distinct < 2:
+        return Rule(nearest_mean(start, np.zeros(len(start), dtype=np.intp), 1), spherical)
+    labels = KMeans(distinct, n_init=n_init, random_state=seed).fit_predict(start[live])
+    rule = Rule(nearest_mean(start[live], labels, distinct), spherical)
+    widest = F.shape[1] if n_components else min(F.shape[1], default_width(count))
+    for width in _widths(count, widest) if refine else ():
+        features = unit_rows(F[:, :width]) if spherical else F[:, :width]
+        rule = Rule(refine_partition(features, rule.labels(F), distinct), spherical)
+    return rule
 
 
-def widest(count: int) -> int:
-    """Default number of features of the last discriminant for ``count`` clusters."""
-    return max(2 * count, min(WIDEST * count, ENOUGH))
+def finer_labels(features: Pair, labels: Pair, **settings: Any) -> np.ndarray | None:
+    """Labels of the side with fewer clusters in as many clusters as the other side; None if there are no more.
+
+    The ``settings`` are those of ``fit_rule``.
+    """
+    counts = [int(of_side.max()) + 1 for of_side in labels]
+    fewer = int(np.argmin(counts))
+    F = features[fewer]
+    most = min(max(counts), len(F))
+    if most == counts[fewer]:
+        return None
+    finer = fit_rule(F, most, **settings).labels(F)
+    sizes = np.bincount(finer)
+    return finer if len(sizes) > counts[fewer] and sizes.min() > 0 else None
 
 
-def _widths(count: int, most: int) -> list[int]:
-    """Numbers of features of the successive discriminants: twice the clusters, doubled until ``most`` is reached."""
+def _widths(count: int, widest: int) -> list[int]:
+    """Numbers of features of the successive discriminants: twice the clusters, doubled until ``widest`` is reached."""
     widths = [2 * count]
-    while 2 * widths[-1] <= most:
+    while 2 * widths[-1] <= widest:
         widths.append(2 * widths[-1])
-    return [width for width in widths if width < most] + [most]
+    return [width for width in widths if width < widest] + [widest]
 
 
-def _distinct(D: np.ndarray, enough: int) -> int:
+def _count_distinct(D: np.ndarray, enough: int) -> int:
     """Number of distinct rows, compared to half the digits of the dtype, but at most ``enough``."""
     unit = np.sqrt(np.finfo(D.dtype).eps) * np.abs(D).max(initial=0.0)
     grid = np.rint(D / unit) if unit > 0 else np.zeros_like(D)

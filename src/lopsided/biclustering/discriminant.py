@@ -10,6 +10,10 @@ from scipy.linalg import solve
 from .._core import row_lengths
 from .blocks import class_means
 
+# Both chosen once on the six documents x terms sets of benchmarks/biclustering_table2.py
+FISHER_SWEEPS = 3  # more drift towards small classes of outliers
+FISHER_SHRINKAGE = 0.03  # of the common covariance, from 0 to 1
+
 
 class Discriminant(NamedTuple):
     """Linear classifier: the class of a point f is the one with the largest score f . weights_c + offsets_c."""
@@ -24,7 +28,7 @@ class Discriminant(NamedTuple):
         return np.argmax(F @ self.weights + self.offsets, axis=1)
 
 
-def directions(F: np.ndarray) -> np.ndarray:
+def unit_rows(F: np.ndarray) -> np.ndarray:
     """Normalise rows to unit norm; rows of zeros stay zero."""
     lengths = row_lengths(F)
     return F / np.where(lengths > 0, lengths, 1)[:, None]
@@ -56,30 +60,15 @@ def fisher(F: np.ndarray, labels: np.ndarray, n_classes: int, shrinkage: float) 
     return Discriminant(weights, shares - np.einsum("cq,qc->c", means, weights) / 2)
 
 
-def refine(
-    F: np.ndarray, labels: np.ndarray, n_classes: int, *, sweeps: int = 3, shrinkage: float = 0.03
-) -> Discriminant:
-    """Refine a partition by a few sweeps of Fisher's discriminant, each fitted to the labels of the last.
+def refine_partition(F: np.ndarray, labels: np.ndarray, n_classes: int) -> Discriminant:
+    """Refine a partition of points F (n, q) by a few sweeps of Fisher's discriminant, each fitted to the last labels.
 
     k-means gives all features equal weight. A discriminant weights them by how well they separate the classes, and can
-    therefore use noisy features as well. Sweeps stop before one that would empty a class. Cost: O(sweeps n q^2).
-
-    Parameters
-    ----------
-    F : array of shape (n, q)
-        Features.
-    labels : array of shape (n,)
-        Initial partition into classes 0, 1, ...
-    n_classes : int
-        Number of classes.
-    sweeps : int, default=3
-        Number of sweeps. Keep it small: sweeps to convergence drift towards small classes of outliers.
-    shrinkage : float, default=0.03
-        Shrinkage of the common covariance, from 0 to 1.
+    therefore use noisy features as well. Sweeps stop before one that would empty a class. Cost: O(n q^2) per sweep.
     """
     last = nearest_mean(F, labels, n_classes)
-    for _ in range(sweeps):
-        found = fisher(F, labels, n_classes, shrinkage)
+    for _ in range(FISHER_SWEEPS):
+        found = fisher(F, labels, n_classes, FISHER_SHRINKAGE)
         proposed = found.labels(F)
         if len(np.unique(proposed)) < len(np.unique(labels)):
             break

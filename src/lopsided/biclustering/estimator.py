@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
+from narwhals.dependencies import is_into_dataframe
 from scipy import sparse
 from sklearn.base import BaseEstimator, BiclusterMixin
 from sklearn.utils import Tags
@@ -29,25 +30,24 @@ from ..exceptions import LopsidedWarning, RankWarning, warn
 from ..kernel_svd import KernelSVD, times_kernel
 from ..kernels import Function, Kernel, Precomputed, as_kernel
 from ..svd import Factors
-from .blocks import block_means, count_classes, partners
-from .clustering import ENOUGH, Clustering, widest
+from .blocks import block_means, matched_left_classes
+from .clustering import Pair, Rule, finer_labels, fit_rule
+from .counts import MAX_FEATURES, check_counts, count_clusters, default_width
+from .frames import named_labels, subframe
 from .sweeps import BlockRules, block_sweeps, unequal_sweeps
 from .weighting import WEIGHTINGS, Weighting
-
-TOLERANCE = 1e-3  # error of the singular vectors; k-means needs no higher accuracy
 
 
 class KernelBiclustering(BiclusterMixin, BaseEstimator):
     """Biclustering of the rows and columns of a table by kernel SVD.
 
     The kernel matrix of the table is decomposed as K = U diag(s) V^T. Rows are clustered by their features U s and
-    columns by V s: first by k-means on as many features as clusters, then by a few sweeps of Fisher's discriminant on
-    two, four and eight times as many features. If ``spherical_`` and ``joint`` are False and the kernel compares single
-    entries, as the default does, row and column labels are then updated alternately until no label changes: rows are
-    assigned by their sums over the column clusters, columns by their sums over the row clusters. If there are fewer
-    column clusters than row clusters, rows may differ within a column cluster. If the table is described in fewer bits
-    by as many column clusters as row clusters, rows are therefore assigned by their sums over these; columns likewise.
-    Entries may be negative, and rows or columns may be empty.
+    columns by V s: by k-means on as many features as clusters, then by Fisher's discriminant on two, four and eight
+    times as many. If ``spherical_`` and ``joint`` are False and the kernel compares single entries, as the default
+    does, rows are then reassigned by their sums over the column clusters and columns by their sums over the row
+    clusters, until no label changes. With fewer column clusters than row clusters, rows may differ within a column
+    cluster; where the table is described in fewer bits by as many column clusters as row clusters, rows are assigned by
+    their sums over these, and columns likewise. Entries may be negative, and rows or columns may be empty.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         Number of row clusters and of column clusters. An integer k gives k biclusters: each row cluster is paired with
         the column cluster it is most associated with, under the same label. A pair (rows, columns) gives a
         checkerboard of rows x columns biclusters. "auto" is the number of singular values before the widest relative
-        gap between them, from 2 to 16 and below ``n_components``, since the gap needs the value after it.
+        gap, from 2 to 16 and below ``n_components``.
     kernel : str, Kernel or callable, default="association"
         Kernel between rows and columns. The default uses the entry at row i and column j, corrected for the sums of
         that row and column. Any other kernel compares vectors, brought to a common length as in ``KernelSVD``.
@@ -66,19 +66,19 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         Whether to cluster rows and columns as one set of points. Both must have the same number of clusters.
     n_components : int or None, default=None
         Number of singular triplets. None uses 8 per cluster of the side with more clusters, at most 48 but at least two
-        per cluster; 48 for n_clusters="auto". Numbers above min(n, m) are reduced to it, with a
-        :class:`~lopsided.exceptions.RankWarning`.
+        per cluster; 48 for n_clusters="auto". Numbers above min(n, m) are reduced to it, with a warning.
     spherical : bool or "auto", default="auto"
-        Whether to compare feature vectors by direction only, ignoring their length. "auto" is True for tables that are
-        mostly zero: there the length reflects how much of a row was observed, while in a full table it reflects the
-        size of the entries.
+        Whether to compare feature vectors by direction only. "auto" is True for tables that are mostly zero, where the
+        length of a row reflects how much of it was observed.
     refine : bool, default=True
-        Whether to refine the k-means clusters with discriminants and with sums over clusters, as described above. If
-        False, each point is assigned to the nearest cluster mean.
+        Whether to refine the k-means clusters with discriminants and with sums over clusters. If False, each point is
+        assigned to the nearest cluster mean.
     n_init : int, default=10
         Number of k-means initialisations.
+    tol : float, default=1e-3
+        Error of the singular vectors, as in ``KernelSVD``; k-means needs no higher accuracy.
     random_state : int, RandomState instance or None, default=None
-        Seed of k-means; None means a fixed seed.
+        Seed of k-means and of the decomposition; None means a fixed seed.
     n_jobs : int or None, default=None
         Number of threads; None uses one per core.
     memory_budget : float, str or None, default=None
@@ -87,7 +87,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
     Attributes
     ----------
     row_labels_ : array of shape (n,)
-        Cluster label of each row. An empty row has no direction; the discriminant gives it the label of the origin.
+        Cluster label of each row; ``get_labels`` gives them the names of a dataframe.
     column_labels_ : array of shape (m,)
         Cluster label of each column.
     rows_, columns_ : boolean arrays of shapes (n_biclusters, n) and (n_biclusters, m)
@@ -98,6 +98,8 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         Whether feature vectors were compared by direction only.
     svd_ : KernelSVD
         The fitted decomposition.
+    solver_ : Choice
+        The solver of the decomposition and the reason for it, as in ``KernelSVD``.
     n_features_in_ : int
         Number of columns of the table.
 
@@ -108,8 +110,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
 
     Notes
     -----
-    The cost is that of ``KernelSVD``, for the default kernel O(nnz q) per product with q triplets, plus O((n + m) q^2).
-    Sparse tables stay sparse.
+    Cost: that of ``KernelSVD``, for the default kernel O(nnz q) per product with q triplets, plus O((n + m) q^2).
 
     References
     ----------
@@ -137,6 +138,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         "spherical": ["boolean", StrOptions({"auto"})],
         "refine": ["boolean"],
         "n_init": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
         "memory_budget": [Real, str, None],
@@ -153,6 +155,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         spherical: bool | str = "auto",
         refine: bool = True,
         n_init: int = 10,
+        tol: float = 1e-3,
         random_state: Any = None,
         n_jobs: int | None = None,
         memory_budget: float | str | None = None,
@@ -165,6 +168,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         self.spherical = spherical
         self.refine = refine
         self.n_init = n_init
+        self.tol = tol
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_budget = memory_budget
@@ -176,36 +180,39 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         X = canonical(
             validate_data(self, reject_masked(X, "X"), accept_sparse="csr", dtype=FLOATS, ensure_min_samples=2)
         )
-        asked = self._asked(X.shape)
+        asked = check_counts(self.n_clusters, X.shape, joint=self.joint)
+        seed = seed_of(self.random_state)
         self.spherical_ = _mostly_zero(X) if self.spherical == "auto" else bool(self.spherical)
-        self._weighting = Weighting(self.weighting).fit(X)
+        self._weighting = Weighting.of_table(self.weighting, X)
         table = self._weighting.rows(X)
-        self.svd_ = self._decompose(table, asked)
-        counts = (count_classes(self.svd_.singular_values_),) * 2 if asked is None else asked
-        self.n_clusters_ = counts
         columns_of_table = by_rows(table.T)
+        self.svd_ = self._decompose(table, asked, seed)
+        self.solver_ = self.svd_.solver_
+        self.n_clusters_ = (count_clusters(self.svd_.singular_values_),) * 2 if asked is None else asked
         left, right = self.svd_.transform(table), self.svd_.transform_right(columns_of_table)
         self._unit = safe_unit(left, right)
         left, right = in_unit(left, self._unit), in_unit(right, self._unit)
-        find = Clustering(self.spherical_, self.refine, self.n_components, self.n_init, seed_of(self.random_state))
-        if self.joint:
-            self._row_rule = self._column_rule = find.rule(np.concatenate([left, right]), counts[0], "points")
-        else:
-            self._row_rule = find.rule(left, counts[0], "rows")
-            self._column_rule = find.rule(right, counts[1], "columns")
+        settings = {
+            "spherical": self.spherical_,
+            "refine": self.refine,
+            "n_components": self.n_components,
+            "n_init": self.n_init,
+            "seed": seed,
+        }
+        self._row_rule, self._column_rule = self._fit_rules(left, right, settings)
         rows, columns = self._row_rule.labels(left), self._column_rule.labels(right)
-        self._blocks: BlockRules | None = None
-        if self._has_blocks(rows, columns):
-            K = in_unit(self.svd_.kernel_.left(table), self._unit)
-            finer = self._finer(find, (left, right), (rows, columns))
-            if finer is None:
-                self._blocks, rows, columns = block_sweeps(K, rows, columns)
-            else:
-                energy = float(np.square(row_lengths(K), dtype=float).sum())
-                self._blocks, rows, columns = unequal_sweeps(K, rows, columns, finer, energy)
+        self._blocks = self._fit_blocks(table, (left, right), (rows, columns), settings)
         if self._blocks is not None:  # as new points would be labelled, also where rounding decides
             rows, columns = self._label_rows(table), self._label_columns(columns_of_table)
-        self._list(rows, columns)
+        self._label_of_column_cluster = self._match_clusters(rows, columns)
+        self.row_labels_, self.column_labels_ = rows, self._label_of_column_cluster[columns]
+        row_clusters, column_clusters = (
+            np.indices(self.n_clusters_).reshape(2, -1)
+            if isinstance(self.n_clusters, tuple)
+            else np.tile(np.arange(self.n_clusters_[0]), (2, 1))
+        )
+        self.rows_ = self.row_labels_ == row_clusters[:, None]
+        self.columns_ = self.column_labels_ == column_clusters[:, None]
         return self
 
     def predict(self, X: Array) -> np.ndarray:
@@ -223,32 +230,42 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
             raise ValueError(
                 f"Z has {Z.shape[1]} columns, but new columns have {n} entries each and are passed as rows"
             )
-        return self._partner[self._label_columns(self._weighting.columns(Z))]
+        return self._label_of_column_cluster[self._label_columns(self._weighting.columns(Z))]
 
-    def _asked(self, shape: tuple[int, int]) -> tuple[int, int] | None:
-        """Validated numbers of row and column clusters, or None for "auto"."""
-        if self.n_clusters == "auto":
-            return None
-        n, m = shape
-        pair = self.n_clusters if isinstance(self.n_clusters, tuple) else (self.n_clusters, self.n_clusters)
-        if len(pair) != 2 or not all(isinstance(count, Integral) and count >= 1 for count in pair):
-            raise ValueError(
-                f"n_clusters={self.n_clusters} must be a number from 1, a pair (rows, columns) of them or 'auto'"
-            )
-        rows, columns = map(int, pair)
-        if self.joint and rows != columns:
-            raise ValueError(f"joint=True takes one number of clusters, not n_clusters={self.n_clusters}")
-        if rows > n:
-            raise ValueError(f"n_clusters={rows} of rows exceeds n_samples={n}; lower it or give more rows")
-        if columns > m and isinstance(self.n_clusters, tuple):
-            raise ValueError(f"n_clusters={columns} of columns exceeds n_features={m}; lower it")
-        if columns > m and not self.joint:
-            warn(f"n_clusters={columns} exceeds n_features={m}: every column is a cluster of its own", LopsidedWarning)
-            columns = m
-        return rows, columns
+    def get_submatrix(self, i: int, data: Any) -> Any:
+        """Rows and columns of ``data`` in bicluster i; a dataframe keeps its index and column names."""
+        return subframe(data, *self.get_indices(i)) if is_into_dataframe(data) else super().get_submatrix(i, data)
 
-    def _decompose(self, X: Array, asked: tuple[int, int] | None) -> KernelSVD:
-        wanted, most = self.n_components or (ENOUGH if asked is None else max(map(widest, asked))), min(X.shape)
+    def get_labels(self, data: Any) -> tuple[Any, Any]:
+        """Row and column labels under the names of a dataframe.
+
+        Parameters
+        ----------
+        data : dataframe of shape (n, m)
+            The table, in pandas, polars or another eager library that narwhals supports.
+
+        Returns
+        -------
+        rows, columns : series and series, or series and dataframe
+            ``row_labels_`` and ``column_labels_`` as series whose index is that of a pandas dataframe, and its columns.
+            In libraries without an index, row labels are in the order of the rows, and column labels are a dataframe
+            with the columns "column" and "cluster".
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from lopsided import KernelBiclustering
+        >>> table = pd.DataFrame({"red": [9, 8, 0], "blue": [0, 1, 7]}, index=["rose", "tulip", "violet"])
+        >>> rows, columns = KernelBiclustering(2).fit(table).get_labels(table)
+        >>> rows.index.tolist(), bool(rows["violet"] == columns["blue"])
+        (['rose', 'tulip', 'violet'], True)
+        """
+        check_is_fitted(self)
+        return named_labels(data, self.row_labels_, self.column_labels_)
+
+    def _decompose(self, X: Array, asked: tuple[int, int] | None, seed: int) -> KernelSVD:
+        most = min(X.shape)
+        wanted = self.n_components or (MAX_FEATURES if asked is None else max(map(default_width, asked)))
         if self.n_components and self.n_components > most:
             warn(
                 f"n_components={self.n_components} exceeds min(n_samples, n_features)={most}; {most} are kept",
@@ -259,26 +276,45 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
             min(wanted, most),
             kernel=self.kernel,
             compatibility="pca" if meets_widths else "auto",
-            tol=TOLERANCE,
-            random_state=0,
+            tol=self.tol,
+            random_state=seed,
             n_jobs=self.n_jobs,
             memory_budget=self.memory_budget,
         )
         return svd.set_output(transform="default").fit(X)
 
-    def _finer(
-        self, find: Clustering, features: tuple[np.ndarray, np.ndarray], labels: tuple[np.ndarray, np.ndarray]
-    ) -> np.ndarray | None:
-        """Labels of the side with fewer clusters in as many clusters as the other side; None if there are no more."""
-        counts = [int(side.max()) + 1 for side in labels]
-        fewer = int(np.argmin(counts))
-        F = features[fewer]
-        most = min(max(counts), len(F))
-        if most == counts[fewer]:
+    def _fit_rules(self, left: np.ndarray, right: np.ndarray, settings: dict[str, Any]) -> tuple[Rule, Rule]:
+        """Rules of the row clusters and of the column clusters; one rule for both if they are clustered jointly."""
+        k_rows, k_columns = self.n_clusters_
+        if self.joint:
+            rule = fit_rule(np.concatenate([left, right]), k_rows, **settings)
+            _warn_if_fewer(rule, k_rows, "points")
+            return rule, rule
+        row_rule, column_rule = fit_rule(left, k_rows, **settings), fit_rule(right, k_columns, **settings)
+        _warn_if_fewer(row_rule, k_rows, "rows")
+        _warn_if_fewer(column_rule, k_columns, "columns")
+        return row_rule, column_rule
+
+    def _fit_blocks(self, table: Array, features: Pair, labels: Pair, settings: dict[str, Any]) -> BlockRules | None:
+        """Rules by sums over the clusters of the other side, where the kernel compares entries and lengths matter."""
+        svd = self.svd_
+        if not self.refine or self.spherical_ or self.joint or svd.landmarks_ is not None:
             return None
-        finer = find.rule(F, most).labels(F)
-        sizes = np.bincount(finer)
-        return finer if len(sizes) > counts[fewer] and sizes.min() > 0 else None
+        if not isinstance(svd.kernel_, Precomputed) or any(np.bincount(of_side).min() == 0 for of_side in labels):
+            return None
+        K = in_unit(svd.kernel_.left(table), self._unit)
+        finer = finer_labels(features, labels, **settings)
+        if finer is None:
+            return block_sweeps(K, *labels)[0]
+        energy = float(np.square(row_lengths(K), dtype=float).sum())
+        return unequal_sweeps(K, *labels, finer, energy)[0]
+
+    def _match_clusters(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Label of each column cluster: of the row cluster it is most associated with, unless labels are final."""
+        if self.joint or isinstance(self.n_clusters, tuple):
+            return np.arange(self.n_clusters_[1])
+        factors = Factors(self.svd_.left_vectors_, self.svd_.singular_values_, self.svd_.right_vectors_)
+        return matched_left_classes(block_means(factors, rows, columns, self.n_clusters_))
 
     def _label_rows(self, table: Array) -> np.ndarray:
         """Clusters of the rows of a weighted table."""
@@ -288,34 +324,11 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         return self._blocks.rows.labels(in_unit(sums, self._unit))
 
     def _label_columns(self, columns: Array) -> np.ndarray:
-        """Clusters of weighted columns, passed as rows, before they are paired with row clusters."""
+        """Clusters of weighted columns, passed as rows, before they are matched with row clusters."""
         if self._blocks is None:
             return self._column_rule.labels(in_unit(self.svd_.transform_right(columns), self._unit))
         sums = times_kernel(self.svd_, columns, self._blocks.rows_of, of_right=True)
         return self._blocks.columns.labels(in_unit(sums, self._unit))
-
-    def _has_blocks(self, rows: np.ndarray, columns: np.ndarray) -> bool:
-        """Whether to refine by sums over clusters: the kernel must compare entries, and lengths must matter."""
-        if not self.refine or self.spherical_ or self.joint or self.svd_.landmarks_ is not None:
-            return False
-        nothing_empty = all(np.bincount(labels).min() > 0 for labels in (rows, columns))
-        return isinstance(self.svd_.kernel_, Precomputed) and nothing_empty
-
-    def _list(self, rows: np.ndarray, columns: np.ndarray) -> None:
-        """Store the labels of both sides, with equal labels for paired clusters, and the bicluster memberships."""
-        self.row_labels_ = rows
-        k_rows, k_columns = self.n_clusters_
-        self._partner = np.arange(k_columns)
-        if isinstance(self.n_clusters, tuple):
-            pairs = [(i, j) for i in range(k_rows) for j in range(k_columns)]
-        else:
-            if not self.joint:
-                factors = Factors(self.svd_.left_vectors_, self.svd_.singular_values_, self.svd_.right_vectors_)
-                self._partner = partners(block_means(factors, self.row_labels_, columns, self.n_clusters_))
-            pairs = [(i, i) for i in range(k_rows)]
-        self.column_labels_ = self._partner[columns]
-        self.rows_ = np.array([self.row_labels_ == i for i, _ in pairs])
-        self.columns_ = np.array([self.column_labels_ == j for _, j in pairs])
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -327,3 +340,12 @@ def _mostly_zero(X: Array) -> bool:
     """Whether fewer than half of the entries are nonzero."""
     filled = X.count_nonzero() if sparse.issparse(X) else np.count_nonzero(X)
     return bool(2 * filled < X.shape[0] * X.shape[1])
+
+
+def _warn_if_fewer(rule: Rule, count: int, name: str) -> None:
+    if rule.n_clusters < count:
+        warn(
+            f"n_clusters={count}, but the {name} have only {rule.n_clusters} distinct feature vectors, so the other "
+            "clusters are empty; lower n_clusters",
+            LopsidedWarning,
+        )

@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
-from .._core import dense, in_unit, reject_masked, safe_unit
+from .._core import dense, in_unit, reject_masked, safe_unit, slices_of
 
 BLOCK_ENTRIES = 1 << 22  # entries of C formed at once: 32 MB
 
@@ -116,20 +116,11 @@ def coherence_index(X: Any, column_labels: Any) -> float:
     totals = np.asarray(Xt @ np.asarray(X.sum(axis=1)).ravel())
     members = sparse.csr_array((np.ones(m), (np.arange(m), labels)), shape=(m, k))
     sums = np.zeros((k, k))  # sums[i, j]: sum of P over the columns of clusters i and j
-    step = max(1, BLOCK_ENTRIES // m)
-    for first in range(0, m, step):
-        columns = slice(first, first + step)
-        P = _mutual_information(dense(Xt[columns] @ X), totals[columns], totals)
+    for columns in slices_of(m, BLOCK_ENTRIES // m):
+        C = dense(Xt[columns] @ X)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            P = np.where(C > 0, np.log(C) - np.log(totals[columns])[:, None] - np.log(totals) + np.log(totals.sum()), 0)
         sums += members[columns].T @ (P @ members)
     within, others = np.diag(sums), sums.sum(axis=1) - np.diag(sums)
     between = others / np.maximum(sizes * (m - sizes), 1)
     return float(((within / sizes**2 - between) * sizes).sum() / m)
-
-
-def _mutual_information(C: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """log(C sum(columns) / (rows columns)) where C is positive, and zero elsewhere."""
-    P = np.zeros_like(C)
-    met = C > 0
-    P[met] = np.log(C[met])
-    expected = np.log(np.where(rows > 0, rows, 1))[:, None] + np.log(np.where(columns > 0, columns, 1))
-    return np.where(met, P - expected + np.log(columns.sum() or 1), 0)

@@ -8,6 +8,8 @@ import numpy as np
 
 from .discriminant import Discriminant, nearest_mean
 
+MAX_SWEEPS = 20  # of rows and columns; clear blocks settle in two or three
+
 
 class BlockRules(NamedTuple):
     """Classifiers of the rows and columns of a block matrix K, from sums over the classes of the other side."""
@@ -28,7 +30,7 @@ class BlockRules(NamedTuple):
 
 
 def block_sweeps(
-    K: Any, rows: np.ndarray, columns: np.ndarray, *, sweeps: int = 20
+    K: Any, rows: np.ndarray, columns: np.ndarray, *, sweeps: int = MAX_SWEEPS
 ) -> tuple[BlockRules | None, np.ndarray, np.ndarray]:
     """Refine row and column partitions alternately towards blocks on which K is constant.
 
@@ -58,16 +60,16 @@ def block_sweeps(
     found = None
     for _ in range(sweeps):
         C = _indicators(columns, k_columns, K.dtype)
-        sums = K @ C
-        rule = nearest_mean(sums, rows, k_rows)
-        new_rows = rule.labels(sums)
+        row_sums = K @ C
+        row_rule = nearest_mean(row_sums, rows, k_rows)
+        new_rows = row_rule.labels(row_sums)
         R = _indicators(new_rows, k_rows, K.dtype)
-        of_columns = K.T @ R
-        column_rule = nearest_mean(of_columns, columns, k_columns)
-        new_columns = column_rule.labels(of_columns)
+        column_sums = K.T @ R
+        column_rule = nearest_mean(column_sums, columns, k_columns)
+        new_columns = column_rule.labels(column_sums)
         if len(np.unique(new_rows)) < k_rows or len(np.unique(new_columns)) < k_columns:
             break
-        found = BlockRules(rule, column_rule, R, C)
+        found = BlockRules(row_rule, column_rule, R, C)
         settled = np.array_equal(rows, new_rows) and np.array_equal(columns, new_columns)
         rows, columns = new_rows, new_columns
         if settled:
@@ -88,19 +90,12 @@ def unequal_sweeps(
 
     Parameters
     ----------
-    K : array, sparse matrix or operator of shape (n, m)
-        The matrix.
-    rows, columns : arrays of shapes (n,) and (m,)
-        Initial labels, as in ``block_sweeps``.
+    K, rows, columns
+        As in ``block_sweeps``, and so are the results.
     finer : array of shape (m,) or (n,)
         Initial labels of the columns, or of the rows if these have fewer classes, in more classes, none of them empty.
     energy : float
         Sum of the squared entries of K.
-
-    Returns
-    -------
-    rules, rows, columns
-        As in ``block_sweeps``.
     """
     if rows.max() < columns.max():
         turned, columns, rows = unequal_sweeps(K.T, columns, rows, finer, energy)
@@ -109,7 +104,7 @@ def unequal_sweeps(
     rules, rows, finer = block_sweeps(K, rows, finer)
     if rules is None or description_length(K, *coarse[1:], energy) <= description_length(K, rows, finer, energy):
         return coarse
-    column_rule, columns = _settled(K.T @ rules.rows_of, columns)
+    column_rule, columns = _move_until_settled(K.T @ rules.rows_of, columns)
     if column_rule is None:
         return coarse
     return rules._replace(columns=column_rule), rows, columns
@@ -121,17 +116,8 @@ def description_length(K: Any, rows: np.ndarray, columns: np.ndarray, energy: fl
     It is (n m / 2) log |K - M|^2 + n H(rows) + m H(columns) + (k l / 2) log(n m) + ((k - 1) / 2) log n
     + ((l - 1) / 2) log m, where M has the block means and H is the entropy of the class shares: the integrated
     completed likelihood of the latent block model (Keribin, Brault, Celeux, Govaert, Statistics and Computing 25, 2015,
-    for categories) with its sign changed. It is smallest for the numbers of classes that K supports. Cost: one product
-    with K.
-
-    Parameters
-    ----------
-    K : array, sparse matrix or operator of shape (n, m)
-        The matrix.
-    rows, columns : arrays of shapes (n,) and (m,)
-        Labels, classes 0, 1, ..., none of them empty.
-    energy : float
-        Sum of the squared entries of K.
+    for categories) with its sign changed. It is smallest for the numbers of classes that K supports. ``energy`` is the
+    sum of the squared entries of K, and no class is empty. Cost: one product with K.
     """
     k_rows, k_columns = int(rows.max()) + 1, int(columns.max()) + 1
     explained = float(np.square(_indicators(rows, k_rows).T @ (K @ _indicators(columns, k_columns))).sum())
@@ -142,11 +128,11 @@ def description_length(K: Any, rows: np.ndarray, columns: np.ndarray, energy: fl
     return float(n * m / 2 * np.log(error) + _nats(rows) + _nats(columns) + means_and_shares / 2)
 
 
-def _settled(F: np.ndarray, labels: np.ndarray, sweeps: int = 20) -> tuple[Discriminant | None, np.ndarray]:
+def _move_until_settled(F: np.ndarray, labels: np.ndarray) -> tuple[Discriminant | None, np.ndarray]:
     """Move points to the nearest class mean until none moves or a class would become empty; the last rule, if any."""
     n_classes = int(labels.max()) + 1
     found = None
-    for _ in range(sweeps):
+    for _ in range(MAX_SWEEPS):
         rule = nearest_mean(F, labels, n_classes)
         moved = rule.labels(F)
         if len(np.unique(moved)) < n_classes:
