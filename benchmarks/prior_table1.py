@@ -159,7 +159,7 @@ def one_draw(X: Any, classes: np.ndarray, landmarks: Any, known: np.ndarray, see
     models = {
         "Nystrom": PriorNystroem(prior_weight=np.inf, **shared),
         "prior": PriorNystroem(**shared),
-        "criterion": PriorNystroem(prior_weight="alignment", metric="landmarks", **shared),
+        "criterion": PriorNystroem(prior_weight="alignment", prior_metric="landmarks", **shared),
     }
     if X.shape[0] > LARGEST or seed >= CRITERION_DRAWS:
         del models["criterion"]

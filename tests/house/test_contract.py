@@ -66,7 +66,7 @@ ESTIMATORS = [
         AsymmetricLSSVR(C=10.0, merge="stack"),
         KernelBiclustering((2, 2), weighting="tfidf"),
         KernelBiclustering(2, joint=True),
-        PriorNystroem(n_components=3, landmarks="uniform", prior_weight="alignment", metric="landmarks"),
+        PriorNystroem(n_components=3, landmarks="uniform", prior_weight="alignment", prior_metric="landmarks"),
     ]
 )
 @pytest.mark.filterwarnings("ignore:n_clusters=3 exceeds n_features=2:lopsided.exceptions.LopsidedWarning")

@@ -1,4 +1,8 @@
-"""Candidate kernels and values of smoothness, and the selection of one of them together with a prior weight."""
+"""Candidate kernels and values of smoothness, and the selection of one of them together with a prior weight.
+
+The tuned numbers below were chosen on the sixteen data sets of ``benchmarks/prior_table1.py table``; its part
+``ablation`` prints errors with other values.
+"""
 
 from __future__ import annotations
 
@@ -8,49 +12,47 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._core import run
-from ..kernels import RBF, Kernel, as_kernel, root_mean_squared_distance
+from ..kernels import RBF, as_kernel, root_mean_squared_distance
 from .criteria import (
     Parts,
     Path,
-    dealt,
+    guessing_error,
     held_out_alignments,
     held_out_errors,
     least_error,
+    leave_one_out_errors,
     paper_criterion,
-    plain_errors,
 )
-from .frames import Axes, Frame, TwoFrames
-from .samples import Labels, Landscape, Pairs
+from .folds import folds_of, thinned
+from .frames import Axes, Frame, axes_of_one_set, axes_of_two_sets
+from .samples import LandmarkedKernel, LandmarkedSamples, fit_kernel
+from .smoothness import neighbour_laplacian
+from .supervision import Labels, Pairs
 
-FRACTIONS = (1.0, 0.5**0.5)  # bandwidths compared by cross-validation, in units of the bandwidth from the data
-SMOOTHNESS = (0.0, 1e3, 1e4, 1e5)  # values compared by cross-validation, in units of 1 / (mean k(z, z))
-FOLDS = 5  # cross-validation folds
-HELD = 200  # maximum number of labels used to select the weight: the cost is cubic in it, and more change little
-MANY = 2000  # maximum number of labels used to select kernel and smoothness, which needs no learned dictionary
+BANDWIDTH_FRACTIONS = (1.0, 0.5**0.5)  # RBF bandwidths that are compared, in units of the bandwidth from the data
+SMOOTHNESS_GRID = (0.0, 1e3, 1e4, 1e5)  # values that are compared, in units of 1 / (mean k(z, z))
+WEIGHT_LABELS = 200  # most labels that select the weight: the cost is cubic in them, and more change little
+CANDIDATE_LABELS = 2000  # most labels that select kernel and smoothness, which needs no learned dictionary
 
 
 class Candidate(NamedTuple):
-    """A fitted kernel, a smoothness, and the coordinates of the dictionary before smoothing."""
+    """A kernel on landmarked samples, a smoothness, and the axes of its features before smoothing."""
 
-    kernel: Kernel
+    values: LandmarkedKernel
     smoothness: float
-    rough: Axes | TwoFrames
+    rough: Axes
 
     @property
-    def coordinates(self) -> Axes | TwoFrames:
-        """Coordinates of the dictionary after smoothing."""
+    def axes(self) -> Axes:
+        """Axes of the smoothed Nystrom features."""
         return self.rough.smoothed(self.smoothness)
 
-    def frame(self, eps: float) -> Frame | TwoFrames:
-        """Coordinates in which the dictionary is learned."""
-        return self.coordinates.frame(eps)
-
-    def plain_features(self, place: Landscape, rows: np.ndarray) -> np.ndarray:
-        """Smoothed Nystrom features of the left samples ``rows``, without a learned dictionary."""
-        return place.left_values(self.kernel, rows) @ self.coordinates.plain_map
+    def frame(self) -> Frame:
+        """Coordinates in which the dictionary is learned. Cost O(m^3)."""
+        return self.axes.frame(self.values.data.eps)
 
 
-class Chosen(NamedTuple):
+class Selection(NamedTuple):
     """Index of the selected candidate, the prior weight, and the errors of all candidates if they were compared."""
 
     number: int
@@ -66,110 +68,104 @@ class Chosen(NamedTuple):
         return float(path.errors[path.weights == self.weight].mean())
 
 
-def kernels_to_try(kernel: Any, place: Landscape, fractions: Sequence[float], chooses: bool) -> list[Kernel]:
-    """Candidate kernels, fitted to the samples; "rbf" gives one for each fraction of the bandwidth from the data."""
-    if isinstance(kernel, str) and kernel == "rbf":
-        Z = place.X if place.Z is None else place.Z
-        bandwidth = root_mean_squared_distance(place.X, Z) if place.X.shape[1] == Z.shape[1] else 1.0
-        kernel = [RBF(bandwidth * part) for part in fractions]
-    elif not isinstance(kernel, list):
-        kernel = [kernel]
-    if not kernel or (len(kernel) > 1 and not chooses):
-        raise ValueError(
-            f"kernel lists {len(kernel)} kernels; what is known of samples chooses among several with "
-            "prior_weight='auto' or 'alignment', else give one"
-        )
-    return [place.fit(as_kernel(each)) for each in kernel]
-
-
-def levels_to_try(smoothness: str | float, place: Landscape, chooses: bool) -> Sequence[float]:
-    """Candidate values of smoothness; with right samples Z only zero is allowed."""
-    if smoothness == "auto":
-        return SMOOTHNESS if chooses and place.Z is None else SMOOTHNESS[:1]
-    if smoothness and place.Z is not None:
-        raise ValueError(
-            f"smoothness={smoothness} is about samples of one kind that are near each other; with Z leave it at 'auto'"
-        )
-    return (float(smoothness),)
-
-
-def candidates_to_try(
-    place: Landscape, kernels: Sequence[Kernel], levels: Sequence[float], of_samples: bool
+def list_candidates(
+    data: LandmarkedSamples, kernel: Any, smoothness: str | float, *, of_samples: bool, by_errors: bool
 ) -> list[Candidate]:
-    """All combinations of kernels and values of smoothness."""
-    if place.Z is not None:
-        return [Candidate(kernel, 0.0, place.two_frames(kernel)) for kernel in kernels]
-    laplacian = place.laplacian if any(levels) else None
-    axes = run(lambda kernel: place.axes(kernel, of_samples, laplacian), kernels)
-    return [Candidate(kernel, level, each) for kernel, each in zip(kernels, axes, strict=True) for level in levels]
+    """All combinations of kernels and values of smoothness, those from the grids only if ``by_errors`` selects.
 
-
-def by_criterion(place: Landscape, candidates: list[Candidate], known: Labels | Pairs) -> Chosen:
-    """Select the candidate and the weight by the paper's alignment criterion (12)."""
-    paths = []
-    for candidate in candidates:
-        frame = candidate.frame(place.eps)
-        L, R = frame.bases
-        information = place.information(candidate.kernel, known, frame)
-        paths.append(paper_criterion(information, frame.prior, L, R, symmetric=frame.symmetric))
-    return Chosen(*least_error(paths), paths)
-
-
-def by_held_out(place: Landscape, candidates: list[Candidate], known: Labels | Pairs) -> Chosen:
-    """Select the candidate and the weight by cross-validation.
-
-    With more than 200 labels of one set, the candidate is selected first, from up to 2,000 labels and without learning
-    a dictionary, because the best candidate depends on the number of labels. Its weight is then selected from 200.
+    Second moments and roughness are estimated from some of the samples, labelled or not.
     """
-    rng = np.random.default_rng([place.seed, 3])
-    if isinstance(known, Labels) and place.Z is None and len(known.left) > HELD and len(candidates) > 1:
-        many = known.thinned(MANY, rng)
-        paths = run(lambda each: _plain_path(place, each, many), candidates)
-        number, _ = least_error(paths, many.chance)
-        _, weight, paths[number : number + 1] = by_held_out(place, [candidates[number]], known)
-        return Chosen(number, weight, paths)
-    few = known.thinned(HELD, rng) if isinstance(known, Labels) else known
-    folds = _folds(few, rng, symmetric=place.Z is None)
+    kernels = [fit_kernel(as_kernel(each), data) for each in _kernels_to_compare(kernel, data, by_errors)]
+    if data.Z is not None:
+        return [Candidate(each, 0.0, axes_of_two_sets(each.W, data.eps)) for each in kernels]
+    grid = SMOOTHNESS_GRID if by_errors else SMOOTHNESS_GRID[:1]
+    levels = grid if isinstance(smoothness, str) else (float(smoothness),)
+    laplacian = neighbour_laplacian(data.X[data.moment_rows]) if any(levels) else None
+
+    def axes(values: LandmarkedKernel) -> Axes:
+        E = values.left_values(data.moment_rows) if of_samples or laplacian is not None else None
+        return axes_of_one_set(values.W, data.eps, E, of_samples=of_samples, laplacian=laplacian)
+
+    return [
+        Candidate(values, level, rough)
+        for values, rough in zip(kernels, run(axes, kernels), strict=True)
+        for level in levels
+    ]
+
+
+def _kernels_to_compare(kernel: Any, data: LandmarkedSamples, by_errors: bool) -> list[Any]:
+    """The kernels given by the user; "rbf" stands for one at each fraction of the bandwidth from the data."""
+    if not (isinstance(kernel, str) and kernel == "rbf"):
+        return kernel if isinstance(kernel, list) else [kernel]
+    Z = data.X if data.Z is None else data.Z
+    bandwidth = root_mean_squared_distance(data.X, Z) if data.X.shape[1] == Z.shape[1] else 1.0
+    return [RBF(bandwidth * part) for part in (BANDWIDTH_FRACTIONS if by_errors else BANDWIDTH_FRACTIONS[:1])]
+
+
+def select(candidates: list[Candidate], known: Labels | Pairs | None, weight: str | float, seed: int) -> Selection:
+    """Select a candidate and a prior weight: the given one, by the paper's criterion (12), or by cross-validation.
+
+    With more than 200 labels of one set, cross-validation selects the candidate first, from up to 2,000 labels and
+    without learning a dictionary, because the best candidate depends on the number of labels. Its weight is then
+    selected from 200.
+    """
+    if known is None:
+        return Selection(0, np.inf)
+    if not isinstance(weight, str):
+        return Selection(0, float(weight))
+    if weight == "alignment":
+        paths = [_criterion_path(each, known) for each in candidates]
+        return Selection(*least_error(paths), paths)
+    two_sets = candidates[0].values.data.Z is not None
+    if isinstance(known, Pairs) or two_sets or len(known.left.rows) <= WEIGHT_LABELS or len(candidates) == 1:
+        return _select_held_out(candidates, known, seed)
+    many = thinned(known, CANDIDATE_LABELS, _fold_stream(seed))
+    paths = run(lambda each: _leave_one_out_path(each, many), candidates)
+    number, _ = least_error(paths, guessing_error(many.left.classes, balanced=many.balanced))
+    best = _select_held_out([candidates[number]], known, seed)
+    return Selection(number, best.weight, [*paths[:number], *best.paths, *paths[number + 1 :]])
+
+
+def _select_held_out(candidates: list[Candidate], known: Labels | Pairs, seed: int) -> Selection:
+    """Select a candidate and a weight by cross-validation; the first and the plain method if nothing can be held out.
+
+    Errors are compared with those of guessing if classifiers are scored: not for pairs or with Z, where alignments are.
+    """
+    rng, guessing = _fold_stream(seed), np.inf
+    if isinstance(known, Labels):
+        known = thinned(known, WEIGHT_LABELS, rng)
+        if known.right is None:
+            guessing = guessing_error(known.left.classes, balanced=known.balanced)
+    folds = folds_of(known, rng, one_set=candidates[0].values.data.Z is None)
     if not folds:
-        return Chosen(0, np.inf)
-    paths = run(lambda each: _path(place, each, few, folds), candidates)
-    return Chosen(*least_error(paths, few.chance), paths)
+        return Selection(0, np.inf)
+    paths = run(lambda each: _held_out_path(each, known, folds), candidates)
+    return Selection(*least_error(paths, guessing), paths)
 
 
-def _path(place: Landscape, candidate: Candidate, known: Labels | Pairs, folds: Sequence[Parts]) -> Path:
+def _fold_stream(seed: int) -> np.random.Generator:
+    return np.random.default_rng([seed, 3])
+
+
+def _held_out_path(candidate: Candidate, known: Labels | Pairs, folds: Sequence[Parts]) -> Path:
     """Held-out errors of a candidate at every weight: of classifiers for labels of one set, else by alignment."""
-    spread = candidate.coordinates.spread
-    if isinstance(known, Labels) and spread is not None:
-        F = candidate.plain_features(place, known.left)
-        return held_out_errors(F, spread, known.left_classes, folds, balanced=known.balanced)
-    frame = candidate.frame(place.eps)
-    return held_out_alignments(place.information(candidate.kernel, known, frame), frame.prior, folds)
+    if isinstance(known, Labels) and known.right is None:
+        axes, (rows, classes) = candidate.axes, known.left
+        F = candidate.values.left_values(rows) @ axes.left
+        return held_out_errors(F, axes.spread, classes, folds, balanced=known.balanced)
+    frame = candidate.frame()
+    return held_out_alignments(candidate.values.information(known, frame), frame.prior, folds)
 
 
-def _plain_path(place: Landscape, candidate: Candidate, known: Labels) -> Path:
+def _leave_one_out_path(candidate: Candidate, known: Labels) -> Path:
     """Leave-one-out errors of a candidate without a learned dictionary."""
-    F = candidate.plain_features(place, known.left)
-    return plain_errors(F, known.left_classes, balanced=known.balanced)
+    rows, classes = known.left
+    F = candidate.values.left_values(rows) @ candidate.axes.left
+    return leave_one_out_errors(F, classes, balanced=known.balanced)
 
 
-def _folds(known: Labels | Pairs, rng: np.random.Generator, *, symmetric: bool) -> list[Parts]:
-    """Cross-validation folds (kept, held out) of labelled samples, of both sides at once with Z, or of pairs.
-
-    The list is empty if there are fewer than two labelled samples or pairs.
-    """
-
-    def parts(groups: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-        folds = dealt(groups, min(FOLDS, len(groups)), rng) if len(groups) > 1 else []
-        return [(np.setdiff1d(np.arange(len(groups)), fold), fold) for fold in folds]
-
-    if isinstance(known, Pairs):
-        # Within one set both orders of a pair say the same, and go to one fold.
-        numbers = np.sort(known.numbers, axis=1) if symmetric else known.numbers
-        _, first, pair = np.unique(numbers, axis=0, return_index=True, return_inverse=True)
-        folds = parts(known.targets[first])
-        return [(np.flatnonzero(np.isin(pair, kept)), np.flatnonzero(np.isin(pair, out))) for kept, out in folds]
-    left = parts(known.left_classes)
-    if known.right_classes is None:
-        return left
-    right = parts(known.right_classes)
-    return [((a, c), (b, d)) for (a, b), (c, d) in zip(left, right, strict=False)]
+def _criterion_path(candidate: Candidate, known: Labels | Pairs) -> Path:
+    """The paper's criterion for a candidate at every weight."""
+    frame = candidate.frame()
+    information = candidate.values.information(known, frame)
+    return paper_criterion(information, frame.prior, *frame.bases, semidefinite=frame.one_set)

@@ -1,4 +1,8 @@
-"""Selection of the prior weight by cross-validation; all weights share the factorisation of each fold."""
+"""Errors by which a candidate and its prior weight are selected; all weights share the factorisation of each fold.
+
+The tuned numbers below were chosen on the sixteen data sets of ``benchmarks/prior_table1.py table``; its part
+``ablation`` prints errors with other values.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,12 @@ import numpy as np
 
 from .._core import centred_twice
 from .dictionary import nearest_semidefinite
-from .side_information import SideInformation, class_values, ratio
+from .side_information import SideInformation, class_values, cosine
 
-WEIGHTS = (*(10.0**-e for e in range(10, -1, -2)), np.inf)  # grid of prior weights, in units of the loss's curvature
-PENALTIES = 10.0 ** np.arange(-3, 3)  # grid of the classifier's ridge penalties, in units of the mean k(x, x)
-EXPLAINED = 0.5  # share of the error of guessing up to which kernel and smoothness alone explain labels well
-ONE_IN_TWENTY = 1.645  # standard errors: one-sided 5 % quantile of the normal distribution
+WEIGHT_GRID = (*(10.0**-e for e in range(10, -1, -2)), np.inf)  # prior weights, in units of the loss's curvature
+RIDGE_GRID = 10.0 ** np.arange(-3, 3)  # the classifier's ridge penalties, in units of the mean k(x, x)
+WELL_EXPLAINED = 0.5  # share of the error of guessing up to which kernel and smoothness alone explain labels well
+SIGNIFICANT_ERRORS = 1.645  # standard errors: one-sided 5 % quantile of the normal distribution
 Parts = tuple[Any, Any]  # kept and held-out indices; for classes with Z, each is a pair of left and right indices
 
 
@@ -51,20 +55,19 @@ def held_out_errors(
     """
     _, values = class_values(classes, classes, balanced)
     marks = np.eye(len(values))[classes]
+    Y = 2 * marks - 1
     K, B, ideal = F @ F.T, F @ spread @ F.T, (marks * values) @ marks.T
-    errors = np.empty((len(WEIGHTS), len(PENALTIES), len(F)))
+    errors = np.empty((len(WEIGHT_GRID), len(RIDGE_GRID), len(F)))
     for kept, out in folds:
         square = np.ix_(kept, kept)
-        for number, (own, cross) in enumerate(_learned(K, B, ideal[square], kept, out)):
-            for penalty, said in enumerate(_classified(own, cross, 2 * marks[kept] - 1)):
-                errors[number, penalty, out] = np.square(said - (2 * marks[out] - 1)).mean(axis=1)
-    errors *= _counted(values, classes)
-    best = errors.mean(axis=2).argmin(axis=1)
-    return Path(np.array(WEIGHTS), errors[np.arange(len(WEIGHTS)), best])
+        for number, (own, cross) in enumerate(_learned_kernels(K, B, ideal[square], kept, out)):
+            for penalty, outputs in enumerate(_ls_svm_outputs(own, cross, Y[kept])):
+                errors[number, penalty, out] = np.square(outputs - Y[out]).mean(axis=1)
+    return _at_best_penalties(WEIGHT_GRID, errors * _error_weights(values, classes))
 
 
-def plain_errors(F: np.ndarray, classes: np.ndarray, *, balanced: bool = False) -> Path:
-    """Squared leave-one-out errors of least-squares classifiers on the given features (infinite prior weight only).
+def leave_one_out_errors(F: np.ndarray, classes: np.ndarray, *, balanced: bool = False) -> Path:
+    """Squared leave-one-out errors of least-squares classifiers on features as they are: at an infinite prior weight.
 
     With centred features F = P diag(f) U^T, a leave-one-out error is the residual divided by
     1 - 1/l - sum_j P_ij^2 f_j^2 / (f_j^2 + ridge). Cost O(l r^2) for all penalties together.
@@ -76,13 +79,30 @@ def plain_errors(F: np.ndarray, classes: np.ndarray, *, balanced: bool = False) 
     squares, U = np.linalg.eigh(F.T @ F)
     P = F @ U
     targets = P.T @ Y
-    errors = np.empty((len(PENALTIES), len(F)))
-    for row, penalty in enumerate(PENALTIES):
+    errors = np.empty((1, len(RIDGE_GRID), len(F)))
+    for row, penalty in enumerate(RIDGE_GRID):
         shrunk = P / (np.maximum(squares, 0) + penalty * unit)
         left = 1 - 1 / len(F) - np.einsum("ij,ij->i", P, shrunk)
-        errors[row] = np.square((Y - shrunk @ targets) / left[:, None]).mean(axis=1)
-    errors *= _counted(values, classes)
-    return Path(np.array([np.inf]), errors[[errors.mean(axis=1).argmin()]])
+        errors[0, row] = np.square((Y - shrunk @ targets) / left[:, None]).mean(axis=1)
+    return _at_best_penalties([np.inf], errors * _error_weights(values, classes))
+
+
+def guessing_error(classes: np.ndarray, *, balanced: bool = False) -> float:
+    """Squared error, on the scale of ``held_out_errors``, of predicting every class by its share of the samples."""
+    _, values = class_values(classes, classes, balanced)
+    Y = 2 * np.eye(len(values))[classes] - 1
+    return float(_error_weights(values, classes) @ np.square(Y - Y.mean(axis=0)).mean(axis=1)) / len(classes)
+
+
+def _error_weights(values: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Weight of every sample's error: that of its class; zero for a class's only sample, which cannot be predicted."""
+    return (values * (np.bincount(classes) > 1))[classes]
+
+
+def _at_best_penalties(weights: Sequence[float], errors: np.ndarray) -> Path:
+    """For every weight, the errors (samples,) of the ridge penalty whose mean is least."""
+    best = errors.mean(axis=2).argmin(axis=1)
+    return Path(np.array(weights), errors[np.arange(len(errors)), best])
 
 
 def held_out_alignments(information: SideInformation, N0: np.ndarray, folds: Sequence[Parts]) -> Path:
@@ -90,62 +110,53 @@ def held_out_alignments(information: SideInformation, N0: np.ndarray, folds: Seq
 
     Folds consist of pairs, or of labelled rows and columns. The errors have one column for each fold.
     """
-    losses = np.empty((len(WEIGHTS), len(folds)))
+    losses = np.empty((len(WEIGHT_GRID), len(folds)))
     for number, (kept, out) in enumerate(folds):
         known, hidden = information.restricted(kept), information.restricted(out)
-        for row, weight in enumerate(WEIGHTS):
-            N = N0 if np.isinf(weight) else known.minimiser(N0, weight * known.curvature)
-            losses[row, number] = 1 - hidden.alignment(N)
-    return Path(np.array(WEIGHTS), losses)
+        losses[:, number] = [1 - hidden.alignment(N) for N in _minimisers(known, N0)]
+    return Path(np.array(WEIGHT_GRID), losses)
 
 
 def paper_criterion(
-    information: SideInformation, N0: np.ndarray, L: np.ndarray, R: np.ndarray, *, symmetric: bool
+    information: SideInformation, N0: np.ndarray, L: np.ndarray, R: np.ndarray, *, semidefinite: bool
 ) -> Path:
     """1 - the 2012 paper's criterion (12) at every weight, without holding out any data.
 
     The criterion is the alignment of S = L N R^T with the prior's S0, times the alignment of the learned kernel with
-    its targets. N is the closed-form start, projected onto the semidefinite matrices if ``symmetric``.
+    its targets. N is the closed-form start, projected if it has to be ``semidefinite``.
     """
-    S0, losses = L @ N0 @ R.T, np.empty((len(WEIGHTS), 1))
-    for row, weight in enumerate(WEIGHTS):
-        N = N0 if np.isinf(weight) else information.minimiser(N0, weight * information.curvature)
-        N = nearest_semidefinite(N) if symmetric else N
-        losses[row] = 1 - centred_alignment(L @ N @ R.T, S0) * information.alignment(N)
-    return Path(np.array(WEIGHTS), losses)
+    S0, losses = L @ N0 @ R.T, []
+    for minimiser in _minimisers(information, N0):
+        N = nearest_semidefinite(minimiser) if semidefinite else minimiser
+        losses.append([1 - centred_alignment(L @ N @ R.T, S0) * information.alignment(N)])
+    return Path(np.array(WEIGHT_GRID), np.array(losses))
+
+
+def _minimisers(information: SideInformation, N0: np.ndarray) -> Iterator[np.ndarray]:
+    """The closed-form dictionary at every weight."""
+    for weight in WEIGHT_GRID:
+        yield N0 if np.isinf(weight) else information.minimiser(N0, weight * information.curvature)
 
 
 def centred_alignment(A: np.ndarray, B: np.ndarray) -> float:
     """Normalised alignment (11) of two matrices of equal shape: their cosine after centring rows and columns."""
     A, B = centred_twice(A), centred_twice(B)
-    return ratio(np.vdot(A, B), np.vdot(A, A) * np.vdot(B, B))
+    return cosine(np.vdot(A, B), np.vdot(A, A) * np.vdot(B, B))
 
 
-def chance_error(classes: np.ndarray, *, balanced: bool = False) -> float:
-    """Squared error, on the scale of ``held_out_errors``, of predicting every class by its share of the samples."""
-    _, values = class_values(classes, classes, balanced)
-    Y = 2 * np.eye(len(values))[classes] - 1
-    return float(_counted(values, classes) @ np.square(Y - Y.mean(axis=0)).mean(axis=1)) / len(classes)
-
-
-def _counted(values: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Weight of every sample's error: that of its class; zero for the only one of a class, which none predicts."""
-    return (values * (np.bincount(classes) > 1))[classes]
-
-
-def least_error(paths: Sequence[Path], chance: float = np.inf) -> tuple[int, float]:
+def least_error(paths: Sequence[Path], guessing: float = np.inf) -> tuple[int, float]:
     """Index of the path and weight with the least mean error; where labels are explained well, one that learns little.
 
     An infinite weight, the last of every path, leaves the prior unchanged. The best path at infinite weight is returned
-    if it explains half of the labels' variance, that is, has at most half of the error ``chance`` of guessing, unless
-    the overall best is significantly better: few errors are left then, and the least of many is often luck. Ties go to
-    the first path and the largest weight.
+    if it explains half of the labels' variance, that is, has at most half of the error of ``guessing``, unless the
+    overall best is significantly better: few errors are left then, and the least of many is often luck. Ties go to the
+    first path and the largest weight.
     """
     means = [path.errors.mean(axis=1) for path in paths]
     best = int(np.argmin([mean.min() for mean in means]))
     row = int(np.flatnonzero(means[best] == means[best].min())[-1])
     plain = int(np.argmin([mean[-1] for mean in means]))
-    explained = means[plain][-1] <= EXPLAINED * chance
+    explained = means[plain][-1] <= WELL_EXPLAINED * guessing
     if explained and not _significant(paths[plain].errors[-1] - paths[best].errors[row]):
         return plain, float(paths[plain].weights[-1])
     return best, float(paths[best].weights[row])
@@ -153,23 +164,10 @@ def least_error(paths: Sequence[Path], chance: float = np.inf) -> tuple[int, flo
 
 def _significant(gains: np.ndarray) -> bool:
     """Whether the mean of paired differences is significantly above zero, one-sided at 5 %."""
-    return bool(gains.mean() * np.sqrt(len(gains)) > ONE_IN_TWENTY * gains.std())
+    return bool(gains.mean() * np.sqrt(len(gains)) > SIGNIFICANT_ERRORS * gains.std())
 
 
-def thinned(groups: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Sorted indices of a random subsample of at most ``count`` samples, stratified by group."""
-    n = len(groups)
-    order = np.lexsort((rng.permutation(n), groups))
-    return np.sort(order if n <= count else order[np.arange(count) * n // count])
-
-
-def dealt(groups: np.ndarray, count: int, rng: np.random.Generator) -> list[np.ndarray]:
-    """Sample indices of ``count`` random folds, stratified by group."""
-    order = np.lexsort((rng.permutation(len(groups)), groups))
-    return [np.sort(order[first::count]) for first in range(count)]
-
-
-def _learned(
+def _learned_kernels(
     K: np.ndarray, B: np.ndarray, ideal: np.ndarray, kept: np.ndarray, out: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """For every weight, the learned kernel between kept samples, and between held-out and kept samples."""
@@ -177,21 +175,21 @@ def _learned(
     b, U = np.linalg.eigh(B[np.ix_(kept, kept)])
     live = b > max(len(b) * np.finfo(float).eps * b[-1], 0)
     b, U = b[live], U[:, live]
-    if not len(b):  # no label has a feature
-        yield from [(own, cross)] * len(WEIGHTS)
+    if not len(b):  # no labelled sample has a feature
+        yield from [(own, cross)] * len(WEIGHT_GRID)
         return
     wanted, left = U.T @ (ideal - own) @ U, B[np.ix_(out, kept)] @ U
-    for weight in WEIGHTS:
+    for weight in WEIGHT_GRID:
         A = wanted / (weight * b[-1] ** 2 + np.outer(b, b)) * b  # zero at an infinite weight
         yield own + U @ (b[:, None] * A) @ U.T, cross + left @ A @ U.T
 
 
-def _classified(K: np.ndarray, cross: np.ndarray, Y: np.ndarray) -> Iterator[np.ndarray]:
+def _ls_svm_outputs(K: np.ndarray, cross: np.ndarray, Y: np.ndarray) -> Iterator[np.ndarray]:
     """LS-SVM outputs on held-out samples at every penalty, from one eigendecomposition."""
     k, U = np.linalg.eigh(K)
     unit = np.trace(K) / len(K) or 1.0
     k, ones, targets, cross = np.maximum(k, 0), U.sum(axis=0), U.T @ Y, cross @ U
-    for penalty in PENALTIES:
+    for penalty in RIDGE_GRID:
         inverse = 1 / (k + penalty * unit)
         intercept = (ones * inverse) @ targets / ((ones * inverse) @ ones)
         yield cross @ (inverse[:, None] * (targets - np.outer(ones, intercept))) + intercept

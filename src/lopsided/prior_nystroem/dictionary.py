@@ -2,41 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from ..exceptions import ConvergenceWarning, warn
-from .side_information import SideInformation
+from ..svd import Choice
+from .side_information import Quadratic, SideInformation
 
-GROWTH = 2.0  # factor of the backtracking: the curvature bound grows by it while too small, and shrinks after a step
+BOUND_GROWTH = 2.0  # factor by which the curvature bound of a step grows while too small, and shrinks after a step
 FIRST_BOUND = 1.0  # initial curvature bound of a step; with classes the Hessian is at most 2
-ROUNDING = 64 * np.finfo(float).eps  # relative increase of the objective that rounding may cause
+OBJECTIVE_ROUNDING = 64 * np.finfo(float).eps  # relative increase of the objective that rounding may cause
 
 
 class Dictionary(NamedTuple):
-    """A learned N, the objective at the start and after each step, and whether the iteration converged."""
+    """A learned N, the objective at the start and after each step, and the solver used, with the reason."""
 
     N: np.ndarray
     objectives: np.ndarray
-    converged: bool
+    solver: Choice
+
+
+class Iteration(NamedTuple):
+    """How the projected gradient runs: "accelerated" is with Nesterov extrapolation, "gradient" without.
+
+    It stops when a step lowers the objective by at most ``tol`` times its value, or after ``max_iter`` steps; none
+    leave the closed-form start.
+    """
+
+    solver: str = "accelerated"
+    tol: float = 1e-3
+    max_iter: int = 100
+
+
+def closed_form(information: SideInformation, N0: np.ndarray, weight: float) -> Dictionary:
+    """Minimise weight |N - N0|^2 + loss(N) over all N: between two sets there is no constraint (section 3.5)."""
+    N = information.minimiser(N0, weight)
+    objective = weight * np.vdot(N - N0, N - N0) + information.loss(N)
+    return Dictionary(N, np.array([objective]), Choice("closed", "with Z the dictionary is not constrained"))
 
 
 def learn_dictionary(
-    information: SideInformation,
-    scales: np.ndarray,
-    weight: float,
-    *,
-    accelerated: bool = True,
-    tol: float = 1e-3,
-    max_iter: int = 100,
+    information: SideInformation, scales: np.ndarray, weight: float, iteration: Iteration
 ) -> Dictionary:
     """Minimise weight |N - N0|^2 + loss(N) over semidefinite N, with N0 = diag(1 / scales) (equation 6).
 
     The unconstrained minimiser has a closed form; if it is semidefinite, it is the solution. Otherwise its projection
     is the start of projected gradient steps, whose length follows the Armijo-Goldstein rule (section 3.4), with
-    Nesterov extrapolation if ``accelerated``. An extrapolated step that would increase the objective is repeated
+    Nesterov extrapolation if accelerated. An extrapolated step that would increase the objective is repeated
     without extrapolation, so the objective never increases. Cost of a step: one eigendecomposition of size r.
 
     The steps are preconditioned. In the eigenvectors U of E^T E, whose eigenvalues are p, half the Hessian is
@@ -53,77 +66,86 @@ def learn_dictionary(
         Scales of the frame.
     weight : float
         Weight of the prior, positive.
-    accelerated : bool, default=True
-        Whether to use Nesterov extrapolation.
-    tol : float, default=1e-3
-        Stop when a step lowers the objective by less than this fraction of it.
-    max_iter : int, default=100
-        Maximum number of steps; zero returns the start.
+    iteration : Iteration
+        Solver, tolerance and number of steps.
     """
     p, U = information.axes
     d = (weight + p**2) ** -0.25
-    scale, known, N0 = np.outer(d, d), information.along_axes(), (U.T / scales) @ U
-
-    def objective(C: np.ndarray) -> float:
-        change = scale * C - N0
-        return weight * float(np.vdot(change, change)) + known.loss(scale * C)
-
-    def gradient(C: np.ndarray) -> np.ndarray:
-        N = scale * C
-        return 2 * scale * (weight * (N - N0) + known.half_gradient(N))
-
-    def stopped(C: np.ndarray, converged: bool) -> Dictionary:
-        return Dictionary(U @ (scale * C) @ U.T, np.array(history), converged)
-
-    free = U.T @ information.minimiser(np.diag(1 / scales), weight) @ U / scale
+    problem = _Preconditioned(information.along_axes(), (U.T / scales) @ U, np.outer(d, d), weight)
+    free = U.T @ information.minimiser(np.diag(1 / scales), weight) @ U / problem.scale
     C = nearest_semidefinite(free)
-    history = [objective(C)]
-    if C is free or not max_iter:
-        return stopped(C, True)
+    objectives = [problem.objective(C)]
+    if np.array_equal(C, free):
+        solver = Choice("closed", "the minimiser without the constraint is semidefinite")
+    elif not iteration.max_iter:
+        solver = Choice("closed", "max_iter=0 stops at the closed-form start")
+    else:
+        C, objectives = _descend(problem, C, objectives[0], iteration)
+        solver = Choice(iteration.solver, "the minimiser without the constraint is not semidefinite")
+    return Dictionary(U @ (problem.scale * C) @ U.T, np.array(objectives), solver)
+
+
+class _Preconditioned(NamedTuple):
+    """The objective as a function of C, with N = scale * C in the eigenvectors of E^T E."""
+
+    known: Quadratic
+    N0: np.ndarray
+    scale: np.ndarray
+    weight: float
+
+    def objective(self, C: np.ndarray) -> float:
+        change = self.scale * C - self.N0
+        return self.weight * float(np.vdot(change, change)) + self.known.loss(self.scale * C)
+
+    def gradient(self, C: np.ndarray) -> np.ndarray:
+        N = self.scale * C
+        return 2 * self.scale * (self.weight * (N - self.N0) + self.known.half_gradient(N))
+
+    def step(self, C: np.ndarray, bound: float) -> tuple[np.ndarray, float, float]:
+        """Take a projected gradient step of length 1 / bound; return the new point, its objective and the bound.
+
+        The bound grows until the quadratic model of that curvature at C is an upper bound of the new objective (8).
+        """
+        slope, value = self.gradient(C), self.objective(C)
+        while True:
+            found = nearest_semidefinite(C - slope / bound)
+            change, lower = found - C, self.objective(found)
+            model = value + np.vdot(slope, change) + bound / 2 * np.vdot(change, change)
+            if lower <= model + OBJECTIVE_ROUNDING * value:
+                return found, lower, bound
+            bound *= BOUND_GROWTH
+
+
+def _descend(
+    problem: _Preconditioned, C: np.ndarray, objective: float, iteration: Iteration
+) -> tuple[np.ndarray, list[float]]:
+    """Projected gradient steps from C; return the last point, and the objective at the start and after every step."""
+    accelerated, tol, history = iteration.solver == "accelerated", iteration.tol, [objective]
     before, momentum, bound = C, 1.0, FIRST_BOUND
-    for _ in range(max_iter):
+    for _ in range(iteration.max_iter):
         faster = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
         ahead = C + (momentum - 1) / faster * (C - before) if accelerated else C
-        found, value, bound = _step(ahead, objective, gradient, bound)
+        found, value, bound = problem.step(ahead, bound)
         momentum = faster
         if value > history[-1] and accelerated:
-            found, value, bound = _step(C, objective, gradient, bound)
+            found, value, bound = problem.step(C, bound)
             momentum = 1.0
         if value >= history[-1]:  # any further decrease is below rounding error
-            return stopped(C, True)
+            return C, history
         history.append(value)
-        before, C, bound = C, found, bound / GROWTH
+        before, C, bound = C, found, bound / BOUND_GROWTH
         if history[-2] - value <= tol * value:
-            return stopped(C, True)
+            return C, history
     warn(
-        f"the dictionary still improves by {(history[-2] - history[-1]) / history[-1]:.1e} of the objective after "
-        f"{max_iter} steps, above tol={tol:g}; raise max_iter or tol",
+        f"after {iteration.max_iter} steps the last one still lowered the objective by "
+        f"{(history[-2] - history[-1]) / history[-1]:.1e} of its value, above tol={tol:g}; raise max_iter or tol",
         ConvergenceWarning,
     )
-    return stopped(C, False)
-
-
-def _step(
-    N: np.ndarray,
-    objective: Callable[[np.ndarray], float],
-    gradient: Callable[[np.ndarray], np.ndarray],
-    bound: float,
-) -> tuple[np.ndarray, float, float]:
-    """Take a projected gradient step of length 1 / bound from N; return the new point, its objective and the bound.
-
-    The bound grows until the quadratic model of that curvature at N is an upper bound of the new objective (8).
-    """
-    slope, value = gradient(N), objective(N)
-    while True:
-        found = nearest_semidefinite(N - slope / bound)
-        change, lower = found - N, objective(found)
-        if lower <= value + np.vdot(slope, change) + bound / 2 * np.vdot(change, change) + ROUNDING * value:
-            return found, lower, bound
-        bound *= GROWTH
+    return C, history
 
 
 def nearest_semidefinite(N: np.ndarray) -> np.ndarray:
-    """Project a symmetric matrix onto the semidefinite ones in the Frobenius norm (9); return N itself if it is one."""
+    """Project a symmetric matrix onto the semidefinite ones in the Frobenius norm (9); those stay as they are."""
     values, vectors = np.linalg.eigh(N)
     if values[0] >= -len(N) * np.finfo(float).eps * np.abs(values).max():
         return N

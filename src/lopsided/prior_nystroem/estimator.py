@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -24,13 +25,23 @@ from .._core import (
     jobs,
     seed_of,
 )
-from ..exceptions import LopsidedWarning, warn
 from ..kernels import Kernel, as_kernel
 from ..nystrom import PLACES
 from ..operators import out_of_sample_operator
+from .candidates import Candidate, Selection, list_candidates, select
+from .dictionary import Iteration
 from .learning import LearnedKernel, learn_kernel
-from .samples import Labels, Landscape, Pairs
-from .supervision import checked_pairs, labelled
+from .samples import place_landmarks
+from .supervision import Labels, Pairs, check_pair_count, read_supervision
+
+
+class Compared(NamedTuple):
+    """A kernel and a smoothness that were compared, with the errors (weights, samples) at all prior weights."""
+
+    kernel: Kernel
+    smoothness: float
+    weights: np.ndarray
+    errors: np.ndarray
 
 
 class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -53,7 +64,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     Parameters
     ----------
     n_components : int, default=100
-        Number of landmarks and of features. Ignored if ``landmarks`` are given as arrays.
+        Number of features, and of landmarks on each side. If ``landmarks`` are given as arrays, their number counts.
     kernel : str, Kernel, callable or list of them, default="rbf"
         Symmetric positive semidefinite kernel; with Z any kernel. "rbf" is the Gaussian kernel of the 2012 paper, whose
         squared bandwidth is the mean squared distance between samples; if prior_weight="auto" and there are labels or
@@ -63,7 +74,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         "auto" selects from powers of a hundred by the cross-validated error of least-squares classifiers (with pairs or
         Z: by the alignment of held-out entries). If kernel and smoothness alone explain half of the held-out labels'
         variance, and with pairs or Z, infinity is kept unless another weight is significantly better, one-sided at 5 %.
-        "alignment" is the paper's criterion (12), which does not use held-out data.
+        "alignment" is the paper's criterion (12), which holds out no data.
     smoothness : "auto" or float, default="auto"
         Weight of differences between neighbouring samples, in units of 1 / (mean k(z, z) of the landmarks z). "auto"
         selects from 0, 1e3, 1e4 and 1e5 together with the weight; it is 0 with Z, without labels and pairs, and if
@@ -76,18 +87,18 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         labels' variance is explained.
     landmarks : {"kmeans", "uniform"}, array, or pair of arrays with Z, default="kmeans"
         k-means centres; uniformly random samples; or row indices (m,) or points (m, width).
-    metric : {"samples", "landmarks"}, default="samples"
+    prior_metric : {"samples", "landmarks"}, default="samples"
         Metric in which S is near W^+. "landmarks" is the paper's |S - W^+|. "samples" penalises changes less in
         directions in which the samples, labelled or not, vary more. With Z both are the same.
     class_weight : {None, "balanced"}, default=None
         "balanced" divides the ones of a class in K* by n_classes times its share of the labels, so that large classes
         do not dominate.
-    solver : {"accelerated", "gradient", "closed"}, default="accelerated"
-        Projected gradient with or without Nesterov extrapolation, or the closed-form start alone.
+    solver : {"accelerated", "gradient"}, default="accelerated"
+        Projected gradient with or without Nesterov extrapolation, unless a closed form is the solution.
     tol : float, default=1e-3
-        Stop when an iteration lowers the objective by less than this fraction of it.
+        Relative error of the objective, as estimated by the decrease in the last iteration.
     max_iter : int, default=100
-        Maximum number of iterations.
+        Maximum number of iterations; 0 takes the closed-form start.
     random_state : int, RandomState instance or None, default=None
         Seed of the landmarks, subsamples and folds; None means a fixed seed.
     n_jobs : int or None, default=None
@@ -122,11 +133,12 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Length of ``objective_``, the closed-form start included; 1 if no dictionary was learned.
     alignment_ : float
         Normalised alignment of the learned kernel with the labels or pairs (equation 11); nan without any.
-    candidates_ : list of (Kernel, float)
-        The kernels and values of smoothness that were compared.
-    path_ : list of Path
-        For each candidate, the weights and the losses by which they are selected; with more than 200 labels, only the
-        selected candidate has finite weights. Empty if nothing was selected.
+    path_ : list of (kernel, smoothness, weights, errors)
+        The kernels and values of smoothness that were compared, each with prior weights and their errors, of shape
+        (weights, labels), or 1 - alignments; with more than 200 labels, only the selected one has finite weights. Empty
+        if nothing was selected.
+    solver_ : Choice
+        How the dictionary was found, "accelerated", "gradient", "closed" or "none", and the reason.
     classes_ : array
         The classes; empty without labels.
     n_features_in_ : int
@@ -172,11 +184,11 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         "smoothness": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "self_training": ["boolean"],
         "landmarks": [StrOptions(set(PLACES)), "array-like", "sparse matrix"],
-        "metric": [StrOptions({"samples", "landmarks"})],
+        "prior_metric": [StrOptions({"samples", "landmarks"})],
         "class_weight": [StrOptions({"balanced"}), None],
-        "solver": [StrOptions({"accelerated", "gradient", "closed"})],
+        "solver": [StrOptions({"accelerated", "gradient"})],
         "tol": [Interval(Real, 0, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 0, None, closed="left")],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
     }
@@ -190,7 +202,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         smoothness: Any = "auto",
         self_training: bool = True,
         landmarks: Any = "kmeans",
-        metric: str = "samples",
+        prior_metric: str = "samples",
         class_weight: str | None = None,
         solver: str = "accelerated",
         tol: float = 1e-3,
@@ -204,7 +216,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.smoothness = smoothness
         self.self_training = self_training
         self.landmarks = landmarks
-        self.metric = metric
+        self.prior_metric = prior_metric
         self.class_weight = class_weight
         self.solver = solver
         self.tol = tol
@@ -237,22 +249,24 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         if self._compares_columns:
             check_names(self._right_names, getattr(self, "feature_names_in_", None), "X")
         Z = None if Z is None else check_points(as_indexable(Z, "Z"), "Z").astype(X.dtype, copy=False)
-        known = self._known(X, y, Z, y_right, pairs)
+        known, self.classes_ = read_supervision(X, y, Z, y_right, pairs, balanced=self.class_weight == "balanced")
+        self._check_settings(known, Z)
+        seed, by_errors = seed_of(self.random_state), known is not None and self.prior_weight == "auto"
+        iteration = Iteration(self.solver, float(self.tol), int(self.max_iter))
         with jobs(self.n_jobs):
-            place = Landscape(X, Z, self.landmarks, self.n_components, seed_of(self.random_state))
-            learned = learn_kernel(
-                place,
-                self.kernel,
-                known,
-                weight=self.prior_weight,
-                smoothness=self.smoothness,
-                self_training=bool(self.self_training),
-                of_samples=self.metric == "samples",
-                solver=self.solver,
-                tol=float(self.tol),
-                max_iter=int(self.max_iter),
+            data = place_landmarks(X, Z, self.landmarks, self.n_components, seed)
+            candidates = list_candidates(
+                data, self.kernel, self.smoothness, of_samples=self.prior_metric == "samples", by_errors=by_errors
             )
-        self._keep(place, learned)
+            selection = select(candidates, known, self.prior_weight, seed)
+            learned = learn_kernel(
+                candidates[selection.number],
+                known,
+                selection,
+                iteration,
+                self_training=bool(self.self_training) and by_errors,
+            )
+        self._store(candidates, selection, learned)
         return self
 
     def transform(self, X: Array) -> np.ndarray:
@@ -276,50 +290,45 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         kernels = self.kernel if isinstance(self.kernel, list) else [self.kernel]
         return any(as_kernel(kernel).same_width for kernel in kernels)
 
-    def _known(self, X: Array, y: Any, Z: Array, y_right: Any, pairs: Any) -> Labels | Pairs | None:
-        """Validate labels or pairs; return None if there are none, or (with a warning) fewer than two classes."""
-        self.classes_ = np.empty(0)
-        if y_right is not None and Z is None:
-            raise ValueError("y_right labels the samples of Z; give Z, or leave y_right out")
-        if pairs is not None:
-            if y is not None or y_right is not None:
-                raise ValueError("labels and pairs were both given; give one of them")
-            others = X if Z is None else Z
-            return Pairs(*checked_pairs(pairs, X.shape[0], others.shape[0], symmetric=Z is None))
-        if Z is not None and (y is None) != (y_right is None):
-            missing = "y, the labels of X" if y is None else "y_right, the labels of Z"
-            raise ValueError(f"with Z labels of one side say nothing alone; give {missing}, or pairs")
-        if y is None:
-            return None
-        left, labels = labelled(y, X, "y")
-        right, others = (left, labels) if Z is None else labelled(y_right, Z, "y_right")
-        self.classes_ = np.unique(np.concatenate([labels, others])) if len(labels) and len(others) else np.empty(0)
-        if len(self.classes_) < 2:
-            said = f"one class, {self.classes_[0]}" if len(self.classes_) else "no label"
-            warn(
-                f"of {X.shape[0]} samples the labels hold {said}, which says nothing about what differs: this is the "
-                "plain Nystrom method; label samples of two classes at least, and note that -1 stands for no label",
-                LopsidedWarning,
+    def _check_settings(self, known: Labels | Pairs | None, Z: Array | None) -> None:
+        """Raise an error if settings do not go together with each other, with Z or with what is known of samples."""
+        if isinstance(self.kernel, list):
+            selected = known is not None and isinstance(self.prior_weight, str)
+            if not self.kernel or (len(self.kernel) > 1 and not selected):
+                raise ValueError(
+                    f"kernel lists {len(self.kernel)} kernels; to have one selected from several, give labels or pairs "
+                    "and set prior_weight to 'auto' or 'alignment'; otherwise give one kernel"
+                )
+        if isinstance(known, Pairs) and self.prior_weight != np.inf:
+            check_pair_count(known)
+        if Z is not None and self.smoothness not in ("auto", 0):
+            raise ValueError(
+                f"smoothness={self.smoothness} compares neighbouring samples of one set; with Z leave it at 'auto'"
             )
-            return None
-        balanced = self.class_weight == "balanced"
-        classes = np.searchsorted(self.classes_, labels)
-        if Z is None:
-            return Labels(left, classes, balanced=balanced)
-        return Labels(left, classes, right, np.searchsorted(self.classes_, others), balanced)
+        if Z is not None and not isinstance(self.landmarks, str):
+            count = self.landmarks.shape[0] if sparse.issparse(self.landmarks) else len(self.landmarks)
+            if count != 2:
+                raise ValueError(f"with Z, landmarks must be a name, or a pair, left and right; got {count} of them")
 
-    def _keep(self, place: Landscape, learned: LearnedKernel) -> None:
+    def _store(self, candidates: list[Candidate], selection: Selection, learned: LearnedKernel) -> None:
         """Store the fitted attributes; the feature maps have the dtype of the data."""
-        dtype = place.X.dtype
-        self.kernel_, self.dictionary_, self.smoothness_ = learned.kernel, learned.S, learned.smoothness
-        self.components_, self.component_indices_ = place.right.points, place.right.indices
-        self.normalization_ = learned.left_map.T.astype(dtype)
-        self.components_left_ = None if place.Z is None else place.left.points
-        self.normalization_right_ = learned.right_map.T.astype(dtype)
-        self.prior_weight_, self.objective_, self.alignment_ = learned.weight, learned.objectives, learned.alignment
-        self.n_self_labelled_ = learned.self_labelled
-        self.candidates_, self.path_ = learned.candidates, list(learned.paths)
-        self.n_iter_ = max(1, len(learned.objectives))
+        chosen = candidates[selection.number]
+        data, dtype = chosen.values.data, chosen.values.data.X.dtype
+        self.kernel_, self.smoothness_ = chosen.values.kernel, chosen.smoothness
+        self.path_ = [
+            Compared(candidate.values.kernel, candidate.smoothness, *path)
+            for candidate, path in zip(candidates, selection.paths, strict=False)
+        ]
+        self.components_, self.component_indices_ = data.right.points, data.right.indices
+        self.components_left_ = None if data.Z is None else data.left.points
+        self.dictionary_ = learned.left_map @ learned.right_map.T
+        self.normalization_, self.normalization_right_ = (
+            side.T.astype(dtype) for side in (learned.left_map, learned.right_map)
+        )
+        self.prior_weight_, self.alignment_ = learned.weight, learned.alignment
+        self.n_self_labelled_ = learned.n_self_labelled
+        _, self.objective_, self.solver_ = learned.dictionary
+        self.n_iter_ = max(1, len(self.objective_))
         self._n_features_out = len(self.normalization_)
         self.n_features_right_ = self.components_.shape[1]
 

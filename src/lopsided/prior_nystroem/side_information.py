@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-
-LARGEST_GRAM = 3000  # maximum number of pairs, both orders counted: the closed form costs O(pairs^3)
 
 
 class Quadratic(Protocol):
@@ -22,13 +21,7 @@ class Quadratic(Protocol):
 
 
 class SideInformation(ABC):
-    """Squared distance between entries of E_x S E_z^T and their targets, as a quadratic function of S (p, q).
-
-    The rows of ``left`` (l, p) and ``right`` (r, q) are kernel values between samples and landmarks.
-    """
-
-    left: np.ndarray
-    right: np.ndarray
+    """Squared distance between entries of E_x S E_z^T and their targets, as a quadratic function of S (p, q)."""
 
     @abstractmethod
     def loss(self, S: np.ndarray) -> float:
@@ -65,6 +58,24 @@ class SideInformation(ABC):
         """Restrict to a subset of the pairs, or of the (left, right) samples."""
 
 
+@dataclass(frozen=True)
+class ClassRows:
+    """Rows E (l, p) of the labelled samples of one side, and their classes (l,), numbered from zero."""
+
+    E: np.ndarray
+    classes: np.ndarray
+
+    @cached_property
+    def moments(self) -> np.ndarray:
+        """E^T E."""
+        return self.E.T @ self.E
+
+    @cached_property
+    def axes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Eigenvalues and eigenvectors of E^T E."""
+        return _semidefinite_eigh(self.moments)
+
+
 class ClassTargets(SideInformation):
     """Targets from class labels: K*_ij = 1 for samples of the same class, K*_ij = 0 otherwise (equation 5).
 
@@ -74,42 +85,24 @@ class ClassTargets(SideInformation):
 
     Parameters
     ----------
-    left, right : arrays of shape (l, p) and (r, q)
-        Rows of the labelled samples; the same array for a symmetric kernel.
-    left_classes, right_classes : arrays of int
-        Classes of the labelled samples, numbered from zero.
+    left, right : ClassRows
+        The labelled samples; for a symmetric kernel the same object, whose moments and axes are then computed once.
     balanced : bool, default=False
         Whether to weight classes inversely to their size; see :func:`class_values`.
     """
 
-    def __init__(
-        self,
-        left: np.ndarray,
-        right: np.ndarray,
-        left_classes: np.ndarray,
-        right_classes: np.ndarray,
-        balanced: bool = False,
-    ) -> None:
+    def __init__(self, left: ClassRows, right: ClassRows, *, balanced: bool = False) -> None:
         self.left, self.right, self.balanced = left, right, balanced
-        self.left_classes, self.right_classes = left_classes, right_classes
-        sizes, self.values = class_values(left_classes, right_classes, balanced)
-        count = len(sizes)
-        self.left_marks, self.right_marks = (np.eye(count)[side] for side in (left_classes, right_classes))
-        self.P = left.T @ left
-        self.Q = self.P if right is left else right.T @ right
-        self.R = (left.T @ self.left_marks * self.values) @ (right.T @ self.right_marks).T
+        sizes, self.values = class_values(left.classes, right.classes, balanced)
+        self.left_marks, self.right_marks = (np.eye(len(sizes))[side.classes] for side in (left, right))
+        self.P, self.Q = left.moments, right.moments
+        self.R = (left.E.T @ self.left_marks * self.values) @ (right.E.T @ self.right_marks).T
         self.constant = float(self.values**2 @ sizes)
-
-    @cached_property
-    def _both_axes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        p, U = np.linalg.eigh(self.P)
-        q, V = (p, U) if self.Q is self.P else np.linalg.eigh(self.Q)
-        return np.maximum(p, 0), U, np.maximum(q, 0), V
 
     @property
     def axes(self) -> tuple[np.ndarray, np.ndarray]:
         """Eigenvalues and eigenvectors of P."""
-        return self._both_axes[:2]
+        return self.left.axes
 
     def loss(self, S: np.ndarray) -> float:
         """tr(S^T P S Q) - 2 tr(S^T R) + |K*|^2. Cost O(p q (p + q))."""
@@ -122,12 +115,11 @@ class ClassTargets(SideInformation):
     @property
     def curvature(self) -> float:
         """Product of the spectral norms of P and Q."""
-        p, _, q, _ = self._both_axes
-        return float(p[-1] * q[-1])
+        return float(self.left.axes[0][-1] * self.right.axes[0][-1])
 
     def minimiser(self, S0: np.ndarray, weight: float) -> np.ndarray:
         """Solve weight D + P D Q = R - P S0 Q by a division in the eigenvectors of P and Q; return S0 + D."""
-        p, U, q, V = self._both_axes
+        (p, U), (q, V) = self.left.axes, self.right.axes
         return S0 - U @ ((U.T @ self.half_gradient(S0) @ V) / (weight + np.outer(p, q))) @ V.T
 
     def along_axes(self) -> Quadratic:
@@ -137,17 +129,17 @@ class ClassTargets(SideInformation):
 
     def alignment(self, S: np.ndarray) -> float:
         """Alignment over all pairs of labelled samples, both matrices centred. Cost O(l p + p q (p + q))."""
-        E, Y, F, Z = (side - side.mean(axis=0) for side in (self.left, self.left_marks, self.right, self.right_marks))
+        sides = (self.left.E, self.left_marks, self.right.E, self.right_marks)
+        E, Y, F, Z = (side - side.mean(axis=0) for side in sides)
         Y = Y * self.values
         both = np.vdot(E.T @ Y, S @ (F.T @ Z))
-        return ratio(both, np.vdot(S, E.T @ E @ S @ (F.T @ F)) * np.vdot(Y.T @ Y, Z.T @ Z))
+        return cosine(both, np.vdot(S, E.T @ E @ S @ (F.T @ F)) * np.vdot(Y.T @ Y, Z.T @ Z))
 
     def restricted(self, part: tuple[np.ndarray, np.ndarray]) -> ClassTargets:
         """Restrict to some left and some right samples."""
-        rows, columns = part
-        left = self.left[rows]
-        right = left if self.right is self.left else self.right[columns]
-        return ClassTargets(left, right, self.left_classes[rows], self.right_classes[columns], self.balanced)
+        sides = zip((self.left, self.right), part, strict=True)
+        left, right = (ClassRows(side.E[rows], side.classes[rows]) for side, rows in sides)
+        return ClassTargets(left, right, balanced=self.balanced)
 
 
 def class_values(left: np.ndarray, right: np.ndarray, balanced: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -198,13 +190,8 @@ class PairTargets(SideInformation):
 
     @cached_property
     def _gram_axes(self) -> tuple[np.ndarray, np.ndarray]:
-        if len(self.targets) > LARGEST_GRAM:
-            raise ValueError(
-                f"{len(self.targets)} pairs (both orders counted) exceed the {LARGEST_GRAM} that are solved at once; "
-                "give fewer pairs, or labels, whose cost does not depend on their number"
-            )
-        h, U = np.linalg.eigh((self.left @ self.left.T) * (self.right @ self.right.T))
-        return np.maximum(h, 0), U
+        """Eigenvalues and eigenvectors of the Gram matrix of the pairs, (E_x E_x^T) o (E_z E_z^T)."""
+        return _semidefinite_eigh((self.left @ self.left.T) * (self.right @ self.right.T))
 
     @cached_property
     def axes(self) -> tuple[np.ndarray, np.ndarray]:
@@ -212,8 +199,7 @@ class PairTargets(SideInformation):
 
         If the pairs are all pairs of some samples, these are the axes of ``ClassTargets`` for the same samples.
         """
-        p, U = np.linalg.eigh(self.left.T @ self.left / np.sqrt(len(self.left)))
-        return np.maximum(p, 0), U
+        return _semidefinite_eigh(self.left.T @ self.left / np.sqrt(len(self.left)))
 
     def along_axes(self) -> Quadratic:
         """The same pairs in the coordinates of ``axes``."""
@@ -222,7 +208,7 @@ class PairTargets(SideInformation):
 
     @property
     def curvature(self) -> float:
-        """Largest eigenvalue of the Gram matrix of the pairs, (E_x E_x^T) o (E_z E_z^T)."""
+        """Largest eigenvalue of the Gram matrix of the pairs."""
         return float(self._gram_axes[0][-1])
 
     def minimiser(self, S0: np.ndarray, weight: float) -> np.ndarray:
@@ -234,7 +220,7 @@ class PairTargets(SideInformation):
     def alignment(self, S: np.ndarray) -> float:
         """Correlation of kernel values and targets over the pairs."""
         values, targets = (side - side.mean() for side in (self._values(S), self.targets))
-        return ratio(values @ targets, (values @ values) * (targets @ targets))
+        return cosine(values @ targets, (values @ values) * (targets @ targets))
 
     def restricted(self, part: np.ndarray) -> PairTargets:
         """Restrict to some of the pairs."""
@@ -244,6 +230,12 @@ class PairTargets(SideInformation):
         return np.einsum("ij,ij->i", self.left @ S, self.right)
 
 
-def ratio(product: float, squares: float) -> float:
+def cosine(product: float, squares: float) -> float:
     """Divide an inner product by the square root of the product of squared norms; zero if that product is zero."""
     return float(product / np.sqrt(squares)) if squares > 0 else 0.0
+
+
+def _semidefinite_eigh(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues, ascending and not below zero, and eigenvectors of a matrix that is semidefinite up to rounding."""
+    values, vectors = np.linalg.eigh(A)
+    return np.maximum(values, 0), vectors

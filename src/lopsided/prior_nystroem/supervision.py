@@ -1,8 +1,8 @@
-"""Validation of supervision: partial labels, and must-link and cannot-link pairs."""
+"""What is known of the samples: partial labels, or must-link and cannot-link pairs, validated."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import column_or_1d
@@ -10,61 +10,128 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length
 
 from .._core import Array
+from ..exceptions import LopsidedWarning, warn
+
+MOST_PAIRS = 3000  # pairs, in both orders within one set: the closed form costs O(pairs^3)
 
 
-def labelled(y: Any, X: Array, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Indices of the labelled samples, and their labels; -1 (or "-1" in string labels) marks a missing label."""
+class LabelledRows(NamedTuple):
+    """Rows of the labelled samples of one side, and their classes, numbered from zero."""
+
+    rows: np.ndarray
+    classes: np.ndarray
+
+
+class Labels(NamedTuple):
+    """Labelled samples of both sides, and whether their classes have equal weight; without Z there is no right side."""
+
+    left: LabelledRows
+    right: LabelledRows | None
+    balanced: bool
+
+
+class Pairs(NamedTuple):
+    """Rows (p, 2) of left and right samples, and target values (p,) of the kernel for these pairs."""
+
+    rows: np.ndarray
+    targets: np.ndarray
+
+
+def read_supervision(
+    X: Array, y: Any, Z: Array | None, y_right: Any, pairs: Any, *, balanced: bool
+) -> tuple[Labels | Pairs | None, np.ndarray]:
+    """Validate labels or pairs; return them, or None if they say nothing, and the classes, empty without labels."""
+    if y_right is not None and Z is None:
+        raise ValueError("y_right holds the labels of Z, and there is no Z; give Z, or leave y_right out")
+    nothing: np.ndarray = np.empty(0)
+    if pairs is not None:
+        if y is not None or y_right is not None:
+            raise ValueError("both labels and pairs were given; give one of them")
+        return _read_pairs(pairs, X.shape[0], None if Z is None else Z.shape[0]), nothing
+    if Z is not None and (y is None) != (y_right is None):
+        missing = "y, the labels of X" if y is None else "y_right, the labels of Z"
+        raise ValueError(f"with Z, labels of one side alone say nothing; also give {missing}, or give pairs instead")
+    if y is None:
+        return None, nothing
+    rows, labels = _labelled(y, X, "y")
+    right_rows, right_labels = (rows, labels) if Z is None else _labelled(y_right, Z, "y_right")
+    known = len(labels) and len(right_labels)
+    classes = np.unique(np.concatenate([labels, right_labels])) if known else nothing
+    if len(classes) < 2:
+        found = f"one class only, {classes[0]}" if len(classes) else "no label"
+        warn(
+            f"the labels of {X.shape[0]} samples hold {found}, and nothing can be learned from them: the features are "
+            "those of the plain Nystrom method; label samples of at least two classes (-1 means no label)",
+            LopsidedWarning,
+        )
+        return None, classes
+    left = LabelledRows(rows, np.searchsorted(classes, labels))
+    right = None if Z is None else LabelledRows(right_rows, np.searchsorted(classes, right_labels))
+    return Labels(left, right, balanced), classes
+
+
+def _labelled(y: Any, X: Array, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of the labelled samples, and their labels; -1 (or "-1" in string labels) marks a missing label."""
     y = column_or_1d(np.asarray(y), warn=True)
     check_consistent_length(X, y)
     missing = (y == -1) | (y == "-1") if y.dtype.kind == "O" else y == ("-1" if y.dtype.kind in "US" else -1)
-    known = np.flatnonzero(~np.asarray(missing, dtype=bool))
-    labels = y[known]
+    rows = np.flatnonzero(~np.asarray(missing, dtype=bool))
+    labels = y[rows]
     if y.dtype.kind == "O" and len({type(label) for label in labels}) > 1:
         kinds = sorted({type(label).__name__ for label in labels})
-        raise ValueError(f"{name} mixes labels of types {', '.join(kinds)}; give all of one type, and -1 for none")
+        raise ValueError(f"{name} mixes labels of types {', '.join(kinds)}; use one type, and -1 for no label")
     if len(labels):
         check_classification_targets(labels.astype(str) if y.dtype.kind == "O" else labels)
-    return known, labels
+    return rows, labels
 
 
-def checked_pairs(pairs: Any, n: int, m: int, symmetric: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Validate pairs and return unique index pairs (p, 2) with targets: 1 for must-link, 0 for cannot-link.
+def _read_pairs(pairs: Any, n: int, n_right: int | None) -> Pairs:
+    """Unique pairs with targets: 1 for must-link, 0 for cannot-link.
 
-    If ``symmetric``, (i, j) and (j, i) are the same pair, and the result contains both orders.
+    Within one set (``n_right`` is None), (i, j) and (j, i) are the same pair, and both orders are returned.
     """
     if not isinstance(pairs, (tuple, list)) or len(pairs) != 2:
         raise ValueError("pairs must be (must_link, cannot_link), two arrays of shape (p, 2)")
-    sides = (("X", n), ("X" if symmetric else "Z", m))
-    kinds = [_numbers(kind, name, sides) for kind, name in zip(pairs, ("must_link", "cannot_link"), strict=True)]
-    if symmetric:
+    one_set = n_right is None
+    sides = (("X", n), ("X", n) if n_right is None else ("Z", n_right))
+    kinds = [_pair_rows(kind, name, sides) for kind, name in zip(pairs, ("must_link", "cannot_link"), strict=True)]
+    if one_set:
         kinds = [np.sort(kind, axis=1) for kind in kinds]
     kinds = [np.unique(kind, axis=0) for kind in kinds]
     both = {tuple(pair) for pair in kinds[0]} & {tuple(pair) for pair in kinds[1]}
     if both:
         i, j = min(both)
-        raise ValueError(f"{len(both)} pairs must and cannot be linked, ({i}, {j}) among them; keep one kind for each")
-    if symmetric and len(alone := kinds[1][kinds[1][:, 0] == kinds[1][:, 1]]):
-        raise ValueError(f"cannot_link holds ({alone[0, 0]}, {alone[0, 0]}), a sample apart from itself; remove it")
+        raise ValueError(f"{len(both)} pairs are in must_link and in cannot_link, such as ({i}, {j}); keep one of each")
+    if one_set and len(alone := kinds[1][kinds[1][:, 0] == kinds[1][:, 1]]):
+        i = alone[0, 0]
+        raise ValueError(f"cannot_link holds ({i}, {i}), but a sample is always linked to itself; remove this pair")
     if not sum(map(len, kinds)):
-        raise ValueError("pairs holds no pair; leave it out for the plain Nystrom method")
-    targets = np.repeat([1.0, 0.0], [len(kind) for kind in kinds])
-    found = np.concatenate(kinds)
-    if symmetric:
-        apart = found[:, 0] != found[:, 1]
-        found, targets = np.concatenate([found, found[apart][:, ::-1]]), np.concatenate([targets, targets[apart]])
-    return found, targets
+        raise ValueError("pairs is empty; leave it out for the plain Nystrom method")
+    rows, targets = np.concatenate(kinds), np.repeat([1.0, 0.0], [len(kind) for kind in kinds])
+    if one_set:
+        apart = rows[:, 0] != rows[:, 1]
+        rows, targets = np.concatenate([rows, rows[apart][:, ::-1]]), np.concatenate([targets, targets[apart]])
+    return Pairs(rows, targets)
 
 
-def _numbers(pairs: Any, name: str, sides: tuple[tuple[str, int], tuple[str, int]]) -> np.ndarray:
+def check_pair_count(pairs: Pairs) -> None:
+    """Raise an error if a dictionary cannot be learned from that many pairs."""
+    count = len(pairs.targets)
+    if count > MOST_PAIRS:
+        raise ValueError(
+            f"{count} pairs (within one set, both orders count) exceed the {MOST_PAIRS} that can be solved at once; "
+            "give fewer pairs, or labels, whose cost does not depend on their number"
+        )
+
+
+def _pair_rows(pairs: Any, name: str, sides: tuple[tuple[str, int], tuple[str, int]]) -> np.ndarray:
     found = np.asarray(pairs)
     if not found.size:
         return np.empty((0, 2), dtype=np.intp)
     if found.ndim != 2 or found.shape[1] != 2 or found.dtype.kind not in "iu":
-        raise ValueError(
-            f"{name} must hold pairs of sample numbers, integers of shape (p, 2); got {found.shape} of {found.dtype}"
-        )
+        raise ValueError(f"{name} must hold integer row numbers, shape (p, 2); got {found.shape} of {found.dtype}")
     for numbers, (side, size) in zip(found.T, sides, strict=True):
         low, high = numbers.min(), numbers.max()
         if low < 0 or high >= size:
-            raise ValueError(f"{name} names samples from {low} to {high}, but those of {side} are 0 to {size - 1}")
+            raise ValueError(f"{name} has row numbers from {low} to {high}, but rows of {side} are 0 to {size - 1}")
     return found.astype(np.intp)

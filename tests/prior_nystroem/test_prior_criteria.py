@@ -1,0 +1,183 @@
+"""Selection of kernel, smoothness and prior weight: errors against explicit refits, folds, and the rule."""
+
+import numpy as np
+import pytest
+from sklearn.dummy import DummyRegressor
+from sklearn.linear_model import Ridge
+
+from cases import assert_close, centred
+from lopsided.prior_nystroem.criteria import (
+    RIDGE_GRID,
+    WEIGHT_GRID,
+    Path,
+    guessing_error,
+    held_out_alignments,
+    held_out_errors,
+    least_error,
+    leave_one_out_errors,
+    paper_criterion,
+)
+from lopsided.prior_nystroem.dictionary import nearest_semidefinite
+from lopsided.prior_nystroem.folds import folds_of, thinned
+from lopsided.prior_nystroem.side_information import ClassRows, ClassTargets, PairTargets
+from lopsided.prior_nystroem.supervision import LabelledRows, Labels, Pairs
+
+CLASSES = np.array([0, 0, 0, 1, 1, 2, 2, 2, 2, 0, 1, 2])
+
+
+def labels(classes, right=None):
+    sides = [None if side is None else LabelledRows(np.arange(len(side)), side) for side in (classes, right)]
+    return Labels(*sides, balanced=False)
+
+
+def correlated(A, B):
+    return np.corrcoef(np.ravel(A), np.ravel(B))[0, 1]
+
+
+def test_held_out_errors_are_those_of_explicit_refits(rng):
+    """For every fold and weight: the dictionary in m x m, the kernel from it, an LS-SVM from its linear system."""
+    F, scales = rng.standard_normal((12, 5)), np.geomspace(2, 0.1, 5)
+    folds = folds_of(labels(CLASSES), rng, one_set=True)
+    path = held_out_errors(F, np.diag(scales), CLASSES, folds)
+    marks = 2 * np.eye(3)[CLASSES] - 1
+    for number in range(len(WEIGHT_GRID)):
+        errors = np.empty((len(RIDGE_GRID), 12))
+        for kept, out in folds:
+            E = F[kept] * np.sqrt(scales)
+            rows = ClassRows(E, CLASSES[kept])
+            known = ClassTargets(rows, rows)
+            N = np.diag(1 / scales)
+            if np.isfinite(WEIGHT_GRID[number]):
+                N = known.minimiser(N, WEIGHT_GRID[number] * known.curvature)
+            K = (F * np.sqrt(scales)) @ N @ (F * np.sqrt(scales)).T
+            own = nearest_semidefinite(K[np.ix_(kept, kept)])
+            ridge = np.trace(K[np.ix_(kept, kept)]) / len(kept)
+            for row, penalty in enumerate(RIDGE_GRID):
+                system = np.block(
+                    [[own + penalty * ridge * np.eye(len(kept)), np.ones((len(kept), 1))], [np.ones((1, len(kept))), 0]]
+                )
+                solution = np.linalg.solve(system, np.vstack([marks[kept], np.zeros((1, 3))]))
+                said = K[np.ix_(out, kept)] @ solution[:-1] + solution[-1]
+                errors[row, out] = np.square(said - marks[out]).mean(axis=1)
+        assert_close(path.errors[number], errors[errors.mean(axis=1).argmin()], 1e8)
+
+
+def test_held_out_alignment_prefers_links_that_generalise(rng):
+    left, right = rng.standard_normal((40, 6)), rng.standard_normal((40, 5))
+    hidden = rng.standard_normal((6, 5))
+    truth = left @ hidden @ right.T
+    information = PairTargets(left, right, np.diag(truth))
+    folds = folds_of(labels(np.zeros(40, int)), rng, one_set=True)
+    path = held_out_alignments(information, np.zeros((6, 5)), folds)
+    losses = path.errors.mean(axis=1)
+    assert losses[0] < 1e-3
+    assert losses[-1] == 1
+
+
+def test_criterion_of_the_paper_is_a_product_of_alignments(rng):
+    rows = ClassRows(rng.standard_normal((12, 5)), CLASSES)
+    E, information, wanted = rows.E, ClassTargets(rows, rows), CLASSES[:, None] == CLASSES
+    N0 = np.diag([1.0, 2.0, 3.0, 4.0, 5.0])
+    path = paper_criterion(information, N0, np.eye(5), np.eye(5), semidefinite=True)
+    for weight, error in zip(*path, strict=True):
+        minimiser = N0 if np.isinf(weight) else information.minimiser(N0, weight * information.curvature)
+        N = nearest_semidefinite(minimiser)
+        expected = correlated(centred(N), centred(N0)) * correlated(centred(E @ N @ E.T), centred(wanted))
+        assert 1 - error == pytest.approx(expected)
+
+
+def test_choice_is_of_least_error_and_of_equals_the_largest_weight():
+    weights = np.array([0.1, 1.0, np.inf])
+    good, poor = np.array([0.0, 2.0, 0.5]), np.array([1.0, 2.9, 1.5])
+    assert least_error([Path(weights, np.vstack([good, good, poor]))]) == (0, 1.0)
+    assert least_error([Path(weights, np.vstack([poor, poor, good]))]) == (0, np.inf)
+    assert least_error([Path(weights, np.vstack([poor] * 3)), Path(weights, np.vstack([good, poor, poor]))]) == (1, 0.1)
+    assert least_error([Path(weights, np.vstack([good] * 3))] * 2) == (0, np.inf)
+
+
+@pytest.mark.parametrize("explained", [False, True])
+def test_where_a_kernel_explains_the_labels_a_dictionary_must_be_significantly_better(explained, rng):
+    weights, chance = np.array([0.1, np.inf]), 3.0 if explained else 1.5  # a plain error of one is a third, or more
+    noise = rng.standard_normal(400)
+    plain, other = np.ones(400), np.full(400, 1.01)
+    for gain, significant in ((0.02, False), (0.2, True)):  # the standard error is 0.05
+        path = Path(weights, np.vstack([plain - gain + noise - noise.mean(), plain]))
+        taken = 0.1 if significant or not explained else np.inf
+        assert least_error([path], chance) == (0, taken)
+        assert least_error([Path(weights, np.vstack([other, other])), path], chance) == (1, taken)
+
+
+def test_among_kernels_without_a_dictionary_the_least_error_decides(rng):
+    noise = rng.standard_normal(400)
+    paths = [Path(np.array([np.inf]), errors[None]) for errors in (np.ones(400), 0.99 + noise - noise.mean())]
+    assert least_error(paths) == least_error(paths, 0.0) == (1, np.inf)
+
+
+@pytest.mark.parametrize("balanced", [False, True])
+def test_the_only_sample_of_a_class_is_not_judged(balanced, rng):
+    F, classes = rng.standard_normal((13, 4)), np.append(CLASSES, 3)
+    folds = [(np.setdiff1d(np.arange(13), fold), fold) for fold in np.array_split(rng.permutation(13), 4)]
+    paths = (
+        held_out_errors(F, np.eye(4), classes, folds, balanced=balanced),
+        leave_one_out_errors(F, classes, balanced=balanced),
+    )
+    for path in paths:
+        assert not path.errors[:, 12].any() and (path.errors[:, :12] > 0).all()
+
+
+@pytest.mark.parametrize("balanced", [False, True])
+def test_guessing_is_to_predict_the_shares_of_classes(balanced):
+    marks, nothing = 2 * np.eye(3)[CLASSES] - 1, np.zeros((12, 1))
+    errors = np.square(DummyRegressor().fit(nothing, marks).predict(nothing) - marks).mean(axis=1)
+    weights = (12 / (3 * np.bincount(CLASSES)))[CLASSES] if balanced else np.ones(12)
+    assert guessing_error(CLASSES, balanced=balanced) == pytest.approx(np.mean(weights * errors))
+
+
+@pytest.mark.parametrize("balanced", [False, True])
+def test_leave_one_out_errors_are_those_of_refits(balanced, rng):
+    F = rng.standard_normal((12, 5))
+    path = leave_one_out_errors(F, CLASSES, balanced=balanced)
+    marks, unit = 2 * np.eye(3)[CLASSES] - 1, np.square(F).sum() / 12
+    errors = np.empty((len(RIDGE_GRID), 12))
+    for row, penalty in enumerate(RIDGE_GRID):
+        for i in range(12):
+            kept = np.arange(12) != i
+            machine = Ridge(penalty * unit).fit(F[kept], marks[kept])
+            errors[row, i] = np.square(machine.predict(F[[i]])[0] - marks[i]).mean()
+    if balanced:
+        errors *= (12 / (3 * np.bincount(CLASSES)))[CLASSES]
+    assert_close(path.errors[0], errors[errors.mean(axis=1).argmin()], 1e6)
+    assert path.weights.tolist() == [np.inf]
+
+
+@pytest.mark.parametrize("n", [50, 200, 201, 1000])
+def test_thinning_leaves_every_class_its_share(n, rng):
+    classes = np.repeat([0, 1, 2], [n // 2, n // 10, n - n // 2 - n // 10])
+    kept = thinned(labels(classes), 200, rng).left
+    assert len(kept.rows) == len(set(kept.rows)) == min(n, 200)
+    np.testing.assert_allclose(np.bincount(kept.classes), np.bincount(classes) * len(kept.rows) / n, atol=1)
+
+
+def test_folds_share_every_class_evenly(rng):
+    classes = np.repeat([0, 1], [10, 20])
+    for known in (labels(classes), Pairs(np.arange(60).reshape(30, 2), classes.astype(float))):
+        folds = folds_of(known, rng, one_set=True)
+        assert sorted(np.concatenate([out for _, out in folds])) == list(range(30))
+        for kept, out in folds:
+            assert sorted([*kept, *out]) == list(range(30))
+            assert 2 * (classes[out] == 0).sum() == (classes[out] == 1).sum()
+
+
+def test_a_pair_is_held_out_in_both_orders_within_one_set(rng):
+    pairs = rng.permutation(40).reshape(20, 2)
+    rows, targets = np.concatenate([pairs, pairs[:, ::-1]]), np.tile(np.repeat([1.0, 0.0], 10), 2)
+    for kept, out in folds_of(Pairs(rows, targets), rng, one_set=True):
+        assert not {tuple(pair[::-1]) for pair in rows[out].tolist()} & set(map(tuple, rows[kept].tolist()))
+        assert len(kept) + len(out) == 40
+
+
+def test_pairs_between_two_sets_are_held_out_one_by_one(rng):
+    """(i, j) and (j, i) are links of different things there."""
+    pairs = Pairs(np.array([(0, 1), (1, 0), (2, 3), (3, 2), (4, 5), (5, 4)]), np.array([1.0, 0, 1, 0, 1, 0]))
+    for one_set, sizes in ((True, {2}), (False, {1, 2})):
+        assert {len(out) for _, out in folds_of(pairs, rng, one_set=one_set)} == sizes
