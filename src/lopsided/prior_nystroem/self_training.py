@@ -7,6 +7,7 @@ UNLABELLED_PER_LABEL on heart, ionosphere and sonar of its part ``fresh``; ``abl
 from __future__ import annotations
 
 import numpy as np
+from sklearn.svm import LinearSVC
 
 from .criteria import guessing_error
 from .supervision import LabelledRows, Labels, Pairs
@@ -39,8 +40,6 @@ def completed(known: Labels, F: np.ndarray, others: np.ndarray, G: np.ndarray) -
     F (l, r) are the features of the labelled samples and G (u, r) those of the others. The SVM is solved in the primal,
     which draws nothing at random, to scikit-learn's tolerance.
     """
-    from sklearn.svm import LinearSVC  # imported here because the import is slow
-
     rows, classes = known.left
     unit = np.sqrt(np.square(F).sum(axis=1).mean())  # LinearSVC shrinks its intercept, too, in units of the features
     predicted = LinearSVC(C=SVM_C, dual=False).fit(F / unit, classes).predict(G / unit)

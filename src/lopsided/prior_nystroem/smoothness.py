@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
+from sklearn.neighbors import kneighbors_graph
 
 from .._core import Array
 
@@ -14,8 +15,6 @@ N_NEIGHBOURS = 7  # few, so that edges seldom connect classes; chosen, and varie
 
 def neighbour_laplacian(X: Array) -> sparse.csr_array:
     """Normalised Laplacian I - D^-1/2 A D^-1/2 of the nearest-neighbour graph A of some samples."""
-    from sklearn.neighbors import kneighbors_graph  # imported here because the import is slow
-
     n = X.shape[0]
     if n < 2:
         return sparse.csr_array((1, 1))
