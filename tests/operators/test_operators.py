@@ -138,7 +138,7 @@ def test_forecast_is_near_the_true_size(data, density, rng):
 @pytest.mark.parametrize("budget", [PLENTY, NOTHING], ids=["kept", "streamed"])
 @pytest.mark.parametrize("name", ["sne", "student_t", "polynomial"])
 def test_threads_and_slices_change_nothing_beyond_rounding(name, budget, rng, monkeypatch):
-    monkeypatch.setattr("lopsided.operators.sparse.SLICE_ENTRIES", 50)
+    monkeypatch.setattr("lopsided.operators.sparse_slices.SLICE_ENTRIES", 50)
     for n_jobs in (1, 2):
         with jobs(n_jobs):
             A, K = structured(name, "binary", budget)

@@ -8,10 +8,12 @@ from .build import (
     is_matrix_free as is_matrix_free,
     out_of_sample_operator as out_of_sample_operator,
 )
-from .compound import Centered as Centered, LowRank as LowRank, Sum as Sum, Weighted as Weighted
+from .combined import LowRank as LowRank, Sum as Sum
+from .forecast import forecast as forecast
 from .resolvent import Resolvent as Resolvent
-from .sparse import Streamed as Streamed, forecast as forecast, sparse_plus_low_rank as sparse_plus_low_rank
 from .sparse_low_rank import SparseLowRank as SparseLowRank
+from .sparse_slices import Streamed as Streamed, sparse_plus_low_rank as sparse_plus_low_rank
 from .stored import Stored as Stored
+from .wrapped import Centered as Centered, Weighted as Weighted
 
 __all__ = ["KernelOperator", "as_operator"]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from .._core import in_unit, safe_unit, slices_of
-from .condense import Condensed
+from .spread import Spread
 
 Index = Any  # a slice or an array of row or column numbers
 EVERY = slice(None)
@@ -59,10 +59,6 @@ class KernelOperator(LinearOperator, ABC):
         """Return a smaller operator with the same nonzero singular values, or None if it would save little."""
         return None
 
-    def condensed_with(self, update: Callable[[], tuple[np.ndarray, np.ndarray]]) -> Condensed | None:
-        """Return ``condensed`` of this matrix plus left right^T; ``update`` computes the factors if they are needed."""
-        return None
-
     def batches(self) -> Iterator[np.ndarray]:
         """Yield the dense matrix in batches of rows, from the top."""
         for rows in slices_of(self.shape[0], BATCH_ENTRIES // max(1, self.shape[1])):
@@ -71,6 +67,14 @@ class KernelOperator(LinearOperator, ABC):
     def norm(self) -> float:
         """Return the Frobenius norm, the root of the sum of squared singular values. Cost O(n m)."""
         return math.hypot(*map(_norm, self.batches()))
+
+
+class Condensed(NamedTuple):
+    """A small operator, and the maps from its left and right singular vectors to those of the large one."""
+
+    operator: KernelOperator
+    left: Spread
+    right: Spread
 
 
 def _norm(K: np.ndarray) -> float:

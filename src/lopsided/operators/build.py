@@ -12,9 +12,10 @@ from .._core import Array
 from ..kernels import GraphKernel, Katz, Kernel, Linear, Precomputed, Scaled, SparseKernel, Sum as SumKernel, Swapped
 from .base import KernelOperator
 from .blocked import Blocked, Prepared
-from .compound import LowRank, Sum
+from .combined import LowRank, Sum
+from .forecast import forecast
 from .resolvent import Resolvent
-from .sparse import forecast, sparse_plus_low_rank
+from .sparse_slices import sparse_plus_low_rank
 from .stored import Stored
 
 

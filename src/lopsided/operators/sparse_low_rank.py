@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,8 +9,9 @@ from scipy import sparse
 
 from .._core import by_rows
 from ..kernels import product_counts
-from .compound import LowRank, Sum
-from .condense import Condensed, Spread
+from .base import Condensed
+from .combined import LowRank, Sum
+from .spread import Spread
 from .stored import Stored
 
 WORTH_CONDENSING = 0.9  # largest share of rows and columns left for which condensing pays off
@@ -42,10 +42,10 @@ class SparseLowRank(Sum):
         R = _cut(R, live[1], used, (len(V0), q))
         return Condensed(SparseLowRank(S, (L, R), (U0, V0)), left, right)
 
-    def condensed_with(self, update: Callable[[], tuple[np.ndarray, np.ndarray]]) -> Condensed | None:
-        """Append the update to the background, and condense."""
-        U0, V0 = (np.concatenate(pair, axis=1) for pair in zip(self.background, update(), strict=True))
-        return SparseLowRank(self.S, self.product, (U0, V0)).condensed()
+    def updated(self, left: np.ndarray, right: np.ndarray) -> SparseLowRank:
+        """Return this matrix plus left right^T, as part of the background."""
+        U0, V0 = self.background
+        return SparseLowRank(self.S, self.product, (np.hstack([U0, left]), np.hstack([V0, right])))
 
 
 def _meets(L: sparse.csr_array, R: sparse.csr_array) -> np.ndarray:

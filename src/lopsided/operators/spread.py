@@ -1,4 +1,4 @@
-"""Smaller operators with the same nonzero singular values.
+"""Rows of a large matrix that are spread from a smaller one with the same nonzero singular values.
 
 In a sparse-plus-low-rank matrix, rows without sparse entries ("dead" rows) lie in the row space of the background, of
 dimension q. With the QR decomposition U0[dead] = Q R they are K[dead] = Q (R V0^T), so that the q rows R V0^T replace
@@ -8,12 +8,8 @@ all of them, and the SVD of the smaller matrix gives that of the larger one exac
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from .base import KernelOperator
 
 
 @dataclass(frozen=True)
@@ -36,11 +32,3 @@ class Spread:
         out[self.live] = vectors[:kept]
         out[~self.live] = self.Q @ vectors[kept:]
         return out
-
-
-class Condensed(NamedTuple):
-    """A small operator, and the maps from its left and right singular vectors to those of the large one."""
-
-    operator: KernelOperator
-    left: Spread
-    right: Spread

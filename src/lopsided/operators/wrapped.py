@@ -1,0 +1,84 @@
+"""Operators wrapped by two-sided centring or weighting."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from .base import EVERY, Condensed, Index, KernelOperator
+from .sparse_low_rank import SparseLowRank
+
+
+class Wrapped(KernelOperator):
+    """An operator A changed by one weight per row and one per column; a product costs one product with A."""
+
+    def __init__(self, A: KernelOperator, left: np.ndarray, right: np.ndarray) -> None:
+        super().__init__(A.shape, A.dtype)
+        self.A = A
+        self.left, self.right = left.astype(A.dtype), right.astype(A.dtype)
+
+    @property
+    def cost(self) -> int:
+        """The cost of A."""
+        return self.A.cost
+
+    @property
+    def matrix_free(self) -> bool:
+        """Whether A is matrix-free."""
+        return self.A.matrix_free
+
+    def _adjoint(self) -> Self:
+        return type(self)(self.A.T, self.right, self.left)
+
+
+class Weighted(Wrapped):
+    """diag(left) A diag(right)."""
+
+    def take(self, rows: Index = EVERY, cols: Index = EVERY) -> np.ndarray:
+        """Take the entries of A and multiply by the weights."""
+        return self.left[rows][:, None] * self.A.take(rows, cols) * self.right[cols]
+
+    def _matmat(self, V: np.ndarray) -> np.ndarray:
+        return self.left[:, None] * self.A._matmat(self.right[:, None] * V)
+
+
+class Centered(Wrapped):
+    """(I - 1 p^T) A (I - q 1^T): rows have mean zero with weights q, and columns with weights p.
+
+    Parameters
+    ----------
+    A : KernelOperator
+        The operator to centre, of shape (n, m).
+    left, right : arrays of shapes (n,) and (m,), default=None
+        Weights p of the rows and q of the columns, normalised to sum to one; None means 1 / n and 1 / m.
+    """
+
+    def __init__(self, A: KernelOperator, left: np.ndarray | None = None, right: np.ndarray | None = None) -> None:
+        p, q = (np.ones(n) if w is None else w for n, w in zip(A.shape, (left, right), strict=True))
+        super().__init__(A, p / p.sum(), q / q.sum())
+
+    @cached_property
+    def means(self) -> tuple[np.ndarray, np.ndarray, np.floating[Any]]:
+        """Row means (n,), column means (m,) and grand mean of A."""
+        rows = self.A.matvec(self.right)
+        return rows, self.A.rmatvec(self.left), self.left @ rows
+
+    def take(self, rows: Index = EVERY, cols: Index = EVERY) -> np.ndarray:
+        """Take the entries of A and subtract the means."""
+        of_rows, of_columns, grand = self.means
+        return self.A.take(rows, cols) - of_rows[rows][:, None] - of_columns[cols] + grand
+
+    def _matmat(self, V: np.ndarray) -> np.ndarray:
+        Y = self.A._matmat(V - self.right[:, None] * V.sum(axis=0))
+        return Y - self.left @ Y
+
+    def condensed(self) -> Condensed | None:
+        """Condense A with centring as an update of rank two, A + 1 (grand - columns)^T - rows 1^T."""
+        if not isinstance(self.A, SparseLowRank):
+            return None
+        rows, columns, grand = self.means
+        left = np.stack([np.ones_like(rows), -rows], axis=1)
+        right = np.stack([grand - columns, np.ones_like(columns)], axis=1)
+        return self.A.updated(left, right).condensed()
