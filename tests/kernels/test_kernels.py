@@ -30,7 +30,7 @@ from lopsided.kernels import (
     as_kernel,
 )
 from lopsided.kernels.bandwidth import euclidean_bandwidth, manhattan_bandwidth
-from lopsided.kernels.names import BY_NAME
+from lopsided.kernels.names import BY_NAME, SYNONYMS
 
 every_kernel = pytest.mark.parametrize("name", KERNELS)
 FORMATS = [np.asarray, sparse.csr_matrix, sparse.csr_array, sparse.csc_matrix, sparse.csc_array, sparse.coo_array]
@@ -287,6 +287,35 @@ def test_a_name_is_the_kernel_of_that_name(name):
     kernel = as_kernel(name)
     assert type(kernel).__name__.lower() == name.replace("_", "")
     assert repr(as_kernel(kernel)) == repr(kernel) and as_kernel(kernel) is not kernel
+
+
+@pytest.mark.parametrize(
+    ("synonym", "kernel"),
+    [("gaussian", RBF), ("poly", Polynomial), ("t", StudentT), ("student", StudentT), ("softmax", kernels.Attention)],
+)
+def test_common_synonyms_are_understood(synonym, kernel):
+    assert type(as_kernel(synonym)) is kernel
+
+
+def test_every_synonym_is_of_a_kernel_and_no_name_itself():
+    assert set(SYNONYMS.values()) <= set(BY_NAME)
+    assert not set(SYNONYMS) & set(BY_NAME)
+
+
+@pytest.mark.parametrize(
+    ("name", "suggestion"),
+    [
+        ("rfb", "did you mean 'rbf'"),
+        ("RBF", "did you mean 'rbf'"),
+        ("StudentT", "did you mean 'student_t'"),
+        ("linaer", "did you mean 'linear'"),
+        ("cosine", "divide each row by its length .*'linear'"),
+        ("zzz", "The names are association, .*tl1"),
+    ],
+)
+def test_an_unknown_name_gets_a_suggestion(name, suggestion):
+    with pytest.raises(ValueError, match=f"unknown kernel '{name}'; {suggestion}"):
+        as_kernel(name)
 
 
 @every_kernel

@@ -488,7 +488,7 @@ def test_a_C_that_makes_the_system_singular_is_named_and_a_safe_one_is_quiet():
         ({"C": []}, r"C has shape \(0,\); give a number, or a list"),
         ({"C": [[1.0]]}, r"C has shape \(1, 1\)"),
         ({"C": None}, "C.*Got None"),
-        ({"kernel": "gauss"}, "unknown kernel 'gauss'; the names are .*sne"),
+        ({"kernel": "gauss"}, "unknown kernel 'gauss'; did you mean 'gaussian'. The names are .*sne"),
         ({"kernel": "precomputed"}, r"square matrix at fit.*X has shape \(30, 4\)"),
         ({"merge": "vote"}, "merge.*Got 'vote'"),
         ({"solver": "magic"}, "solver.*Got 'magic'"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from difflib import get_close_matches
 
 from sklearn.base import clone
 
@@ -36,6 +37,19 @@ BY_NAME: dict[str, type[Kernel]] = {
     "katz": Katz,
     "precomputed": Precomputed,
 }
+SYNONYMS = {
+    "gaussian": "rbf",
+    "poly": "polynomial",
+    "sigmoid": "tanh",
+    "laplace": "laplacian",
+    "t": "student_t",
+    "student": "student_t",
+    "softmax": "attention",
+    "kl": "kullback_leibler",
+    "pagerank": "diffusion",
+    "adjacency": "node_kernel",
+}
+ADVICE = {"cosine": "divide each row by its length (sklearn.preprocessing.normalize) and take 'linear'"}
 
 
 def as_kernel(kernel: str | Kernel | Callable[..., object]) -> Kernel:
@@ -43,9 +57,7 @@ def as_kernel(kernel: str | Kernel | Callable[..., object]) -> Kernel:
     if isinstance(kernel, Kernel):
         return clone(kernel)
     if isinstance(kernel, str):
-        if kernel not in BY_NAME:
-            raise ValueError(f"unknown kernel {kernel!r}; the names are {', '.join(sorted(BY_NAME))}")
-        return BY_NAME[kernel]()
+        return _named(kernel)()
     if isinstance(kernel, type) and issubclass(kernel, Kernel):
         raise TypeError(f"kernel={kernel.__name__} is a class; give an instance, {kernel.__name__}()")
     if callable(kernel):
@@ -55,8 +67,19 @@ def as_kernel(kernel: str | Kernel | Callable[..., object]) -> Kernel:
     )
 
 
+def _named(name: str) -> type[Kernel]:
+    """Return the kernel class of a name or synonym; the error for other names suggests the nearest."""
+    known = SYNONYMS.get(name, name)
+    if known in BY_NAME:
+        return BY_NAME[known]
+    near = get_close_matches(name.lower(), [*BY_NAME, *SYNONYMS], n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    hint = f"{ADVICE[name.lower()]}. " if name.lower() in ADVICE else hint
+    raise ValueError(f"unknown kernel {name!r}; {hint}The names are {', '.join(sorted(BY_NAME))}")
+
+
 def takes_values(kernel: object) -> bool:
     """Whether a kernel, given as an object or by name, takes a matrix of values instead of points."""
     if isinstance(kernel, str):
         return issubclass(BY_NAME.get(kernel, Kernel), Precomputed)
-    return isinstance(kernel, Precomputed)
+    return isinstance(kernel, Kernel) and kernel.takes_values
