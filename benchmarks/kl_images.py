@@ -169,7 +169,7 @@ def divergences(reading: Reading, X: np.ndarray, new: np.ndarray) -> tuple[Block
     P = reading.transformer.fit_transform(X)
     Q = reading.transformer.transform(new)
     kernel = reading.kernel.fit(P, P)
-    return (kernel.divergences(P, P), kernel.divergences(Q, P), kernel.divergences(P, Q)), kernel.a_
+    return (kernel.divergences(P, P), kernel.divergences(Q, P), kernel.divergences(P, Q)), kernel.rate_
 
 
 def run_part(part: Part, splits: int) -> dict[str, Any]:

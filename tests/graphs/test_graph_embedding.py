@@ -194,7 +194,7 @@ def test_steps_of_new_nodes_have_no_negative_chance():
 
 
 def test_new_nodes_of_a_large_graph_take_few_passes(monkeypatch):
-    monkeypatch.setattr("lopsided.kernels.graph.base.BLOCK_ENTRIES", 50)
+    monkeypatch.setattr("lopsided.kernels.graph.base.NEW_NODE_ENTRIES", 50)
     model = DirectedGraphEmbedding(3, kernel="node_kernel").fit(GRAPH)
     passes = []
     original = NodeKernel.left_values
@@ -260,8 +260,8 @@ def test_rows_have_length_one_in_any_unit_of_the_weights(kernel, unit):
 @pytest.mark.parametrize("threshold", [1e-4, 1e-12])
 @pytest.mark.parametrize("dense", [True, False])
 def test_the_last_step_of_an_undirected_walk_follows_an_edge(dense, threshold, monkeypatch):
-    monkeypatch.setattr("lopsided.kernels.graph.diffusion.FEW", 4096 if dense else 0)
-    monkeypatch.setattr("lopsided.kernels.graph.diffusion.FULL", 2.0)
+    monkeypatch.setattr("lopsided.kernels.graph.diffusion.ALWAYS_DENSE_NODES", 4096 if dense else 0)
+    monkeypatch.setattr("lopsided.kernels.graph.diffusion.WELL_FILLED", 2.0)
     A = GRAPH.toarray()
     A[5], A[:, 5] = 0, 0
     nodes = np.arange(200)[:, None]

@@ -91,7 +91,7 @@ def test_without_a_random_state_answers_repeat_and_the_global_generator_is_left_
 
 
 def test_without_a_random_state_mixtures_are_compared_at_fixed_draws():
-    kernel = KullbackLeibler(a=1.0, distribution="mixture", random_state=None)
+    kernel = KullbackLeibler(rate=1.0, distribution="mixture", random_state=None)
     one, other = [[1.0, 0.0, 1.0]], [[1.0, 1.0, 2.0]]
     np.testing.assert_array_equal(kernel(one, other), kernel(one, other))
 

@@ -98,8 +98,8 @@ def test_a_pipeline_from_images_to_their_classes_can_be_searched():
     X, y = X[y >= 4], y[y >= 4]
     kernel = KullbackLeibler(distribution="mixture")
     pipeline = make_pipeline(ImageMixtures(1), AsymmetricLSSVC(C=[1.0, 10.0, 100.0], kernel=kernel))
-    search = GridSearchCV(pipeline, {"asymmetriclssvc__kernel__a": [None, 1e-9]}, cv=3).fit(X[:72], y[:72])
-    assert search.best_params_["asymmetriclssvc__kernel__a"] is None
+    search = GridSearchCV(pipeline, {"asymmetriclssvc__kernel__rate": [None, 1e-9]}, cv=3).fit(X[:72], y[:72])
+    assert search.best_params_["asymmetriclssvc__kernel__rate"] is None
     assert search.score(X[72:], y[72:]) > 0.4  # by chance 1 in 4
 
 

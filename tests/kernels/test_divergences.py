@@ -40,7 +40,7 @@ def test_a_distribution_is_itself_and_no_other(kind, rng):
 @every_kind
 def test_the_kernel_is_the_exponential_of_its_divergences(kind, rng):
     P, Q = rows_of(kind, rng), rows_of(kind, rng, n=5)
-    kernel = kernel_of(kind, a=0.3)
+    kernel = kernel_of(kind, rate=0.3)
     assert_close(kernel(P, Q), np.exp(-0.3 * kernel.divergences(P, Q)))
     assert_close(kernel.fit(P, P).divergences(P, Q), kernel_of(kind).divergences(P, Q))
 
@@ -49,22 +49,22 @@ def test_the_kernel_is_the_exponential_of_its_divergences(kind, rng):
 def test_an_open_rate_is_one_over_the_median_divergence(kind, rng):
     P, Q = rows_of(kind, rng), rows_of(kind, rng, n=5)
     kernel = kernel_of(kind).fit(P, Q)
-    assert kernel.a_ == pytest.approx(1 / np.median(kernel.divergences(P, Q)), rel=1e-12)
-    assert_close(kernel(Q, P), np.exp(-kernel.a_ * kernel.divergences(Q, P)))
-    assert kernel_of(kind).fit(P[:1], P[:1]).a_ == 1.0
+    assert kernel.rate_ == pytest.approx(1 / np.median(kernel.divergences(P, Q)), rel=1e-12)
+    assert_close(kernel(Q, P), np.exp(-kernel.rate_ * kernel.divergences(Q, P)))
+    assert kernel_of(kind).fit(P[:1], P[:1]).rate_ == 1.0
 
 
 @every_kind
 def test_many_rows_leave_the_rate_to_a_spread_of_them(kind, rng):
     P = np.repeat(rows_of(kind, rng, n=300), 2, axis=0)
     D = kernel_of(kind).divergences(P, P)
-    assert kernel_of(kind).fit(P, P).a_ == pytest.approx(1 / np.median(D[D > 1e-9]), rel=0.2)
+    assert kernel_of(kind).fit(P, P).rate_ == pytest.approx(1 / np.median(D[D > 1e-9]), rel=0.2)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_zero_probabilities(dtype):
     P = np.array([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0], [0.2, 0.3, 0.5], [0.0, 0.0, 1.0]], dtype=dtype)
-    D, K = KullbackLeibler().divergences(P, P), KullbackLeibler(a=1e-3)(P, P)
+    D, K = KullbackLeibler().divergences(P, P), KullbackLeibler(rate=1e-3)(P, P)
     expected = rel_entr(P.astype(float)[:, None], P.astype(float)).sum(axis=2)
     assert D.dtype == K.dtype == dtype
     assert np.array_equal(np.isinf(D), np.isinf(expected)) and np.isinf(D).sum() == 8
@@ -152,7 +152,7 @@ def test_the_value_of_a_pair_does_not_depend_on_the_pairs_around_it(rng):
 
 def test_seeds_fix_the_draws(rng):
     P = rows_of("mixture", rng)
-    first, same, other = (kernel_of("mixture", a=1.0, random_state=seed)(P, P) for seed in (0, 0, 1))
+    first, same, other = (kernel_of("mixture", rate=1.0, random_state=seed)(P, P) for seed in (0, 0, 1))
     assert np.array_equal(first, same) and not np.array_equal(first, other)
 
 
@@ -215,7 +215,14 @@ def test_mixtures_of_different_width_are_refused():
 
 @pytest.mark.parametrize(
     "parameters",
-    [{"a": 0.0}, {"a": -1.0}, {"distribution": "poisson"}, {"n_components": 0}, {"n_draws": 1}, {"random_state": "x"}],
+    [
+        {"rate": 0.0},
+        {"rate": -1.0},
+        {"distribution": "poisson"},
+        {"n_components": 0},
+        {"n_draws": 1},
+        {"random_state": "x"},
+    ],
 )
 def test_parameters_out_of_bounds_are_refused(parameters):
     with pytest.raises(ValueError, match=f"'{next(iter(parameters))}' parameter of KullbackLeibler"):

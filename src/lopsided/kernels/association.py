@@ -12,8 +12,8 @@ from sklearn.utils._param_validation import Interval
 from .._core import Array, canonical, per_entry
 from .given import Precomputed
 
-OF_COUNTS = 0.5  # exponent of the sums for counts, whose noise grows with the square roots of both sums
-OF_WEIGHTS = 0.25  # exponent of column sums for weights such as tf-idf, which are already small in frequent columns
+COUNT_EXPONENT = 0.5  # of the sums for counts, whose noise grows with the square roots of both sums
+WEIGHT_EXPONENT = 0.25  # of column sums for weights such as tf-idf, which are already small in frequent columns
 
 
 class Association(Precomputed):
@@ -77,9 +77,9 @@ class Association(Precomputed):
         super().fit(X, Z)
         sizes = abs(self._tamed(X))
         sums = (np.asarray(sizes.sum(axis=axis)).ravel() for axis in (1, 0))
-        row_exponent, self.column_exponent_ = OF_COUNTS, self.column_exponent
+        row_exponent, self.column_exponent_ = COUNT_EXPONENT, self.column_exponent
         if self.column_exponent_ is None:
-            self.column_exponent_ = OF_COUNTS if _whole(X) else OF_WEIGHTS
+            self.column_exponent_ = COUNT_EXPONENT if _whole(X) else WEIGHT_EXPONENT
         self._left, self._right = map(_Sums, sums, (row_exponent, self.column_exponent_))
         return self
 

@@ -9,11 +9,11 @@ from .._core import Array, canonical, in_unit, row_lengths, run, safe_unit, slic
 from ..exceptions import AccuracyWarning, warn
 from .points import squared_norms
 
-CHUNK = 1 << 20  # entries processed at once, so that temporary copies stay small
-TYPICAL = 1 << 13  # rows sampled per side, enough for a median norm or a mean
-MEANS_EPS = 64  # in units of eps times the mean: deviations below it are rounding errors of constant data
-LOST = 1e-3  # largest tolerated rounding error of an exponent: a divergence, or (distance / bandwidth)^2
-LOST_FAR = 0.1  # the same between the longest points of both sides, above which there is a warning
+CHUNK_ENTRIES = 1 << 20  # entries processed at once, so that temporary copies stay small
+SAMPLED_ROWS = 1 << 13  # rows sampled per side, enough for a median norm or a mean
+CONSTANT_EPS = 64  # in units of eps times the mean: deviations below it are rounding errors of constant data
+MAX_EXPONENT_ERROR = 1e-3  # largest tolerated rounding error of an exponent: a divergence, or (distance / bandwidth)^2
+WARNED_EXPONENT_ERROR = 0.1  # the same between the longest points of both sides, above which there is a warning
 
 
 def deviation(X: Array, Z: Array) -> float:
@@ -26,7 +26,7 @@ def deviation(X: Array, Z: Array) -> float:
     sides = [in_unit(side, unit) for side in sides]
     mean = sum(map(_mean, sides)) / len(sides)
     found = sum(_mean_square(side, mean) for side in sides) / len(sides)
-    rounding = MEANS_EPS * np.finfo(float).eps * mean
+    rounding = CONSTANT_EPS * np.finfo(float).eps * mean
     return float(unit) * float(np.sqrt(found)) if found > rounding**2 else 0.0  # else constant up to rounding
 
 
@@ -91,18 +91,18 @@ def check_resolution(bandwidth: float, origin: np.ndarray | None, X: Array, Z: A
     typical = float(np.median(np.concatenate([_norms_from(origin, _spaced(side)) for side in sides])))
     if not np.isfinite(typical):
         raise ValueError(f"squared distances between typical points overflow in {X.dtype}; scale the data")
-    least = float(np.sqrt(float(np.finfo(X.dtype).eps) * typical / LOST))
+    least = float(np.sqrt(float(np.finfo(X.dtype).eps) * typical / MAX_EXPONENT_ERROR))
     if bandwidth < least:
         raise ValueError(
             f"bandwidth={bandwidth:g} is lost in the rounding of distances between points as long as "
             f"{np.sqrt(typical):.3g} in {X.dtype}; take at least {least:.2g}, or scale the data"
         )
     per_square = float(np.finfo(X.dtype).eps) / bandwidth / bandwidth
-    if per_square * min(_far(origin, side) for side in sides) <= LOST_FAR:
+    if per_square * min(_far(origin, side) for side in sides) <= WARNED_EXPONENT_ERROR:
         return
     far = float(min(_norms_from(origin, side).max() for side in sides))
     off = per_square * far
-    if off > LOST_FAR:
+    if off > WARNED_EXPONENT_ERROR:
         warn(
             f"both sides have points as long as {np.sqrt(far):.3g}, and values between such points are off by factors "
             f"up to exp({off:.2g}) in {X.dtype} with bandwidth={bandwidth:g}; take a larger one, leave such points "
@@ -118,12 +118,12 @@ def check_products(scale: float, X: Array, Z: Array) -> None:
     eps = float(np.finfo(X.dtype).eps)
     if not largest < float(np.finfo(X.dtype).max) * min(scale, 1.0) or 1 / scale > float(np.finfo(X.dtype).max):
         raise ValueError(f"x.z / scale overflows in {X.dtype} for scale={scale:g}; scale the data")
-    if eps * typical > LOST * scale:
+    if eps * typical > MAX_EXPONENT_ERROR * scale:
         raise ValueError(
             f"scale={scale:g} is lost in the rounding of inner products as large as {typical:.3g} in {X.dtype}; take "
-            f"at least {eps * typical / LOST:.2g}, or scale the data"
+            f"at least {eps * typical / MAX_EXPONENT_ERROR:.2g}, or scale the data"
         )
-    if eps * largest > LOST_FAR * scale:
+    if eps * largest > WARNED_EXPONENT_ERROR * scale:
         warn(
             f"inner products are as large as {largest:.3g}, and the values that come of them are off by factors up to "
             f"exp({eps * largest / scale:.2g}) in {X.dtype} with scale={scale:g}; take a larger one, leave such points "
@@ -141,14 +141,14 @@ def _far(origin: np.ndarray | None, X: Array) -> float:
 
 def _spaced(X: Array) -> Array:
     """Evenly spaced rows, enough for a median; all rows of sparse points, whose norms cost less than a copy."""
-    return X if sparse.issparse(X) else X[:: max(1, X.shape[0] // TYPICAL)]
+    return X if sparse.issparse(X) else X[:: max(1, X.shape[0] // SAMPLED_ROWS)]
 
 
 def _norms_from(origin: np.ndarray | None, X: Array) -> np.ndarray:
     """Return |x - origin|^2 for every row; None means the zero vector."""
     if origin is None:
         return squared_norms(X)
-    slices = slices_of(X.shape[0], CHUNK // X.shape[1])
+    slices = slices_of(X.shape[0], CHUNK_ENTRIES // X.shape[1])
     return np.concatenate(run(lambda rows: squared_norms(X[rows] - origin), slices))
 
 
@@ -165,4 +165,4 @@ def _mean_square(X: Array, centre: float) -> float:
 
 def _chunks(X: Array) -> list[np.ndarray]:
     entries = X.data if sparse.issparse(X) else X
-    return [entries[rows] for rows in slices_of(len(entries), CHUNK * len(entries) // max(1, entries.size))]
+    return [entries[rows] for rows in slices_of(len(entries), CHUNK_ENTRIES * len(entries) // max(1, entries.size))]

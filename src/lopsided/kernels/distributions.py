@@ -8,12 +8,12 @@ import numpy as np
 from scipy.special import xlogy
 
 from .._core import Array, dense, slices_of
-from .bandwidth import LOST
+from .bandwidth import MAX_EXPONENT_ERROR
 
-TOLERANCE = 1e-5  # allowed deviation of a sum of probabilities from one; rows normalised in float32 are well within
-LEAST = 2**12  # in units of the smallest normal number: smaller probabilities count as zero, so that MOST is a bound
-MOST = 2**10  # bound on finite divergences of discrete distributions: -log(LEAST tiny) is smaller
-DENSITIES = 1 << 20  # log densities held in memory at once
+SUM_TOLERANCE = 1e-5  # of a sum of probabilities around one; rows normalised in float32 are well within
+SMALLEST_PROBABILITY = 2**12  # in units of the smallest normal number; smaller ones count as zero
+LARGEST_DIVERGENCE = 2**10  # of discrete distributions, if finite: more than -log(SMALLEST_PROBABILITY tiny)
+DENSITIES_AT_ONCE = 1 << 20  # log densities held in memory at once
 
 
 class Family(ABC):
@@ -44,7 +44,7 @@ class Discrete(Family):
         return np.hstack([-P, xlogy(P, P).sum(axis=1, keepdims=True)])
 
     def right(self, Z: Array) -> np.ndarray:
-        """Return the rows [log q, 1]; log 0 becomes so large a negative number that any p > 0 gives KL > MOST."""
+        """Return the rows [log q, 1]; log 0 becomes so negative that any p > 0 exceeds the largest divergence."""
         Q = self._checked(Z, "Z")
         logs = np.log(Q, out=np.full_like(Q, -np.finfo(Q.dtype).max / 4), where=Q > 0)
         return np.hstack([logs, np.ones_like(Q[:, :1])])
@@ -52,14 +52,14 @@ class Discrete(Family):
     def divergences(self, L: np.ndarray, R: np.ndarray) -> np.ndarray:
         """Return KL(P_i || Q_j) for all pairs, infinite where q = 0 and p > 0."""
         D = super().divergences(L, R)
-        D[D > MOST] = np.inf
+        D[D > LARGEST_DIVERGENCE] = np.inf
         return D
 
     @staticmethod
     def _checked(X: Array, name: str) -> np.ndarray:
         P = dense(X)
         check_probabilities(P, name)
-        return np.where(LEAST * np.finfo(P.dtype).tiny > P, 0, P)
+        return np.where(SMALLEST_PROBABILITY * np.finfo(P.dtype).tiny > P, 0, P)
 
 
 class Gaussian(Family):
@@ -96,11 +96,11 @@ class Gaussian(Family):
         d, width, eps = self.d, 2 * self.d + 2, np.finfo(L.dtype).eps
         D = super().divergences(L[:, :width], R[:, :width])
         squares, inverses, own = L[:, :d], R[:, :d], (R[:, -2 * d : -d] ** 2 / R[:, -d:]).sum(axis=1) / 2
-        if eps * (squares.max(axis=0) @ inverses.max(axis=0) + own.max()) <= LOST:
+        if eps * (squares.max(axis=0) @ inverses.max(axis=0) + own.max()) <= MAX_EXPONENT_ERROR:
             return D
-        kept = eps * (squares @ inverses.T + own) <= LOST * (1 + D)
+        kept = eps * (squares @ inverses.T + own) <= MAX_EXPONENT_ERROR * (1 + D)
         i, j = np.nonzero(~kept)  # includes pairs whose terms overflow
-        for part in slices_of(len(i), DENSITIES // d):
+        for part in slices_of(len(i), DENSITIES_AT_ONCE // d):
             m, v, n, w = L[i[part], d : 2 * d], L[i[part], -d:], R[j[part], -2 * d : -d], R[j[part], -d:]
             found = ((v + (m - n) ** 2) / w - np.log(v / w) - 1).sum(axis=1) / 2
             D[i[part], j[part]] = np.maximum(found, 0)
@@ -149,7 +149,7 @@ class Mixture(Family):
         X = dense(X)
         R = self._log_density(X, "X")
         own = np.empty((len(X), 1), dtype=X.dtype)
-        for rows in slices_of(len(X), DENSITIES // (self.k**2 * len(self.draws))):
+        for rows in slices_of(len(X), DENSITIES_AT_ONCE // (self.k**2 * len(self.draws))):
             points = self._points(X[rows])
             coefficients = R[rows].reshape(len(points), self.k, -1)
             E = np.stack([np.einsum("isp,ip->is", points, coefficients[:, c]) for c in range(self.k)])
@@ -164,7 +164,7 @@ class Mixture(Family):
         """Return max(E log p - E log q, 0), from one matrix product per component of q. Cost O(n m k^2 d draws)."""
         coefficients = R.reshape(len(R), self.k, -1).transpose(1, 2, 0)
         D = np.empty((len(L), len(R)), dtype=L.dtype)
-        for rows in slices_of(len(L), DENSITIES // (self.k**2 * len(self.draws) * len(R))):
+        for rows in slices_of(len(L), DENSITIES_AT_ONCE // (self.k**2 * len(self.draws) * len(R))):
             X = L[rows, :-1]
             points = self._points(X)
             E = points.reshape(-1, points.shape[2]) @ coefficients
@@ -217,10 +217,10 @@ def check_probabilities(P: np.ndarray, name: str, what: str = "probabilities") -
         )
     sums = P.sum(axis=1, dtype=float)
     i = int(np.abs(sums - 1).argmax())
-    if abs(sums[i] - 1) > TOLERANCE:
+    if abs(sums[i] - 1) > SUM_TOLERANCE:
         raise ValueError(
-            f"the {what} of row {i} of {name} sum to {sums[i]:.6g}; they must sum to 1 within {TOLERANCE:g}: divide "
-            "each row by its sum"
+            f"the {what} of row {i} of {name} sum to {sums[i]:.6g}; they must sum to 1 within {SUM_TOLERANCE:g}: "
+            "divide each row by its sum"
         )
 
 
@@ -247,8 +247,9 @@ def _check_resolution(m: np.ndarray, v: np.ndarray) -> None:
     """Raise ValueError if components are so narrow and far apart that rounding of m^2 / v drowns (m - m')^2 / v."""
     typical = float(np.median((m**2 / v).sum(axis=-1)))
     lost = np.finfo(m.dtype).eps * typical
-    if lost > LOST:
+    if lost > MAX_EXPONENT_ERROR:
         raise ValueError(
-            f"means lie some {np.sqrt(typical):.2g} deviations from their middle, and divergences would be off by "
-            f"{lost:.1g} in {m.dtype}; raise the variances{', or take double precision' if m.dtype != float else ''}"
+            f"the means lie about {np.sqrt(typical):.2g} standard deviations from their centre, and divergences would "
+            f"be off by {lost:.1g} in {m.dtype}; raise the variances"
+            f"{', or take double precision' if m.dtype != float else ''}"
         )

@@ -14,7 +14,7 @@ from .._core import Array, check_sides, dense, seed_of
 from .base import Kernel
 from .distributions import Discrete, Family, Gaussian, Mixture
 
-SAMPLE = 256  # points of each side, at most, from which the median divergence is learned
+SAMPLED_POINTS = 256  # points of each side, at most, from which the median divergence is learned
 
 
 def _mixture(kernel: KullbackLeibler, Z: Array) -> Mixture:
@@ -30,7 +30,7 @@ FAMILIES: dict[str, Callable[[KullbackLeibler, Array], Family]] = {
 
 
 class KullbackLeibler(Kernel):
-    """The Kullback-Leibler kernel, k(P, Q) = exp(-a KL(P || Q)) with KL(P || Q) the integral of P log(P / Q).
+    """The Kullback-Leibler kernel, k(P, Q) = exp(-rate KL(P || Q)) with KL(P || Q) the integral of P log(P / Q).
 
     A distribution is a row of numbers, so that sets of distributions can be sliced, stacked and cross-validated:
 
@@ -43,9 +43,9 @@ class KullbackLeibler(Kernel):
 
     Parameters
     ----------
-    a : float or None, default=None
+    rate : float or None, default=None
         Rate of decay, positive. None means 1 / (median divergence), learned by ``fit`` from at most 256 points of each
-        side and stored in ``a_``.
+        side and stored in ``rate_``.
     distribution : {"discrete", "gaussian", "mixture"}, default="discrete"
         The family of distributions that rows encode.
     n_components : int, default=1
@@ -58,7 +58,7 @@ class KullbackLeibler(Kernel):
 
     Attributes
     ----------
-    a_ : float
+    rate_ : float
         The rate of decay, given or learned.
     family_ : Family
         The family that computes the divergences; for mixtures it holds the draws.
@@ -78,16 +78,16 @@ class KullbackLeibler(Kernel):
     --------
     >>> from lopsided.kernels import KullbackLeibler
     >>> fair, loaded = [0.5, 0.5], [0.9, 0.1]
-    >>> KullbackLeibler(a=1.0)([fair, loaded], [fair, loaded]).round(3)
+    >>> KullbackLeibler(rate=1.0)([fair, loaded], [fair, loaded]).round(3)
     array([[1.   , 0.6  ],
            [0.692, 1.   ]])
     >>> standard, wide = [0.0, 1.0], [0.0, 4.0]
-    >>> KullbackLeibler(a=1.0, distribution="gaussian")([standard], [standard, wide]).round(3)
+    >>> KullbackLeibler(rate=1.0, distribution="gaussian")([standard], [standard, wide]).round(3)
     array([[1.   , 0.727]])
     """
 
     _parameter_constraints: dict[str, Any] = {
-        "a": [Interval(Real, 0, None, closed="neither"), None],
+        "rate": [Interval(Real, 0, None, closed="neither"), None],
         "distribution": [StrOptions(set(FAMILIES))],
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "n_draws": [Interval(Integral, 2, None, closed="left")],
@@ -96,30 +96,30 @@ class KullbackLeibler(Kernel):
 
     def __init__(
         self,
-        a: float | None = None,
+        rate: float | None = None,
         *,
         distribution: str = "discrete",
         n_components: int = 1,
         n_draws: int = 16,
         random_state: Any = 0,
     ) -> None:
-        self.a = a
+        self.rate = rate
         self.distribution = distribution
         self.n_components = n_components
         self.n_draws = n_draws
         self.random_state = random_state
 
     def fit(self, X: Array, Z: Array) -> Self:
-        """Fix the draws, and learn the rate if ``a`` is None."""
+        """Fix the draws, and learn the rate if it is None."""
         super().fit(X, Z)
         self.family_ = FAMILIES[self.distribution](self, Z)
-        self.a_ = self._typical_rate(X, Z) if self.a is None else float(self.a)
+        self.rate_ = self._typical_rate(X, Z) if self.rate is None else float(self.rate)
         return self
 
     def divergences(self, X: Array, Z: Array) -> np.ndarray:
-        """Return KL(P_i || Q_j) for all pairs, shape (n, m), independent of ``a``."""
+        """Return KL(P_i || Q_j) for all pairs, shape (n, m), independent of ``rate``."""
         X, Z = check_sides(X, Z)
-        kernel = self if hasattr(self, "widths_") else clone(self).set_params(a=1.0).fit(X, Z)
+        kernel = self if hasattr(self, "widths_") else clone(self).set_params(rate=1.0).fit(X, Z)
         kernel.check_widths(X, Z)
         return kernel.family_.divergences(kernel.left(X), kernel.right(Z))
 
@@ -137,14 +137,14 @@ class KullbackLeibler(Kernel):
         return self.family_.right(Z)
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
-        """Return exp(-a KL) for all pairs."""
+        """Return exp(-rate KL) for all pairs."""
         D = self.family_.divergences(dense(L), dense(R))  # sparse if this kernel is part of a sum with sparse sides
-        D *= -self.a_
+        D *= -self.rate_
         return np.exp(D, out=D)
 
     def _typical_rate(self, X: Array, Z: Array) -> float:
         """Return 1 / median of the finite, nonzero divergences between evenly spaced rows; one if there are none."""
-        X, Z = (side[:: -(-side.shape[0] // SAMPLE)] for side in (X, Z))
+        X, Z = (side[:: -(-side.shape[0] // SAMPLED_POINTS)] for side in (X, Z))
         D = self.family_.divergences(self.left(X), self.right(Z))
         D = D[np.isfinite(D) & (np.sqrt(np.finfo(D.dtype).eps) < D)]
         return float(1 / np.median(D)) if D.size else 1.0

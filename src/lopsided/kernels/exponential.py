@@ -16,13 +16,13 @@ from .base import PullBack
 from .points import augmented, product, squared_norms
 from .structure import SparseKernel, Structure
 
-STEEPEST = 5.0  # largest exponent at x.z = unit for a linear term; above it the sparse part would cancel the term
+MAX_CHORD_EXPONENT = 5.0  # largest exponent at x.z = unit for a linear term, which the sparse part corrects
 
 
 class ExponentialKernel(SparseKernel):
-    """Base class of the kernels k(x, z) = exp(rate x.z + alpha(x) + beta(z)).
+    """Base class of the kernels k(x, z) = exp(steepness x.z + alpha(x) + beta(z)).
 
-    On dense data the values take one matrix product [x, alpha, 1] . [rate z, 1, beta] and one exponential in place. On
+    On dense data the values take one matrix product, [x, alpha, 1] . [steepness z, 1, beta], and one exponential. On
     sparse data the matrix equals exp(alpha) exp(beta)^T, of rank one, outside the sparsity pattern of X Z^T.
     """
 
@@ -31,7 +31,7 @@ class ExponentialKernel(SparseKernel):
 
     @property
     @abstractmethod
-    def rate(self) -> float:
+    def steepness(self) -> float:
         """The factor of x.z."""
 
     def exponents(self, X: Array) -> np.ndarray:
@@ -55,8 +55,8 @@ class ExponentialKernel(SparseKernel):
         return augmented(X, self.moved, lambda X: (self.left_exponents(X), 1))
 
     def right(self, Z: Array) -> Array:
-        """Return the rows [rate z, 1, beta]."""
-        return augmented(Z, self.moved, lambda Z: (1, self.right_exponents(Z)), scale=self.rate)
+        """Return the rows [steepness z, 1, beta]."""
+        return augmented(Z, self.moved, lambda Z: (1, self.right_exponents(Z)), scale=self.steepness)
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Return exp(l.r) for all pairs."""
@@ -71,8 +71,8 @@ class ExponentialKernel(SparseKernel):
         return K, lambda W: self.pull_exponents(W * K, X, Z)
 
     def pull_exponents(self, G: np.ndarray, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
-        """Pull derivatives G by the exponents rate x.z + beta(z) back to Z: here rate G^T X."""
-        return self.rate * (G.T @ X)
+        """Pull derivatives G by the exponents steepness x.z + beta(z) back to Z: here steepness G^T X."""
+        return self.steepness * (G.T @ X)
 
     def structure(self, Z: sparse.csr_array) -> Structure:
         """Return the expansion on sparse data, K = exp(alpha) exp(beta)^T + sparse."""
@@ -90,9 +90,9 @@ class ExponentialStructure:
         self.right = np.exp(self.beta)[:, None]
 
     def slope(self, unit: float) -> float | None:
-        """Return the slope of the chord of exp(rate p) from p = 0 to p = unit, or None if it would lose accuracy."""
-        step = self.kernel.rate * unit
-        return float(np.expm1(step)) / unit if step < STEEPEST else None
+        """Return the slope of the chord of exp(steepness p) from 0 to the unit, or None if it would lose accuracy."""
+        step = self.kernel.steepness * unit
+        return float(np.expm1(step)) / unit if step < MAX_CHORD_EXPONENT else None
 
     def left_exponents(self, X: Array, P: sparse.csr_array, slope: float) -> np.ndarray:
         """Return alpha(x) of the rows; normalised kernels compute it from the products P with the right points."""
@@ -101,7 +101,7 @@ class ExponentialStructure:
     def expand(self, X: Array, P: sparse.csr_array, slope: float) -> tuple[np.ndarray, np.ndarray]:
         """Return exp(alpha) of the rows, and the kernel values at the entries of P."""
         alpha = self.left_exponents(X, P, slope)
-        E = self.kernel.rate * P.data
+        E = self.kernel.steepness * P.data
         E += self.beta[P.indices]
         E += per_entry(alpha, P)
         return np.exp(alpha)[:, None], np.exp(E, out=E)
@@ -132,7 +132,7 @@ class Exponential(ExponentialKernel):
         self.eta = eta
 
     @property
-    def rate(self) -> float:
+    def steepness(self) -> float:
         """The parameter eta."""
         return float(self.eta)
 
@@ -177,7 +177,7 @@ class RBF(ExponentialKernel):
         """Learn the origin, and the bandwidth if it is None."""
         super().fit(X, Z)
         self.bandwidth_ = euclidean_bandwidth(X, Z) if self.bandwidth is None else float(self.bandwidth)
-        if self.rate > float(np.finfo(X.dtype).max):
+        if self.steepness > float(np.finfo(X.dtype).max):
             raise ValueError(
                 f"2 / bandwidth^2 overflows in {X.dtype} for bandwidth={self.bandwidth_:g}; scale the data"
             )
@@ -187,18 +187,18 @@ class RBF(ExponentialKernel):
         return self
 
     @property
-    def rate(self) -> float:
+    def steepness(self) -> float:
         """2 / bandwidth^2."""
         return 2.0 / self.bandwidth_ / self.bandwidth_  # bandwidth_**2 may overflow
 
     def exponents(self, X: Array) -> np.ndarray:
         """Return -|x|^2 / bandwidth^2."""
-        return -self.rate / 2 * squared_norms(X)
+        return -self.steepness / 2 * squared_norms(X)
 
     def moved(self, X: Array) -> Array:
         """Subtract ``origin_``: distances stay the same, and |x|^2 + |z|^2 - 2 x.z cancels less."""
         return X if self.origin_ is None else X - self.origin_.astype(X.dtype)
 
     def pull_exponents(self, G: np.ndarray, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
-        """Pull derivatives G by the exponents -|x - z|^2 / bandwidth^2 back to Z: rate (G^T X - G^T 1 * Z)."""
-        return self.rate * (G.T @ X - G.sum(axis=0)[:, None] * Z)
+        """Pull derivatives G by the exponents -|x - z|^2 / bandwidth^2 back to Z: steepness (G^T X - G^T 1 * Z)."""
+        return self.steepness * (G.T @ X - G.sum(axis=0)[:, None] * Z)

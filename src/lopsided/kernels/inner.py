@@ -121,7 +121,7 @@ class Polynomial(InnerProductKernel):
     def profile(self, P: np.ndarray) -> np.ndarray:
         """Return (u + offset)^degree."""
         P += float(self.offset)
-        with np.errstate(over="ignore"):  # infinite values are told of as errors
+        with np.errstate(over="ignore"):  # overflow is reported later
             return np.power(P, int(self.degree), out=P)
 
     def derivative(self, P: np.ndarray) -> np.ndarray:

@@ -77,12 +77,12 @@ class SoftmaxKernel(ExponentialKernel):
             return over_rows(X, self.right_set_, structure.left_exponents)
         Z = self.moved(self.right_set_)
         beta = self.right_exponents(Z) + self.log_weights_
-        return over_rows(X, Z, lambda _, P: -_log_sums(P, self.rate, beta))
+        return over_rows(X, Z, lambda _, P: -_log_sums(P, self.steepness, beta))
 
     def differentiate(self, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, PullBack]:
         """Return the values normalised over Z, and the pull-back of K * (W - row sums of W * K) through exponents."""
         X, Z = self.moved(X), self.moved(Z)
-        K = softmax(self.rate * product(X, Z) + self.exponents(Z), axis=1)
+        K = softmax(self.steepness * product(X, Z) + self.exponents(Z), axis=1)
 
         def pull_back(W: np.ndarray) -> np.ndarray:
             shares = W * K
@@ -169,14 +169,14 @@ class Attention(SoftmaxKernel):
         return self
 
     @property
-    def rate(self) -> float:
+    def steepness(self) -> float:
         """1 / scale."""
         return 1 / self.scale_
 
 
-def _log_sums(P: np.ndarray, rate: float, beta: np.ndarray) -> np.ndarray:
-    """Return log sum_j exp(rate p_ij + beta_j) for every row i, without overflow; P is overwritten."""
-    P *= rate
+def _log_sums(P: np.ndarray, steepness: float, beta: np.ndarray) -> np.ndarray:
+    """Return log sum_j exp(steepness p_ij + beta_j) for every row i, without overflow; P is overwritten."""
+    P *= steepness
     P += beta
     peak = P.max(axis=1)
     P -= peak[:, None]
@@ -212,7 +212,7 @@ class _SoftmaxStructure(ExponentialStructure):
         The background sums to sum_j exp(beta_j) (1 + slope x.z_j).
         """
         beta = self.beta[P.indices]
-        E = self.kernel.rate * P.data
+        E = self.kernel.steepness * P.data
         E += beta
         peak = row_peaks(E, P, least=0.0)
         shift = per_entry(peak, P)
@@ -225,5 +225,5 @@ class _SoftmaxStructure(ExponentialStructure):
         alpha = -peak - np.log(np.maximum(sums, np.finfo(sums.dtype).tiny))
         lost = np.flatnonzero(sums < np.sqrt(np.finfo(sums.dtype).eps) * whole)  # cancellation from negative products
         if len(lost):
-            alpha[lost] = -logsumexp(self.kernel.rate * product(X[lost], self.Z) + self.beta, axis=1)
+            alpha[lost] = -logsumexp(self.kernel.steepness * product(X[lost], self.Z) + self.beta, axis=1)
         return alpha

@@ -17,7 +17,7 @@ from .base import Kernel, Weighted
 from .points import augmented, dense_column, product, squared_norms
 from .structure import SparseKernel, Structure, over_rows, refuse_sparse_sums
 
-FEW = 32  # distinct norms up to which a table of them is cheaper than interpolation
+TABULATED_NORMS = 32  # distinct norms up to which a table of them is cheaper than interpolation
 
 
 class StudentT(SparseKernel):
@@ -161,12 +161,12 @@ class _Background:
 def _nodes(c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return nodes t (q,) and weights W (m, q) with 1 / (r + c_j) = sum_q W[j, q] / (r + t_q) for all r >= 0."""
     distinct, which = np.unique(c, return_inverse=True)
-    if len(distinct) <= FEW:
+    if len(distinct) <= TABULATED_NORMS:
         return distinct, np.eye(len(distinct), dtype=c.dtype)[which]
     half = np.log(distinct[-1] / distinct[0]) / 2
     height = np.pi / half
-    rate = np.log(height + np.hypot(1, height))  # log rho of the largest Bernstein ellipse inside the strip
-    q = int(np.ceil(-np.log(np.finfo(c.dtype).eps) / rate)) + 1
+    decay = np.log(height + np.hypot(1, height))  # log rho of the largest Bernstein ellipse inside the strip
+    q = int(np.ceil(-np.log(np.finfo(c.dtype).eps) / decay)) + 1
     angles = (2 * np.arange(q) + 1) * np.pi / (2 * q)
     nodes = np.log(distinct[0]) + half * (1 + np.cos(angles))
     signs = (-1.0) ** np.arange(q)

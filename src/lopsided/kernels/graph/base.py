@@ -11,7 +11,7 @@ from scipy import sparse
 from ..._core import Array, check_points, check_sides, dense, slices_of
 from ..base import Kernel
 
-BLOCK_ENTRIES = 1 << 24  # values of new nodes held in memory at once
+NEW_NODE_ENTRIES = 1 << 24  # values of new nodes held in memory at once
 
 
 class GraphKernel(Kernel):
@@ -81,7 +81,7 @@ class GraphKernel(Kernel):
     @property
     def block_rows(self) -> int:
         """Number of new nodes per block; blocks are large because each may cost a pass over the graph."""
-        return BLOCK_ENTRIES // self.n_nodes_
+        return NEW_NODE_ENTRIES // self.n_nodes_
 
     def left(self, X: Array) -> np.ndarray:
         """Return the validated node numbers, as floats like the points of other kernels."""
@@ -122,7 +122,7 @@ class MatrixKernel(GraphKernel):
     def block_rows(self) -> int:
         """Number of new nodes per block, assuming rows as full as those of the matrix."""
         entries = self.matrix_.nnz if sparse.issparse(self.matrix_) else self.matrix_.size
-        return BLOCK_ENTRIES * self.n_nodes_ // max(1, entries)
+        return NEW_NODE_ENTRIES * self.n_nodes_ // max(1, entries)
 
     def values(self, rows: np.ndarray, columns: np.ndarray) -> Array:
         """Slice the matrix; the whole matrix is returned without a copy."""

@@ -14,13 +14,14 @@ from ...exceptions import FallbackWarning, warn
 from .base import MatrixKernel
 from .walks import Walk, dense_visits, expected_entries, last_step, visits
 
-COPIES = 5  # copies of the matrix in memory at once while it is assembled, transposed and decomposed
-COARSER = 2.0  # factor that raises a threshold too fine for the budget: a few trials reach one that fits
-FEW, MOST_DENSE = 1 << 12, 1 << 14  # nodes: "last" solves densely up to FEW, and never above MOST_DENSE
-FULL = 1 / 8  # share of pairs above the threshold beyond which a dense solve is less work than following walks
-EXACT = 1e-9  # threshold for new nodes after a dense solve: what it drops is negligible beside the solved values
-FAINT = 0.1  # fraction of the threshold that a step of "last" must bring to some node, else it is skipped
-COARSEST = 0.05  # threshold, a probability, above which little more than single edges is left
+MATRIX_COPIES = 5  # in memory at once while the matrix is assembled, transposed and decomposed
+THRESHOLD_FACTOR = 2.0  # by which a threshold too fine for the budget is raised: a few trials reach one that fits
+ALWAYS_DENSE_NODES = 1 << 12  # number of nodes up to which "last" solves densely: a few seconds of work
+MAX_DENSE_NODES = 1 << 14  # number of nodes above which "last" never solves densely: a minute, and gigabytes
+WELL_FILLED = 1 / 8  # share of pairs above the threshold beyond which a dense solve is less work than following walks
+CUTOFF_AFTER_SOLVE = 1e-9  # threshold for new nodes after a dense solve, negligible beside the solved values
+FAINT_SHARE = 0.1  # fraction of the threshold that a step of "last" must bring to some node, else it is skipped
+COARSEST_THRESHOLD = 0.05  # a probability; above it little more than single edges is left
 
 
 class Diffusion(MatrixKernel):
@@ -172,7 +173,7 @@ class Diffusion(MatrixKernel):
         """Follow walks on A + A' whose last step alone respects the direction of edges."""
         self.near_, self.following_, self.last_ = Walk.on(_undirected(A, A.T)), Walk.on(A), last_step(A)
         if self._is_dense(A):
-            self.threshold_, self.cutoff_ = float(self.threshold), EXACT
+            self.threshold_, self.cutoff_ = float(self.threshold), CUTOFF_AFTER_SOLVE
             self.matrix_ = self._transformed(dense_visits(self.near_.P, self.last_, self.restart))
             return
         self.threshold_ = self.cutoff_ = self._affordable_threshold([self.near_])
@@ -181,11 +182,11 @@ class Diffusion(MatrixKernel):
     def _is_dense(self, A: sparse.csr_array) -> bool:
         """Whether a dense solve fits the budget and is cheaper than following walks."""
         n = A.shape[0]
-        if n > MOST_DENSE or COPIES * n**2 * A.dtype.itemsize > budget_bytes(self.memory_budget):
+        if n > MAX_DENSE_NODES or MATRIX_COPIES * n**2 * A.dtype.itemsize > budget_bytes(self.memory_budget):
             return False
-        if n <= FEW:
+        if n <= ALWAYS_DENSE_NODES:
             return True
-        return self._expected_entries(self.near_, float(self.threshold)) > FULL * n**2
+        return self._expected_entries(self.near_, float(self.threshold)) > WELL_FILLED * n**2
 
     def _new(self, edges: sparse.csr_array, others: sparse.csr_array, ahead: Walk | None, behind: Walk | None) -> Array:
         """Merge the walks ``ahead`` that start in the new nodes and the walks ``behind`` that end there."""
@@ -206,7 +207,7 @@ class Diffusion(MatrixKernel):
 
     def _faint(self, threshold: float) -> float:
         """Probability that a step must bring to at least one node, else it is skipped; zero skips none."""
-        return FAINT * threshold if self.direction == "last" else 0.0
+        return FAINT_SHARE * threshold if self.direction == "last" else 0.0
 
     def _merged(self, first: sparse.csr_array | None, last: sparse.csr_array | None) -> sparse.csr_array:
         """Average the matrices that are not None, and transform."""
@@ -230,16 +231,16 @@ class Diffusion(MatrixKernel):
     def _affordable_threshold(self, walks: list[Walk]) -> float:
         """Raise the threshold until the matrix fits the budget, with a warning if it had to be raised."""
         budget, threshold = budget_bytes(self.memory_budget), float(self.threshold)
-        size = COPIES * (walks[0].P.dtype.itemsize + np.dtype(np.int32).itemsize)
+        size = MATRIX_COPIES * (walks[0].P.dtype.itemsize + np.dtype(np.int32).itemsize)
         while True:
             entries = sum(self._expected_entries(walk, threshold) for walk in walks)
             if size * entries <= budget:
                 break
-            threshold *= COARSER
-            if threshold > COARSEST:
+            threshold *= THRESHOLD_FACTOR
+            if threshold > COARSEST_THRESHOLD:
                 raise ValueError(
                     f"memory_budget={self.memory_budget}, {budget} bytes is too small for the graph: a threshold of "
-                    f"{COARSEST:g} leaves some {entries:.3g} entries of {size} bytes; raise it"
+                    f"{COARSEST_THRESHOLD:g} leaves some {entries:.3g} entries of {size} bytes; raise it"
                 )
         if threshold > self.threshold:
             warn(

@@ -15,11 +15,11 @@ from ..._core import Array, by_rows, canonical, per_entry, some_entries
 from ...exceptions import ConvergenceWarning, warn
 from .base import GraphKernel
 
-SHARE = 0.5  # default beta as a share of the largest admissible one
-PRECISION = 1e-3  # relative gap between the bounds of the spectral radius at which the power iteration stops
-APART = 1e-2  # relative gap between the bounds above which a warning is issued
-MAX_STEPS = 1000  # of the power iteration
-MAX_TERMS = 10_000  # length, in steps, of the longest walk that is counted
+BETA_SHARE = 0.5  # default beta as a share of the largest admissible one
+RADIUS_PRECISION = 1e-3  # relative gap between the bounds of the spectral radius at which the power iteration stops
+WARNED_RADIUS_GAP = 1e-2  # relative gap between the bounds above which a warning is issued
+MAX_POWER_STEPS = 1000  # of the power iteration
+MAX_WALK_STEPS = 10_000  # length, in steps, of the longest walk that is counted
 
 
 class Katz(GraphKernel):
@@ -81,7 +81,7 @@ class Katz(GraphKernel):
         if self.beta_ * high >= 1:
             raise ValueError(
                 f"beta={self.beta_:g} must be below 1 / (spectral radius) = {1 / high:g}, else the sum over walks does "
-                f"not converge; lower it, or take beta=None, which is {SHARE / high:g}"
+                f"not converge; lower it, or take beta=None, which is {BETA_SHARE / high:g}"
             )
         self.step_ = by_rows(A.dtype.type(self.beta_) * A)
 
@@ -127,7 +127,7 @@ class Katz(GraphKernel):
         """Return the beta used for ``beta=None``."""
         size = abs(A)
         out, into = (np.sqrt(size.sum(axis=axis).max(initial=0)) for axis in (1, 0))
-        return SHARE / (radius or out * into or 1.0)
+        return BETA_SHARE / (radius or out * into or 1.0)
 
 
 def geometric_sum(multiply: Callable[[np.ndarray], np.ndarray], V: np.ndarray) -> np.ndarray:
@@ -136,7 +136,7 @@ def geometric_sum(multiply: Callable[[np.ndarray], np.ndarray], V: np.ndarray) -
         term = multiply(V)
         total = term.copy()
         eps = np.finfo(total.dtype).eps
-        for _ in range(MAX_TERMS):
+        for _ in range(MAX_WALK_STEPS):
             term = multiply(term)
             total += term
             largest = np.abs(total).max(initial=0)
@@ -144,12 +144,12 @@ def geometric_sum(multiply: Callable[[np.ndarray], np.ndarray], V: np.ndarray) -
                 break
     if not np.isfinite(largest):
         raise ValueError(
-            f"the sum over walks exceeds what {total.dtype} holds; lower beta, for long walks without cycles "
-            "may weigh ever more, or bring the weights of the edges nearer to one"
+            f"the sum over walks overflows {total.dtype}; lower beta or divide the edge weights by their maximum: "
+            "on a graph without cycles, too, longer walks may weigh more and more"
         )
     if np.abs(term).max(initial=0) > eps * largest:
         warn(
-            f"walks of {MAX_TERMS} steps still count; lower beta, for it is very near to 1 / (spectral radius)",
+            f"walks of {MAX_WALK_STEPS} steps still contribute; lower beta, which is very near 1 / (spectral radius)",
             ConvergenceWarning,
         )
     return total
@@ -174,19 +174,19 @@ def spectral_radius(A: sparse.csr_array) -> Bounds:
     if not A.nnz:
         return Bounds(0.0, 0.0)
     x = np.ones(A.shape[0])
-    for _ in range(MAX_STEPS):
+    for _ in range(MAX_POWER_STEPS):
         image = A @ x
         ratio = image / x
         highest, lowest = _largest_of_parts(ratio, part), 1 / _largest_of_parts(1 / ratio, part)
         low, high = float(lowest.max()), float(highest.max())
-        if high - low <= PRECISION * high:
+        if high - low <= RADIUS_PRECISION * high:
             break
         x = image + (np.sqrt(lowest) * np.sqrt(highest))[part] * x
         x = np.maximum(x / _largest_of_parts(x, part)[part], np.finfo(float).tiny)
-    if high - low > APART * high:
+    if high - low > WARNED_RADIUS_GAP * high:
         warn(
-            f"the spectral radius lies between {low:.4g} and {high:.4g}, which {MAX_STEPS} steps did not bring nearer; "
-            "the larger one is taken, so that a beta may be smaller, or be refused, without need",
+            f"the spectral radius is between {low:.4g} and {high:.4g}, and {MAX_POWER_STEPS} steps did not narrow the "
+            "gap; the larger one is used, so the default beta may be smaller than it needs to be",
             ConvergenceWarning,
         )
     return Bounds(low, high)

@@ -135,8 +135,8 @@ class Balance:
         if len(wrong):
             raise ValueError(
                 f"normalize={self.normalize!r} divides by the sums of weights, but {name} {wrong[0]} sums to "
-                f"{sums[wrong[0]]:g}, and {sums.dtype} holds that sum or its reciprocal no more; bring the weights "
-                "nearer to one, or take normalize=None"
+                f"{sums[wrong[0]]:g}, and {sums.dtype} cannot represent it or its reciprocal; rescale the weights, or "
+                "take normalize=None"
             )
         return np.sqrt(weights) if self.normalize == "both" else weights
 

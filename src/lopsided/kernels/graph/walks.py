@@ -54,8 +54,8 @@ class Walk(NamedTuple):
             worst = np.flatnonzero(~np.isfinite(chances))[0]
             node = edges.indices[worst]
             raise ValueError(
-                f"the edge of weight {edges.data[worst]:g} from node {node} to a new one exceeds its other weights, "
-                f"{self.peaks[node]:g} and less, by more than {edges.dtype} holds; bring weights nearer to each other"
+                f"the edge of weight {edges.data[worst]:g} from node {node} to a new one is so much heavier than its "
+                f"other edges, at most {self.peaks[node]:g}, that their ratio overflows {edges.dtype}; rescale them"
             )
         chances /= np.where(known, self.sums[edges.indices], 1)
         return sparse.csr_array((chances, edges.indices, edges.indptr), shape=edges.shape)
