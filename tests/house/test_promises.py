@@ -181,7 +181,7 @@ def test_a_model_of_given_values_does_not_keep_them(rng):
 
 @pytest.mark.parametrize("combine", [lambda k: 2 * k, lambda k: k + Linear(), lambda k: RBF() * k])
 def test_given_values_do_not_combine(combine):
-    with pytest.raises(TypeError, match="do so with the matrices"):
+    with pytest.raises(TypeError, match="combine or transpose the matrices instead"):
         combine(Precomputed())
 
 
