@@ -46,7 +46,7 @@ from common import DATA, main, print_table, race
 from kpca import learned_kpca
 from lopsided import KernelSVD, LearnedKernelSVDClassifier, LearnedKernelSVDRegressor, Nystrom
 from lopsided.kernel_svd import make_compatible
-from lopsided.kernel_svd.compatibility.descent import Adam, Moving, Problem
+from lopsided.kernel_svd.compatibility.descent import Adam, Parameters, Problem
 from lopsided.kernel_svd.compatibility.losses import CrossEntropy, Squared
 from lopsided.kernels import RBF, SNE, Polynomial
 
@@ -351,7 +351,7 @@ def speed(smoke: bool) -> dict[str, Any]:
     X, Y, Q = rng.standard_normal((n, p)), rng.standard_normal((n, 1)), rng.standard_normal((p, p))
     problem = Problem(RBF(p**0.5).fit(X, Q), np.eye(p), Squared(), min(COMPONENTS, p), 1e-3)
     projection = problem.projection(X, Q)
-    now = Moving(Q, rng.standard_normal((projection.shape[1], 1)), np.zeros(1))
+    now = Parameters(Q, rng.standard_normal((projection.shape[1], 1)), np.zeros(1))
     steps = Adam(problem, 500, 1e-2, rng)
     tasks: dict[str, Callable[[], Any]] = {"ours": lambda: steps.move(now, projection, X, Y)}
     try:
@@ -365,7 +365,7 @@ def speed(smoke: bool) -> dict[str, Any]:
     return seconds
 
 
-def torch_pass(X: np.ndarray, Y: np.ndarray, now: Moving, projection: np.ndarray) -> Callable[[], None]:
+def torch_pass(X: np.ndarray, Y: np.ndarray, now: Parameters, projection: np.ndarray) -> Callable[[], None]:
     """The same pass with automatic derivatives."""
     import torch
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lopsided.kernel_svd.compatibility.alternate import learn
-from lopsided.kernel_svd.compatibility.descent import LBFGS, Adam, Moving, Problem
+from lopsided.kernel_svd.compatibility.alternate import alternate
+from lopsided.kernel_svd.compatibility.descent import LBFGS, Adam, Parameters, Problem
 from lopsided.kernel_svd.compatibility.losses import Loss
 from lopsided.kernels import Kernel
 
@@ -28,7 +28,7 @@ class KPCAProblem(Problem):
         """Those of new rows."""
         return super().features(X @ C, self.anchors @ C, projection)
 
-    def slope(self, now: Moving, projection: np.ndarray, X: np.ndarray, Y: np.ndarray) -> tuple[float, Moving]:
+    def slope(self, now: Parameters, projection: np.ndarray, X: np.ndarray, Y: np.ndarray) -> tuple[float, Parameters]:
         """Through both arguments of the (symmetric) kernel."""
         left, right = X @ now.Q, self.anchors @ now.Q
         G, to_right = self.kernel.differentiate(left, right)
@@ -40,7 +40,7 @@ class KPCAProblem(Problem):
         of_C = X.T @ to_left(of_values.T) + self.anchors.T @ to_right(of_values)
         weights = F.T @ of_scores + self.alpha * now.weights
         value = self.loss.value(S, Y) + self.alpha / 2 * float(np.sum(now.weights**2))
-        return value, Moving(of_C, weights, of_scores.sum(axis=0))
+        return value, Parameters(of_C, weights, of_scores.sum(axis=0))
 
 
 def learned_kpca(
@@ -55,7 +55,7 @@ def learned_kpca(
     problem = KPCAProblem(kernel.fit(X, anchors), np.eye(width), loss, k, alpha, anchors)
     small = len(rest) * len(anchors) <= 1 << 20
     steps = LBFGS(problem) if small else Adam(problem, 500, 0.01, rng)
-    found = learn(
+    found, _ = alternate(
         problem,
         steps,
         np.eye(width),
@@ -64,8 +64,8 @@ def learned_kpca(
         rounds=30,
         patience=5,
         tol=1e-4,
-        say=lambda *_: None,
     )
-    projection = problem.projection(X, found.points)
-    weights, bias = loss.head(problem.features(X, found.points, projection), Y, problem.alpha)
-    return problem.features(X_new, found.points, projection) @ weights + bias
+    C = found.parameters.Q
+    projection = problem.projection(X, C)
+    weights, bias = loss.head(problem.features(X, C, projection), Y, problem.alpha)
+    return problem.features(X_new, C, projection) @ weights + bias

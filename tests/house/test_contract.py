@@ -87,7 +87,8 @@ def test_every_public_name_is_documented(module, name):
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_every_parameter_of_an_estimator_is_documented_and_constrained(estimator):
     parameters = set(inspect.signature(estimator).parameters)
-    documented = {line.split(" : ")[0].strip() for line in estimator.__doc__.splitlines() if " : " in line}
+    entries = [line.split(" : ")[0] for line in estimator.__doc__.splitlines() if " : " in line]
+    documented = {name.strip() for entry in entries for name in entry.split(",")}
     assert parameters <= documented
     assert parameters == set(estimator._parameter_constraints)
 

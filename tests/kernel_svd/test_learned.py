@@ -1,9 +1,9 @@
-"""Learned compatibility: pull-backs, losses, and the estimators that go downhill with them."""
+"""Learned compatibility: gradients, losses, and the estimators that minimise them."""
 
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_digits, load_iris
+from sklearn.datasets import load_iris
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -11,8 +11,8 @@ from sklearn.preprocessing import StandardScaler
 
 from lopsided import KernelSVD, LearnedKernelSVDClassifier, LearnedKernelSVDRegressor
 from lopsided.exceptions import ConvergenceWarning
-from lopsided.kernel_svd.compatibility.alternate import LearnedPoints, refitted
-from lopsided.kernel_svd.compatibility.descent import LBFGS, Adam, Moving, Problem
+from lopsided.kernel_svd.compatibility.alternate import Solved, refit
+from lopsided.kernel_svd.compatibility.descent import LBFGS, Adam, Parameters, Problem
 from lopsided.kernel_svd.compatibility.losses import CrossEntropy, Squared
 from lopsided.kernels import RBF, SNE, TL1, Attention, Exponential, Linear, LinearPolynomial, Polynomial, Tanh
 
@@ -103,7 +103,7 @@ def test_the_slope_of_a_problem_is_its_derivative(kernel, loss, rng):
     X = rng.standard_normal((12, 3)) @ np.diag([1, 1, 0])  # of rank two
     Y = targets(loss, 12, rng)
     basis = np.eye(3)[:, :2]
-    now = Moving(rng.standard_normal((2, 3)), rng.standard_normal((2, Y.shape[1])), rng.standard_normal(Y.shape[1]))
+    now = Parameters(rng.standard_normal((2, 3)), rng.standard_normal((2, Y.shape[1])), rng.standard_normal(Y.shape[1]))
     problem = Problem(kernel.fit(X, basis @ now.Q), basis, loss, 2, 0.3)
     projection = problem.projection(X, basis @ now.Q)
     gradient = problem.slope(now, projection, X, Y)[1]
@@ -121,7 +121,7 @@ def test_features_are_those_of_kernel_svd_at_the_learned_compatibility(rng):
     np.testing.assert_allclose(np.abs(svd.transform(X)), np.abs(model.transform(X)), atol=1e-6)
 
 
-def test_bandwidths_left_open_inside_a_kernel_are_those_it_was_learned_with(rng):
+def test_bandwidths_inferred_inside_a_kernel_are_those_it_was_learned_with(rng):
     X = rng.standard_normal((60, 4))
     plain, scaled, added = (
         LearnedKernelSVDRegressor(3, kernel=kernel, max_iter=5).fit(X, np.sin(X[:, 0]))
@@ -133,7 +133,7 @@ def test_bandwidths_left_open_inside_a_kernel_are_those_it_was_learned_with(rng)
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "sne", "linear", "polynomial"])
-def test_a_linear_table_of_any_rank_gives_points_in_its_reach(kernel, rng):
+def test_points_of_a_low_rank_table_lie_in_its_row_space(kernel, rng):
     X = rng.standard_normal((50, 2)) @ rng.standard_normal((2, 5))
     X[:, 3] = 0.0
     model = LearnedKernelSVDRegressor(2, kernel=kernel).fit(X, X[:, 0])
@@ -154,7 +154,7 @@ def test_learning_makes_the_loss_smaller(optimizer, rng):
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "polynomial"])
-def test_it_tells_apart_what_no_line_can(kernel, rng):
+def test_classes_that_no_line_separates_are_learned(kernel, rng):
     X = rng.standard_normal((500, 3))
     y = np.sum(X**2, axis=1) > 2.4
     model = LearnedKernelSVDClassifier(kernel=kernel).fit(X[:350], y[:350])
@@ -162,7 +162,7 @@ def test_it_tells_apart_what_no_line_can(kernel, rng):
     assert LogisticRegression().fit(X[:350], y[:350]).score(X[350:], y[350:]) < 0.7
 
 
-def test_several_classes_with_names():
+def test_string_labels_and_their_probabilities_agree():
     X, y = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])[y]
     model = make_pipeline(StandardScaler(), LearnedKernelSVDClassifier()).fit(X, names)
@@ -173,17 +173,7 @@ def test_several_classes_with_names():
 
 
 @every_optimizer
-def test_the_same_seed_gives_the_same_bits(optimizer, rng):
-    X, y = rng.standard_normal((80, 3)), rng.integers(0, 2, 80)
-    first, second = (
-        LearnedKernelSVDClassifier(optimizer=optimizer, max_iter=5, random_state=3).fit(X, y) for _ in range(2)
-    )
-    np.testing.assert_array_equal(first.points_, second.points_)
-    np.testing.assert_array_equal(first.coef_, second.coef_)
-
-
-@every_optimizer
-def test_a_generator_is_asked_for_one_seed(optimizer, rng):
+def test_a_generator_gives_one_seed_and_a_seed_repeats_its_answer(optimizer, rng):
     X, y = rng.standard_normal((80, 3)), rng.integers(0, 2, 80)
     given, twin = np.random.RandomState(3), np.random.RandomState(3)
     model = LearnedKernelSVDClassifier(optimizer=optimizer, max_iter=5, random_state=given).fit(X, y)
@@ -192,7 +182,7 @@ def test_a_generator_is_asked_for_one_seed(optimizer, rng):
     np.testing.assert_array_equal(model.points_, clone(model).set_params(random_state=3).fit(X, y).points_)
 
 
-def test_steps_that_diverge_are_taken_back_and_said(rng):
+def test_rounds_that_diverge_are_undone_with_a_warning(rng):
     X, y = rng.standard_normal((100, 3)), rng.standard_normal(100)
     with pytest.warns(ConvergenceWarning, match=r"rounds diverged.*lower learning_rate"):
         model = LearnedKernelSVDRegressor(
@@ -268,29 +258,14 @@ def test_a_search_reaches_compatibility_and_bandwidth(rng):
     assert len(set(learned.cv_results_["mean_test_score"])) == 2
 
 
-@pytest.mark.parametrize(
-    ("X", "y", "message"),
-    [
-        (np.ones((10, 3)), np.ones(10), "in y there is one class only, 1.0; .*at least two, so give others"),
-        (np.full((10, 3), np.nan), np.arange(10) % 2, "NaN"),
-        (np.ones((10, 3)), np.linspace(0, 1, 10), "[Uu]nknown label type"),
-    ],
-)
-def test_bad_input_is_refused(X, y, message):
-    with pytest.raises(ValueError, match=message):
-        LearnedKernelSVDClassifier(2).fit(X, y)
+def test_one_class_is_refused():
+    with pytest.raises(ValueError, match=r"in y there is one class only, 1.0; .*at least two, so give others"):
+        LearnedKernelSVDClassifier(2).fit(np.ones((10, 3)), np.ones(10))
 
 
 def test_more_components_than_columns_are_refused():
     with pytest.raises(ValueError, match="n_components=4 exceeds the 3 columns"):
         LearnedKernelSVDClassifier(4).fit(np.ones((10, 3)), np.arange(10) % 2)
-
-
-def test_learning_needs_labels():
-    with pytest.raises(TypeError):
-        LearnedKernelSVDClassifier().fit(np.ones((10, 3)))
-    with pytest.raises(ValueError, match="requires y to be passed"):
-        LearnedKernelSVDRegressor().fit(np.ones((10, 3)), None)
 
 
 def test_a_constant_table_gives_the_share_of_each_class_and_the_mean():
@@ -310,22 +285,22 @@ def test_more_classes_than_samples_held_out_are_learned(rng):
     assert model.score(X, y) > 0.9
 
 
-def test_vectors_that_all_rows_would_reorder_stay_those_that_were_learned():
+def test_vectors_that_all_rows_would_reorder_are_kept_as_learned():
     rng = np.random.default_rng(0)
     X, Y = rng.standard_normal((50, 4)), rng.standard_normal((50, 1))
     problem = Problem(Linear().fit(X, np.eye(4)), np.eye(4), Squared(), 1, 1e-3)
     Z = np.diag([1.0, 1.0, 0.1, 0.1])
     wanted = np.eye(4)[:, [2]] * 10  # a direction that is never the leading one
     Y = X[:, [2]]
-    found = LearnedPoints(Z, Z, wanted, np.ones((1, 1)), np.zeros(1), 0.0, ())
-    np.testing.assert_array_equal(refitted(problem, found, X, Y).projection, wanted)
+    found = Solved(Parameters(Z, np.ones((1, 1)), np.zeros(1)), wanted, 0.0)
+    np.testing.assert_array_equal(refit(problem, found, X, Y).projection, wanted)
     leading = problem.projection(X, Z)
-    again = refitted(problem, found._replace(projection=-leading), X, Y)
+    again = refit(problem, found._replace(projection=-leading), X, Y)
     np.testing.assert_allclose(again.projection, leading)
 
 
 @pytest.mark.parametrize("optimizer", ["lbfgs", "adam"])
-def test_units_of_the_data_do_not_matter(optimizer):
+def test_the_unit_of_the_data_does_not_matter(optimizer):
     X, y = load_iris(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     scores = [
@@ -345,13 +320,7 @@ def test_pull_backs_keep_their_digits_far_from_the_origin(kernel):
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
-def test_many_classes_have_components_enough():
-    X, y = load_digits(return_X_y=True)
-    model = LearnedKernelSVDClassifier(max_iter=1).fit(X[:300] / 16, y[:300])
-    assert model.coef_.shape == (10, 9)
-
-
-def test_every_target_of_a_regression_has_a_component(rng):
+def test_every_target_and_all_but_one_class_have_a_component(rng):
     X = rng.standard_normal((60, 8))
     assert LearnedKernelSVDRegressor(max_iter=2).fit(X, X[:, :6]).right_vectors_.shape == (8, 6)
     assert LearnedKernelSVDClassifier(max_iter=2).fit(X, np.arange(60) % 6).right_vectors_.shape == (8, 5)

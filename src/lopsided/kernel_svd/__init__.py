@@ -12,8 +12,7 @@ from .compatibility.maps import (
     make_compatible,
 )
 from .estimator import KernelSVD
-from .learned_classifier import LearnedKernelSVDClassifier
-from .learned_regressor import LearnedKernelSVDRegressor
+from .learned import LearnedKernelSVDClassifier, LearnedKernelSVDRegressor
 
 __all__ = [
     "Compatibility",

@@ -1,148 +1,177 @@
-"""Base class of classification and regression by kernel SVD with a learned compatibility."""
+"""Classification and regression by kernel SVD with a compatibility learned from labels or targets."""
 
 from __future__ import annotations
 
-import sys
-from numbers import Integral, Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, is_classifier
-from sklearn.model_selection import train_test_split
-from sklearn.utils import Tags, check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from scipy.special import softmax
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils import Tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
 
-from .._core import FLOATS, reject_masked, seed_of
-from ..kernels import Kernel, as_kernel
-from .compatibility.alternate import Round
-from .compatibility.fit import Batches, LearnedCompatibility, Split, choose_optimizer, learn_compatibility
-from .compatibility.losses import Loss
-from .compatibility.maps import LearnedProjection
-
-COMPONENTS = 4  # default number of right singular vectors, as in the 2024 paper
-FEWEST = 40  # smallest number of samples of which some are held out
+from .._core import FLOATS, argmax_class, atomic_fit, encoded, per_class_scores, real_targets, reject_masked
+from .compatibility.losses import CrossEntropy, Squared
+from .learned_base import LearnedKernelSVD
 
 
-class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Base class of the classifier and the regressor; see :class:`LearnedKernelSVDClassifier` for the parameters."""
+class LearnedKernelSVDClassifier(ClassifierMixin, LearnedKernelSVD):
+    """Classifier on kernel SVD features with a learned compatibility (alternative a3 of the 2024 paper).
 
-    _parameter_constraints: dict[str, Any] = {
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "kernel": [str, Kernel],
-        "alpha": [Interval(Real, 0, None, closed="neither")],
-        "optimizer": [StrOptions({"auto", "lbfgs", "adam"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "batch_size": [Interval(Integral, 1, None, closed="left")],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "validation_fraction": [Interval(Real, 0, 1, closed="left")],
-        "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "verbose": ["verbose"],
-        "random_state": ["random_state"],
-    }
+    The compatibility C maps the p columns of X to p right points Z = X^T C of the width of a row, with kernel matrix
+    G = k(X, Z). A linear head is trained on the features G V, where V holds the leading right singular vectors of G.
+    C and the head are learned jointly by minimising the cross-entropy, with V fixed; V is recomputed from the SVD of G
+    in every round.
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        kernel: Any = "rbf",
-        alpha: float = 1e-3,
-        optimizer: str = "auto",
-        max_iter: int = 100,
-        batch_size: int = 500,
-        learning_rate: float = 0.01,
-        validation_fraction: float = 0.2,
-        n_iter_no_change: int = 10,
-        tol: float = 1e-4,
-        verbose: bool = False,
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.alpha = alpha
-        self.optimizer = optimizer
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.verbose = verbose
-        self.random_state = random_state
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        Number of right singular vectors, at most p. None means four, as in the paper, or the number of classes minus
+        one if that is larger; never more than p.
+    kernel : str or Kernel, default="rbf"
+        A kernel with a gradient (pull-back): Linear, Polynomial, LinearPolynomial, Exponential, RBF, SNE, Attention,
+        Tanh, and sums, products and multiples of them.
+    alpha : float, default=1e-3
+        L2 penalty on the weights of the head, for features scaled to mean square one.
+    optimizer : {"auto", "lbfgs", "adam"}, default="auto"
+        L-BFGS on all rows with ten steps per round, or Adam on mini-batches with one pass per round. "auto" is "lbfgs"
+        up to four million kernel values.
+    max_iter : int, default=100
+        Maximum number of rounds.
+    batch_size : int, default=500
+        Mini-batch size of Adam.
+    learning_rate : float, default=0.01
+        Learning rate of Adam. A round that diverges is undone and the rate is halved, with a warning.
+    validation_fraction : float, default=0.2
+        Fraction of the samples held out to select the best round; V and the head are then refitted on all samples. If
+        0, or with fewer than 40 samples, the training loss selects the best round.
+    n_iter_no_change : int, default=10
+        Number of rounds without improvement after which to stop.
+    tol : float, default=1e-4
+        Decrease of the loss that counts as an improvement, relative to the loss.
+    verbose : bool, default=False
+        Whether to write the losses of every round to stderr.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the initial points, the held-out samples and the batches; None means a fixed seed.
 
-    def transform(self, X: Any) -> np.ndarray:
-        """Learned features k(x, Z) V, of shape (n, n_components)."""
-        return self._features(X)
+    Attributes
+    ----------
+    points_ : array of shape (p, p)
+        The right points Z = X^T C.
+    compatibility_ : Compatibility
+        The map C, the matrix of least norm that gives these points.
+    right_vectors_, singular_values_ : arrays of shapes (p, k) and (k,)
+        Right singular vectors and singular values of k(X, Z).
+    coef_, intercept_ : arrays of shapes (n_classes, k) and (n_classes,)
+        The linear head on ``transform``. For two classes it gives the log-odds of the second, with shapes (1, k) and
+        (1,).
+    curve_ : tuple of Round
+        ``loss``, ``held_out`` and ``rate`` of every round; the first entry is the start.
+    n_iter_ : int
+        Number of rounds.
+    kernel_ : Kernel
+        The fitted kernel.
+    optimizer_ : str
+        The optimizer that was used.
+    classes_ : array
+        The class labels.
+    n_features_in_ : int
+        Number of columns p.
 
-    def _features(self, X: Any) -> np.ndarray:
-        """``transform`` as an array, independent of ``set_output``."""
-        check_is_fitted(self)
-        X = validate_data(self, reject_masked(X, "X"), dtype=FLOATS, reset=False)
-        return self.kernel_(X, self.points_) @ self.right_vectors_
+    References
+    ----------
+    Tao et al., "Learning in feature spaces via coupled covariances", ICML 2024: Remark 2.3 and C.3.
 
-    def _fit(self, X: np.ndarray, Y: np.ndarray, loss: Loss, stratify: np.ndarray | None) -> LearnedCompatibility:
-        n, width = X.shape
-        needed = Y.shape[1] - is_classifier(self)  # scores of classes need one dimension less
-        k = min(max(COMPONENTS, needed), width) if self.n_components is None else self.n_components
-        if k > width:
-            raise ValueError(f"n_components={k} exceeds the {width} columns of X, each of which gives a right point")
-        random = check_random_state(seed_of(self.random_state))
-        start = self._start(X, random)
-        choice = choose_optimizer(n, width) if self.optimizer == "auto" else self.optimizer
-        rng = np.random.default_rng(random.randint(2**31)) if choice == "adam" else None
-        found = learn_compatibility(
-            X,
-            Y,
-            as_kernel(self.kernel),
-            loss,
-            start,
-            components=k,
-            alpha=self.alpha,
-            batches=None if rng is None else Batches(self.batch_size, self.learning_rate, rng),
-            split=self._split(n, stratify, random),
-            rounds=self.max_iter,
-            patience=self.n_iter_no_change,
-            tol=self.tol,
-            say=self._say,
-        )
-        self.optimizer_, self.kernel_, self.points_ = choice, found.kernel, found.points
-        self.compatibility_ = LearnedProjection(right_factors=(found.C,))
-        self.right_vectors_, self.singular_values_ = found.right_vectors, found.singular_values
-        self.curve_, self.n_iter_ = found.curve, max(1, len(found.curve) - 1)
-        self._n_features_out = k
-        return found
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from lopsided import LearnedKernelSVDClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> bool(make_pipeline(StandardScaler(), LearnedKernelSVDClassifier()).fit(X, y).score(X, y) > 0.95)
+    True
+    """
 
-    def _start(self, X: np.ndarray, random: np.random.RandomState) -> np.ndarray:
-        """Initial points: ``width`` rows of X chosen by k-means++, repeated if X has fewer rows."""
-        n, width = X.shape
-        from sklearn.cluster import kmeans_plusplus  # imported here because the import is slow
+    @atomic_fit
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn C and the head from samples X (n, p) and labels y (n,)."""
+        self._validate_params()
+        X, y = validate_data(self, reject_masked(X, "X"), y, dtype=FLOATS)
+        check_classification_targets(y)
+        self.classes_, codes = encoded(y)
+        Y = np.eye(len(self.classes_), dtype=X.dtype)[codes]
+        weights, self.intercept_ = self._learn(X, Y, CrossEntropy(), stratify=codes)
+        self.coef_ = weights.T
+        if len(self.classes_) == 2:
+            self.coef_, self.intercept_ = np.diff(self.coef_, axis=0), np.diff(self.intercept_)
+        return self
 
-        chosen = kmeans_plusplus(X, min(n, width), random_state=random)[1]
-        return X[np.resize(chosen, width)]
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Log-odds of shape (n,) for two classes, otherwise class scores of shape (n, n_classes)."""
+        scores = self._scores(X)
+        return scores[:, 0] if len(self.classes_) == 2 else scores
 
-    def _split(self, n: int, stratify: np.ndarray | None, random: Any) -> Split | None:
-        """Indices of training rows and of rows held out for early stopping, or None if no rows are held out."""
-        if self.validation_fraction == 0 or n < FEWEST:
-            return None
-        if stratify is not None:
-            sizes = np.unique(stratify, return_counts=True)[1]
-            held = self.validation_fraction * n
-            if sizes.min() < 2 or min(held, n - held) < len(sizes):
-                stratify = None
-        rows, held_out = train_test_split(
-            np.arange(n), test_size=self.validation_fraction, stratify=stratify, random_state=random
-        )
-        return rows, held_out
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the class with the largest score."""
+        scores = self._scores(X)
+        return self.classes_[argmax_class(scores)]
 
-    def _say(self, number: int, judged: Round) -> None:
-        if self.verbose:
-            sys.stderr.write(f"round {number}: loss {judged.loss:.6g}, held out {judged.held_out:.6g}\n")
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Class probabilities of shape (n, n_classes), the softmax of the scores."""
+        return softmax(per_class_scores(self._scores(X)), axis=1)
 
-    def _scores(self, X: Any) -> np.ndarray:
-        return self._features(X) @ self.coef_.T + self.intercept_
+
+class LearnedKernelSVDRegressor(RegressorMixin, LearnedKernelSVD):
+    """Regressor on kernel SVD features with a learned compatibility.
+
+    This is :class:`LearnedKernelSVDClassifier` with squared loss. Targets are standardised internally.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        Number of right singular vectors, at most p. None means four, or the number of targets if that is larger; never
+        more than p.
+    kernel, alpha, optimizer, max_iter, batch_size, learning_rate : as in the classifier
+    validation_fraction, n_iter_no_change, tol, verbose, random_state : as in the classifier
+        See :class:`LearnedKernelSVDClassifier`.
+
+    Attributes
+    ----------
+    coef_, intercept_ : arrays of shapes (n_outputs, k) and (n_outputs,)
+        The linear head on ``transform``; for y of shape (n,), an array of shape (k,) and a float.
+    points_, compatibility_, right_vectors_, singular_values_, curve_, n_iter_, kernel_, optimizer_, n_features_in_
+        As in :class:`LearnedKernelSVDClassifier`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided import LearnedKernelSVDRegressor
+    >>> X = np.random.default_rng(0).standard_normal((200, 3))
+    >>> bool(LearnedKernelSVDRegressor(3).fit(X, np.sin(X[:, 0])).score(X, np.sin(X[:, 0])) > 0.8)
+    True
+    """
+
+    @atomic_fit
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn C and the head from samples X (n, p) and real targets y (n,) or (n, outputs)."""
+        self._validate_params()
+        X, y = validate_data(self, reject_masked(X, "X"), y, dtype=FLOATS, multi_output=True, y_numeric=True)
+        Y = real_targets(y)
+        middle, spread = Y.mean(axis=0), Y.std(axis=0)
+        spread = np.where(spread > 0, spread, 1)
+        weights, intercept = self._learn(X, ((Y - middle) / spread).astype(X.dtype), Squared())
+        self.coef_, self.intercept_ = (weights * spread).T, intercept * spread + middle
+        if y.ndim == 1:
+            self.coef_, self.intercept_ = self.coef_[0], float(self.intercept_[0])
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict targets, in the shape of the y of ``fit``."""
+        return self._scores(X)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.target_tags.multi_output = True
         return tags

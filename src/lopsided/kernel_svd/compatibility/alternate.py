@@ -13,15 +13,15 @@ that give the same Z. Features are G V sqrt(n) / s, with mean square one, so tha
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
 from typing import NamedTuple
 
 import numpy as np
 
 from ...exceptions import ConvergenceWarning, NotFiniteError, warn
-from .descent import Moving, Problem, Steps
+from .descent import LBFGS, Adam, Parameters, Problem
 
-REORDERED = 1.2  # ratio of losses, V from all rows to V from the learning rows, above which the latter is kept
+MAX_LOSS_RATIO = 1.2  # loss with V from all rows over that with V from the learning rows, above which the latter stays
 
 Data = tuple[np.ndarray, np.ndarray]  # samples and targets
 
@@ -33,36 +33,23 @@ class Round(NamedTuple):
     held_out: float
     rate: float
 
+    @property
+    def criterion(self) -> float:
+        """The loss that selects the best round: of the held-out rows if there are any."""
+        return self.loss if np.isnan(self.held_out) else self.held_out
 
-class LearnedPoints(NamedTuple):
-    """Learned points Z, and the head on their features.
 
-    Attributes
-    ----------
-    points, coordinates : arrays of shapes (p, p) and (r, p)
-        Z = B Q, and Q.
-    projection : array of shape (p, k)
-        Map from kernel values to features.
-    weights, bias : arrays of shapes (k, outputs) and (outputs,)
-        Parameters of the head.
-    loss : float
-        Loss of the head on the rows that it was fitted to.
-    curve : tuple of Round
-        Losses by round, beginning with the initial point.
-    """
+class Solved(NamedTuple):
+    """Parameters with their optimal head, the map from kernel values to features, and the loss on the rows used."""
 
-    points: np.ndarray
-    coordinates: np.ndarray
+    parameters: Parameters
     projection: np.ndarray
-    weights: np.ndarray
-    bias: np.ndarray
     loss: float
-    curve: tuple[Round, ...]
 
 
-def learn(
+def alternate(
     problem: Problem,
-    steps: Steps,
+    optimizer: LBFGS | Adam,
     Q: np.ndarray,
     data: Data,
     held_out: Data | None,
@@ -70,84 +57,73 @@ def learn(
     rounds: int,
     patience: int,
     tol: float,
-    say: Callable[[int, Round], None],
-) -> LearnedPoints:
+    verbose: bool = False,
+) -> tuple[Solved, tuple[Round, ...]]:
     """Alternate the two steps from Q, and keep the round with the lowest held-out loss, or training loss if none.
 
     Each round ends by solving for V and then for the head, so that the recorded loss is that of the model which would
-    be returned. After a round that diverges, learning restarts from the best round with half the learning rate.
+    be returned. After a round that diverges, learning restarts from the best round with half the learning rate. The
+    second result holds the losses by round, beginning with the initial point.
     """
-    state = best = _solved(problem, Q, *data)
-    curve = [_judged(problem, state, held_out, steps.rate)]
-    least, since, halvings = _criterion(curve[0]), 0, 0
-    say(0, curve[0])
+    state = best = _solve(problem, Q, data)
+    curve = [_evaluate(problem, state, held_out, optimizer.rate)]
+    least, unimproved, halvings = curve[0].criterion, 0, 0
+    _report(verbose, 0, curve[0])
     for number in range(1, rounds + 1):
-        moved = _moved(problem, steps, state, data)
-        if moved is None:
-            steps, halvings, state = steps.slower(), halvings + 1, best
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                moved, optimizer = optimizer.move(state.parameters, state.projection, *data)
+                state = _solve(problem, moved.Q, data)
+        except (NotFiniteError, np.linalg.LinAlgError):
+            optimizer, halvings, state = optimizer.slower(), halvings + 1, best
             if halvings > patience:
                 break
             continue
-        state = moved
-        judged = _judged(problem, state, held_out, steps.rate)
-        curve.append(judged)
-        say(number, judged)
-        if _criterion(judged) < least - tol * abs(least):
-            best, least, since = state, _criterion(judged), 0
+        curve.append(_evaluate(problem, state, held_out, optimizer.rate))
+        _report(verbose, number, curve[-1])
+        if curve[-1].criterion < least - tol * abs(least):
+            best, least, unimproved = state, curve[-1].criterion, 0
         else:
-            since += 1
-            if since >= patience:
+            unimproved += 1
+            if unimproved >= patience:
                 break
     if halvings:
-        slow = f", the last with steps of {steps.rate:.2g}; lower learning_rate or" if steps.rate else ";"
-        warn(
-            f"{halvings} rounds diverged and were taken back{slow} scale the data",
-            ConvergenceWarning,
-        )
-    return best._replace(curve=tuple(curve))
+        slow = f", the last with steps of {optimizer.rate:.2g}; lower learning_rate or" if optimizer.rate else ";"
+        warn(f"{halvings} rounds diverged and were undone{slow} scale the data", ConvergenceWarning)
+    return best, tuple(curve)
 
 
-def refitted(problem: Problem, found: LearnedPoints, X: np.ndarray, Y: np.ndarray) -> LearnedPoints:
+def refit(problem: Problem, found: Solved, X: np.ndarray, Y: np.ndarray) -> Solved:
     """Recompute V and the head from all rows, at points Z that were learned from some of them.
 
     If singular values are close, the SVD on all rows may order vectors differently and drop one that Z was learned for.
     The loss then rises, and V of the learning rows is kept.
     """
-    projections = problem.projection(X, found.points), found.projection
-    anew, same = (_headed(problem, found.coordinates, projection, X, Y) for projection in projections)
-    return anew if anew.loss <= REORDERED * same.loss else same
+    anew = _solve(problem, found.parameters.Q, (X, Y))
+    same = _solve_head(problem, found.parameters.Q, found.projection, (X, Y))
+    return anew if anew.loss <= MAX_LOSS_RATIO * same.loss else same
 
 
-def _moved(problem: Problem, steps: Steps, state: LearnedPoints, data: Data) -> LearnedPoints | None:
-    """Run one round; return None if it overflows or its SVD fails."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        moved = steps.move(Moving(state.coordinates, state.weights, state.bias), state.projection, *data)
-        try:
-            return _solved(problem, moved.Q, *data)
-        except (NotFiniteError, np.linalg.LinAlgError):
-            return None
-
-
-def _solved(problem: Problem, Q: np.ndarray, X: np.ndarray, Y: np.ndarray) -> LearnedPoints:
+def _solve(problem: Problem, Q: np.ndarray, data: Data) -> Solved:
     """Compute V by step (i) and the optimal head, for given Q."""
-    return _headed(problem, Q, problem.projection(X, problem.basis @ Q), X, Y)
+    return _solve_head(problem, Q, problem.projection(data[0], problem.basis @ Q), data)
 
 
-def _headed(problem: Problem, Q: np.ndarray, projection: np.ndarray, X: np.ndarray, Y: np.ndarray) -> LearnedPoints:
-    """Compute the optimal head, for given Q and projection."""
-    Z = problem.basis @ Q
-    F = problem.features(X, Z, projection)
+def _solve_head(problem: Problem, Q: np.ndarray, projection: np.ndarray, data: Data) -> Solved:
+    X, Y = data
+    F = problem.features(X, problem.basis @ Q, projection)
     weights, bias = problem.loss.head(F, Y, problem.alpha)
-    return LearnedPoints(Z, Q, projection, weights, bias, problem.loss.value(F @ weights + bias, Y), ())
+    return Solved(Parameters(Q, weights, bias), projection, problem.loss.value(F @ weights + bias, Y))
 
 
-def _judged(problem: Problem, state: LearnedPoints, held_out: Data | None, rate: float) -> Round:
+def _evaluate(problem: Problem, state: Solved, held_out: Data | None, rate: float) -> Round:
     if held_out is None:
         return Round(state.loss, np.nan, rate)
-    X, Y = held_out
-    F = problem.features(X, state.points, state.projection)
-    return Round(state.loss, problem.loss.value(F @ state.weights + state.bias, Y), rate)
+    (X, Y), (Q, weights, bias) = held_out, state.parameters
+    F = problem.features(X, problem.basis @ Q, state.projection)
+    return Round(state.loss, problem.loss.value(F @ weights + bias, Y), rate)
 
 
-def _criterion(judged: Round) -> float:
-    return judged.loss if np.isnan(judged.held_out) else judged.held_out
+def _report(verbose: bool, number: int, found: Round) -> None:
+    if verbose:
+        sys.stderr.write(f"round {number}: loss {found.loss:.6g}, held out {found.held_out:.6g}\n")

@@ -1,0 +1,176 @@
+"""Base class of classification and regression by kernel SVD with a learned compatibility."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone, is_classifier
+from sklearn.cluster import kmeans_plusplus
+from sklearn.model_selection import train_test_split
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._core import FLOATS, reject_masked, row_lengths, seed_of
+from ..kernels import Kernel, as_kernel
+from .compatibility.alternate import alternate, refit
+from .compatibility.descent import LBFGS, Adam, Problem
+from .compatibility.losses import Loss
+from .compatibility.maps import LearnedProjection, thin_svd
+
+DEFAULT_COMPONENTS = 4  # right singular vectors, as in the 2024 paper
+MIN_SAMPLES_TO_SPLIT = 40  # with fewer, none are held out
+MAX_VALUES_PER_STEP = 1 << 22  # kernel values up to which every step uses all rows
+
+
+class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base class of the classifier and the regressor; see :class:`LearnedKernelSVDClassifier` for the parameters."""
+
+    _parameter_constraints: dict[str, Any] = {
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "kernel": [str, Kernel],
+        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "optimizer": [StrOptions({"auto", "lbfgs", "adam"})],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "validation_fraction": [Interval(Real, 0, 1, closed="left")],
+        "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "verbose": ["verbose"],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        kernel: Any = "rbf",
+        alpha: float = 1e-3,
+        optimizer: str = "auto",
+        max_iter: int = 100,
+        batch_size: int = 500,
+        learning_rate: float = 0.01,
+        validation_fraction: float = 0.2,
+        n_iter_no_change: int = 10,
+        tol: float = 1e-4,
+        verbose: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.alpha = alpha
+        self.optimizer = optimizer
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Learned features k(x, Z) V, of shape (n, n_components)."""
+        return self._features(X)
+
+    def _features(self, X: Any) -> np.ndarray:
+        """``transform`` as an array, independent of ``set_output``."""
+        check_is_fitted(self)
+        X = validate_data(self, reject_masked(X, "X"), dtype=FLOATS, reset=False)
+        return self.kernel_(X, self.points_) @ self.right_vectors_
+
+    def _learn(
+        self, X: np.ndarray, Y: np.ndarray, loss: Loss, stratify: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Learn C on a training split, then V and the head on all rows; return weights and intercept on ``transform``.
+
+        Rows are held out in proportion to the classes ``stratify``, if given.
+        """
+        n, width = X.shape
+        k = self._check_components(Y.shape[1], width)
+        random = check_random_state(seed_of(self.random_state))
+        start = X[np.resize(kmeans_plusplus(X, min(n, width), random_state=random)[1], width)]
+        self.optimizer_ = choose_optimizer(n, width) if self.optimizer == "auto" else self.optimizer
+        rng = np.random.default_rng(random.randint(2**31) if self.optimizer_ == "adam" else 0)
+        rows, held_out = self._split(n, stratify, random)
+
+        U, s, (basis,) = thin_svd(X)
+        if not len(s):
+            basis = np.eye(width, 1, dtype=X.dtype)
+        kernel = clone(as_kernel(self.kernel)).fit(X, start)
+        problem = Problem(kernel, basis, loss, k, self.alpha)
+        Q = basis.T @ start
+        unit = float(np.sqrt(np.square(Q).mean())) or 1.0  # makes steps independent of the scale of the data
+        found, self.curve_ = alternate(
+            problem,
+            Adam(problem, self.batch_size, self.learning_rate, rng, unit)
+            if self.optimizer_ == "adam"
+            else LBFGS(problem, unit),
+            Q,
+            (X[rows], Y[rows]),
+            None if held_out is None else (X[held_out], Y[held_out]),
+            rounds=self.max_iter,
+            patience=self.n_iter_no_change,
+            tol=self.tol,
+            verbose=self.verbose,
+        )
+        (Q, weights, bias), projection, _ = refit(problem, found, X, Y)
+
+        lengths = row_lengths(projection.T)  # sqrt(n) / s: columns of the projection are V sqrt(n) / s
+        self.points_ = (basis @ Q).astype(X.dtype, copy=False)
+        self.compatibility_ = LearnedProjection(right_factors=((U / s) @ Q if len(s) else np.zeros_like(X),))
+        self.right_vectors_ = (projection / np.where(lengths > 0, lengths, 1)).astype(X.dtype, copy=False)
+        self.singular_values_ = np.sqrt(n) / np.where(lengths > 0, lengths, np.inf)
+        self.kernel_ = _with_learned_parameters(kernel).fit(X, self.points_)
+        self.n_iter_, self._n_features_out = max(1, len(self.curve_) - 1), k
+        return weights * lengths[:, None], bias
+
+    def _check_components(self, outputs: int, width: int) -> int:
+        needed = outputs - is_classifier(self)  # scores of classes need one dimension less
+        k = min(max(DEFAULT_COMPONENTS, needed), width) if self.n_components is None else self.n_components
+        if k > width:
+            raise ValueError(f"n_components={k} exceeds the {width} columns of X, each of which gives a right point")
+        return k
+
+    def _split(self, n: int, stratify: np.ndarray | None, random: Any) -> tuple[Any, np.ndarray | None]:
+        """Training rows, and rows held out for early stopping or None; stratified where classes are large enough."""
+        if self.validation_fraction == 0 or n < MIN_SAMPLES_TO_SPLIT:
+            return slice(None), None
+        if stratify is not None:
+            sizes = np.unique(stratify, return_counts=True)[1]
+            held = self.validation_fraction * n
+            if sizes.min() < 2 or min(held, n - held) < len(sizes):
+                stratify = None
+        rows, held_out = train_test_split(
+            np.arange(n), test_size=self.validation_fraction, stratify=stratify, random_state=random
+        )
+        return rows, held_out
+
+    def _scores(self, X: Any) -> np.ndarray:
+        return self._features(X) @ self.coef_.T + self.intercept_
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def choose_optimizer(n: int, width: int) -> str:
+    """Choose L-BFGS if the n x width kernel matrix has at most 2^22 entries, otherwise Adam on minibatches.
+
+    Examples
+    --------
+    >>> choose_optimizer(1000, 10), choose_optimizer(1_000_000, 10)
+    ('lbfgs', 'adam')
+    """
+    return "lbfgs" if n * width <= MAX_VALUES_PER_STEP else "adam"
+
+
+def _with_learned_parameters(kernel: Kernel) -> Kernel:
+    """Unfitted copy whose parameters are the values inferred at fit, such as a bandwidth."""
+    taken = {name: getattr(kernel, f"{name}_") for name in kernel.get_params(deep=False) if hasattr(kernel, f"{name}_")}
+    parts = {name: _with_learned_parameters(part) for name, part in taken.items() if isinstance(part, Kernel)}
+    return clone(kernel).set_params(**taken | parts)
