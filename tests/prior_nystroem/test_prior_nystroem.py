@@ -1,41 +1,18 @@
-"""PriorNystroem: scikit-learn's Nystroem at an infinite weight, better features where labels tell, and bad input."""
-
-import pickle
-import warnings
+"""PriorNystroem: scikit-learn's Nystroem at an infinite weight, and better features where labels tell."""
 
 import numpy as np
-import pandas as pd
 import pytest
-from scipy import sparse
+from noisy_classes import noisy, with_gaps
 from sklearn.datasets import load_breast_cancer, load_iris, make_circles, make_moons
-from sklearn.decomposition import PCA
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import euclidean_distances
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from cases import assert_close
 from lopsided import PriorNystroem
-from lopsided.exceptions import LopsidedWarning, RankWarning
-from lopsided.kernels import RBF, SNE, Laplacian, Linear, Polynomial, Tanh
-from lopsided.kernels.bandwidth import root_mean_squared_distance
-from lopsided.prior_nystroem.folds import folds_of
-from lopsided.prior_nystroem.supervision import Pairs
-
-
-def noisy(rng, n=200, width=30, shift=1.2):
-    """Two classes that differ in two of many directions."""
-    y = rng.integers(2, size=n)
-    X = rng.standard_normal((n, width))
-    X[:, :2] += shift * (2 * y[:, None] - 1)
-    return X, y
-
-
-def with_gaps(y, known):
-    return np.where(np.arange(len(y)) < known, y, -1)
-
+from lopsided.kernels import RBF, SNE, Laplacian, Linear, Polynomial
+from lopsided.prior_nystroem.smoothness import N_NEIGHBOURS
 
 PEERS = {
     RBF(3.0): {"kernel": "rbf", "gamma": 1 / 9},
@@ -112,13 +89,6 @@ def test_labels_raise_the_alignment_and_help_where_noise_hides_the_classes(rng):
     assert scores["auto"][1] > scores[np.inf][1]
 
 
-def test_the_path_has_an_error_for_every_candidate_weight_and_label(rng):
-    X, y = noisy(rng)
-    model = PriorNystroem(30, random_state=0).fit(X, with_gaps(y, 60))
-    assert len(model.path_) == 8
-    assert model.path_[0].errors.shape == (len(model.path_[0].weights), 60)
-
-
 def test_self_training_separates_clusters_better_than_few_labels_alone(rng):
     errors = {True: [], False: []}
     for seed in range(8):
@@ -131,15 +101,8 @@ def test_self_training_separates_clusters_better_than_few_labels_alone(rng):
     assert np.mean(errors[True]) < 0.8 * np.mean(errors[False])
 
 
-def test_self_training_needs_labels_that_can_be_held_out(rng):
-    X, y = noisy(rng)
-    one_each = np.full(len(y), -1)
-    one_each[[np.argmin(y), np.argmax(y)]] = 0, 1
-    assert PriorNystroem(30, random_state=0).fit(X, one_each).n_self_labelled_ == 0
-
-
 @pytest.mark.parametrize("settings", [{}, {"self_training": False}, {"prior_weight": 1e-4}], ids=repr)
-@pytest.mark.parametrize("factor", [1e-200, 2.0**-10, 1e4, 1e200])
+@pytest.mark.parametrize("factor", [1e-200, 1e4])
 def test_multiples_of_a_kernel_learn_the_same(factor, settings, rng):
     X, y = noisy(rng)
     known = with_gaps(y, 30)
@@ -151,8 +114,8 @@ def test_multiples_of_a_kernel_learn_the_same(factor, settings, rng):
     assert one.n_self_labelled_ == other.n_self_labelled_ == (0 if settings else 170)
 
 
-@pytest.mark.parametrize("unit", [1e-120, 1e-3, 1e3, 1e120])
-def test_linear_kernels_have_no_preferred_unit(unit, rng):
+@pytest.mark.parametrize("unit", [1e-120, 1e120])
+def test_units_of_the_data_do_not_matter_to_a_linear_kernel(unit, rng):
     X, y = noisy(rng, width=10)
     known = with_gaps(y, 30)
     one, other = (PriorNystroem(10, kernel=Linear(), random_state=0).fit(c * X, known) for c in (1.0, unit))
@@ -160,66 +123,77 @@ def test_linear_kernels_have_no_preferred_unit(unit, rng):
     assert one.n_self_labelled_ == 170
 
 
-def test_labelled_samples_without_features_say_nothing(rng):
-    X, y = noisy(rng, width=10)
-    X[:30] = 0
-    model = PriorNystroem(10, kernel=Linear(), random_state=0).fit(X, with_gaps(y, 30))
-    assert np.isfinite(model.transform(X)).all()
-    assert not model.n_self_labelled_
+def some_of(n, labels, **changes):
+    """Samples of two classes, of which the first have a label, and whatever else is to differ."""
+    X, y = noisy(np.random.default_rng(0), n=n, **changes)
+    return X, with_gaps(y, labels)
 
 
-@pytest.mark.parametrize(
-    ("settings", "labels", "others"),
-    [
-        ({}, 300, 0),
-        ({}, 250, 1300),
-        ({}, 100, 400),
-        ({"prior_weight": 1e-4}, 60, 400),
-        ({"prior_weight": "alignment"}, 60, 400),
-    ],
-    ids=["no others", "many labels", "few others", "given weight", "criterion"],
-)
-def test_self_training_leaves_other_cases_alone(settings, labels, others, rng):
-    X, y = noisy(rng, n=labels + others)
-    models = [
-        PriorNystroem(40, random_state=0, self_training=choice, **settings).fit(X, with_gaps(y, labels))
-        for choice in (True, False)
-    ]
-    assert [model.n_self_labelled_ for model in models] == [0, 0]
-    assert_close(models[0].transform(X), models[1].transform(X), 0)
+def one_label_per_class():
+    X, y = some_of(200, 200)
+    return X, np.where(np.isin(np.arange(200), [y.argmin(), y.argmax()]), y, -1)
 
 
-def test_labels_that_say_nothing_leave_the_prior_alone(rng):
+def labelled_samples_of_zeros():
+    X, y = some_of(200, 30, width=10)
+    return np.where(y[:, None] < 0, X, 0.0), y
+
+
+def labels_at_random(seed):
+    X, _ = some_of(700, 0, width=10)
+    return X, with_gaps(np.random.default_rng(seed + 1).integers(2, size=700), 100)
+
+
+NOT_COMPLETED = {
+    "no others": ({}, some_of(300, 300)),
+    "many labels": ({}, some_of(1550, 250)),
+    "few others": ({}, some_of(500, 100)),
+    "given weight": ({"prior_weight": 1e-4}, some_of(460, 60)),
+    "criterion": ({"prior_weight": "alignment"}, some_of(460, 60)),
+    "nothing to hold out": ({}, one_label_per_class()),
+    "no features": ({"kernel": Linear()}, labelled_samples_of_zeros()),
+    **{f"random labels {seed}": ({}, labels_at_random(seed)) for seed in range(4)},
+}
+
+
+@pytest.mark.parametrize(("settings", "data"), NOT_COMPLETED.values(), ids=NOT_COMPLETED)
+def test_labels_that_are_many_or_unreliable_are_not_completed(settings, data):
+    on, off = (
+        PriorNystroem(20, random_state=0, self_training=choice, **settings).fit(*data) for choice in (True, False)
+    )
+    assert on.n_self_labelled_ == 0
+    assert np.isfinite(on.transform(data[0])).all()
+    np.testing.assert_array_equal(on.transform(data[0]), off.transform(data[0]))
+
+
+def test_random_labels_leave_the_prior_alone(rng):
     X = rng.standard_normal((300, 10))
     y = rng.integers(2, size=300)
     assert PriorNystroem(40, random_state=0).fit(X, with_gaps(y, 100)).prior_weight_ >= 1e-2
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_labels_that_say_nothing_are_not_passed_on(seed):
-    rng = np.random.default_rng(seed)
-    X, y = rng.standard_normal((700, 10)), rng.integers(2, size=700)
-    assert not PriorNystroem(40, random_state=0).fit(X, with_gaps(y, 100)).n_self_labelled_
-
-
-def test_a_list_of_kernels_is_chosen_from(rng):
+def test_the_path_shows_what_was_compared_and_the_best_of_it_is_taken():
     X, y = make_circles(400, noise=0.05, factor=0.5, random_state=0)
-    wide, narrow = RBF(100.0), RBF(0.7)
-    model = PriorNystroem(40, kernel=[wide, narrow], random_state=0).fit(X, with_gaps(y, 80))
-    assert model.kernel_.bandwidth == 0.7
-    assert [kernel.bandwidth for kernel, *_ in model.path_] == [100.0] * 4 + [0.7] * 4
+    kernels = [RBF(100.0), RBF(0.7)]
+    model = PriorNystroem(40, kernel=kernels, random_state=0).fit(X, with_gaps(y, 80))
+    assert {each.kernel.bandwidth for each in model.path_} == {100.0, 0.7}
+    assert all(each.errors.shape == (len(each.weights), 80) for each in model.path_)
+    best = min(model.path_, key=lambda each: each.errors.mean(axis=1).min())
+    assert (best.kernel, best.smoothness) == (model.kernel_, model.smoothness_) and best.kernel.bandwidth == 0.7
     with pytest.raises(ValueError, match="lists 2 kernels.*set prior_weight to 'auto'"):
-        PriorNystroem(40, kernel=[wide, narrow], prior_weight=1.0).fit(X, y)
+        PriorNystroem(40, kernel=kernels, prior_weight=1.0).fit(X, y)
+    with pytest.raises(ValueError, match="lists 2 kernels.*give labels or pairs"):
+        PriorNystroem(40, kernel=kernels).fit(X)
     with pytest.raises(ValueError, match="lists 0 kernels"):
         PriorNystroem(40, kernel=[]).fit(X, y)
 
 
-def nearest_graph_laplacian(X, k=7):
+def nearest_graph_laplacian(X):
     """Dense, by sorting all distances."""
     D = euclidean_distances(X)
     np.fill_diagonal(D, np.inf)
     A = np.zeros_like(D)
-    np.put_along_axis(A, np.argsort(D, axis=1)[:, :k], 1.0, axis=1)
+    np.put_along_axis(A, np.argsort(D, axis=1)[:, :N_NEIGHBOURS], 1.0, axis=1)
     A = (A + A.T) / 2
     root = np.sqrt(A.sum(axis=0))
     return np.eye(len(X)) - A / np.outer(root, root)
@@ -262,7 +236,7 @@ def test_labels_do_not_spread_where_directions_are_many_and_noisy(rng):
     assert PriorNystroem(60, random_state=0).fit(X, with_gaps(y, 80)).smoothness_ == 0
 
 
-def test_many_labels_choose_among_kernels_by_features_as_they_are(rng):
+def test_of_many_labels_the_weight_is_selected_for_the_best_kernel_alone():
     X, y = make_circles(900, noise=0.05, factor=0.5, random_state=0)
     model = PriorNystroem(40, kernel=[RBF(100.0), RBF(0.7)], random_state=0).fit(X, with_gaps(y, 500))
     assert model.kernel_.bandwidth == 0.7
@@ -272,7 +246,7 @@ def test_many_labels_choose_among_kernels_by_features_as_they_are(rng):
 
 
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
-def test_a_class_of_one_sample_among_many_labels_does_not_decide(class_weight, rng):
+def test_a_class_with_one_label_among_many_does_not_decide(class_weight, rng):
     X, y = noisy(rng, n=700)
     y[y == 1] = 2
     y[5] = 1
@@ -280,19 +254,6 @@ def test_a_class_of_one_sample_among_many_labels_does_not_decide(class_weight, r
         model = PriorNystroem(20, class_weight=class_weight, random_state=seed).fit(X, with_gaps(y, 600))
         assert model.smoothness_ == 0  # directions are many and noisy
         assert model.classes_.tolist() == [0, 1, 2]
-
-
-def test_text_and_numbers_are_labels_alike(rng):
-    X, y = noisy(rng)
-    known = with_gaps(y, 60)
-    names = np.array(["no", "yes"])
-    text = np.where(known < 0, "-1", names[known])
-    mixed = text.astype(object)
-    mixed[mixed == "-1"] = -1
-    models = [PriorNystroem(20, random_state=0, prior_weight=1e-6).fit(X, labels) for labels in (known, text, mixed)]
-    for model in models[1:]:
-        assert_close(model.dictionary_, models[0].dictionary_)
-        assert list(model.classes_) == ["no", "yes"]
 
 
 def test_pairs_are_learned_from(rng):
@@ -337,7 +298,7 @@ def held_out_auc(model, X, left, Z, right):
     return np.corrcoef(K.ravel(), (left[100:, None] == right[80:]).ravel())[0, 1]
 
 
-def test_two_kinds_of_things_are_compared_by_what_rows_and_columns_are_called(rng):
+def test_a_kernel_between_two_kinds_of_things_is_learned_from_labels_of_both(rng):
     X, left, Z, right = two_kinds(rng)
     plain = PriorNystroem(40, random_state=0).fit(X, Z=Z)
     E, F = plain.kernel_(X, plain.components_), plain.kernel_(plain.components_left_, Z).T
@@ -349,7 +310,7 @@ def test_two_kinds_of_things_are_compared_by_what_rows_and_columns_are_called(rn
     assert held_out_auc(model, X, left, Z, right) > held_out_auc(plain, X, left, Z, right) + 0.3
 
 
-def test_two_kinds_of_things_are_compared_by_known_links(rng):
+def test_a_kernel_between_two_kinds_of_things_is_learned_from_links(rng):
     X, left, Z, right = two_kinds(rng)
     pairs = np.column_stack([rng.integers(100, size=600), rng.integers(80, size=600)])
     linked = left[pairs[:, 0]] == right[pairs[:, 1]]
@@ -377,199 +338,11 @@ def test_balanced_classes_weigh_the_same(rng):
     assert_close(*same)
 
 
-def test_default_bandwidth_is_the_mean_distance(rng):
-    X, Z = rng.standard_normal((30, 4)) + 5, rng.standard_normal((20, 4))
-    for A, B in ((X, X), (X, Z), (sparse.csr_array(X), sparse.csr_array(Z))):
-        dense = [np.asarray(side.todense()) if sparse.issparse(side) else side for side in (A, B)]
-        assert root_mean_squared_distance(A, B) ** 2 == pytest.approx(euclidean_distances(*dense, squared=True).mean())
-    model = PriorNystroem(10).fit(X)
-    assert model.kernel_.bandwidth_**2 == pytest.approx(euclidean_distances(X, squared=True).mean())
-    assert root_mean_squared_distance(np.ones((5, 2)), np.ones((5, 2))) == 1
-
-
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize(
-    ("scale", "dtype", "message"),
-    [
-        (1e-300, float, "2 / ban"),
-        (1e-30, np.float32, "2 / ban"),
-        (1e160, float, "overflow"),
-        (1e20, np.float32, "over"),
-    ],
-)
-def test_samples_whose_squares_leave_the_range_of_floats_are_refused(scale, dtype, message, kind, rng):
-    X = (scale * rng.standard_normal((30, 4))).astype(dtype)
-    with pytest.raises(ValueError, match=f"{message}.*scale the data"), np.errstate(over="ignore", invalid="ignore"):
-        PriorNystroem(10, landmarks="uniform").fit(kind(X))
-
-
-def test_sparse_samples_give_what_dense_ones_do(rng):
-    X = rng.standard_normal((120, 30)) * (rng.random((120, 30)) < 0.2)
-    y = (X[:, 0] > 0).astype(int)
-    rows = np.arange(0, 120, 4)
-    dense, thin = (
-        PriorNystroem(landmarks=rows, prior_weight=1e-5).fit(points, y) for points in (X, sparse.csr_array(X))
-    )
-    assert_close(thin.transform(sparse.csr_array(X)), dense.transform(X), 1e9)
-    assert PriorNystroem(20).fit(sparse.csr_array(X), y).transform(sparse.csr_array(X)).shape == (120, 20)
-
-
-def test_type_is_kept_and_threads_and_seeds_do_not_matter(rng):
-    X, y = noisy(rng)
-    models = [PriorNystroem(30, random_state=3, n_jobs=jobs).fit(X, y) for jobs in (1, 2, None)]
-    for model in models[1:]:
-        assert_close(model.transform(X), models[0].transform(X), 1e6)
-    small = PriorNystroem(30, random_state=3).fit(X.astype(np.float32), y)
-    assert small.transform(X.astype(np.float32)).dtype == np.float32
-    again = pickle.loads(pickle.dumps(models[0]))
-    assert (again.transform(X) == models[0].transform(X)).all()
-
-
-def test_pipeline_and_grid_search_reach_its_parameters(rng):
-    X, y = noisy(rng, n=150)
-    pipe = make_pipeline(PCA(10), PriorNystroem(20, random_state=0), LogisticRegression())
-    grid = {"priornystroem__prior_weight": [1e-6, np.inf], "priornystroem__kernel": [RBF(4.0), Laplacian(9.0)]}
-    search = GridSearchCV(pipe, grid, cv=3, error_score="raise").fit(X, y)
-    assert search.best_score_ > 0.7
-    names = PriorNystroem(5, random_state=0).fit(X, y).get_feature_names_out()
-    assert list(names) == [f"priornystroem{i}" for i in range(5)]
-
-
-def test_what_says_nothing_is_the_plain_method_with_a_warning(rng):
-    X, y = noisy(rng)
-    plain = PriorNystroem(20, random_state=0).fit(X).transform(X)
-    for labels, message in (
-        (np.full(200, -1), "hold no label.*plain Nystrom"),
-        (np.where(y == 0, -1, 1), "one class only, 1.*-1 means no label"),
-        (np.array(["a"] * 200), "one class only, a"),
-    ):
-        with pytest.warns(LopsidedWarning, match=message):
-            model = PriorNystroem(20, random_state=0).fit(X, labels)
-        assert (model.transform(X) == plain).all()
-        assert model.prior_weight_ == np.inf
-
-
-def test_fewer_samples_than_landmarks_are_all_taken(rng):
-    X, y = noisy(rng, n=15)
-    with pytest.warns(RankWarning, match="n_components=100 exceeds the 15 samples"):
-        model = PriorNystroem().fit(X, y)
-    assert model.components_.shape == (15, 30)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        PriorNystroem(15).fit(X, y)
-
-
-def test_landmarks_that_repeat_change_nothing(rng):
-    X, y = noisy(rng)
-    points = X[:20]
-    once = PriorNystroem(kernel=RBF(6.0), landmarks=points, prior_weight=1e-4).fit(X, y)
-    twice = PriorNystroem(kernel=RBF(6.0), landmarks=np.vstack([points, points]), prior_weight=np.inf).fit(X, y)
-    plain = PriorNystroem(kernel=RBF(6.0), landmarks=points, prior_weight=np.inf).fit(X, y)
-    assert_close(twice.learned_kernel(X, X), plain.learned_kernel(X, X), 1e7)
-    assert np.isfinite(once.transform(X)).all()
-    again = PriorNystroem(kernel=RBF(6.0), landmarks=np.vstack([points, points])).fit(X, y)
-    assert np.isfinite(again.transform(X)).all()
-
-
-X, Y = noisy(np.random.default_rng(0), n=40, width=6)
-LINKS = [(0, 1), (2, 3)]
-BAD = {
-    "not_symmetric": ({"kernel": "sne"}, {"y": Y}, "SNE.*use RBF.*fit\\(X, Z=Z\\).*KernelSVD"),
-    "asymmetric_function": ({"kernel": lambda A, B: A[:, :1] - 2 * B[:, :1].T}, {"y": Y}, "not a symmetric"),
-    "indefinite": ({"kernel": Tanh(1.0, -3.0)}, {"y": Y}, "eigenvalue -.*use RBF"),
-    "values": ({"kernel": "precomputed"}, {"y": Y}, "Precomputed.*of points"),
-    "zero": ({"kernel": lambda A, B: np.zeros((len(A), len(B)))}, {"y": Y}, "zero between all landmarks"),
-    "contradiction": (
-        {},
-        {"pairs": (LINKS, [(3, 2)])},
-        r"1 pairs are in must_link and in.*\(2, 3\)",
-    ),
-    "apart_from_itself": ({}, {"pairs": (LINKS, [(4, 4)])}, r"\(4, 4\), but a sample is always linked to itself"),
-    "out_of_range": ({}, {"pairs": ([(0, 40)], LINKS)}, "must_link has row numbers from 40 to 40.*0 to 39"),
-    "negative": ({}, {"pairs": (LINKS, [(-1, 3)])}, "cannot_link has row numbers from -1"),
-    "right_out_of_range": (
-        {},
-        {"Z": X, "pairs": (LINKS, [(0, 40)])},
-        "cannot_link has.*40, but rows of Z are 0 to 39",
-    ),
-    "floats": ({}, {"pairs": ([(0.0, 1.0)], LINKS)}, "integer row numbers.*float64"),
-    "triples": ({}, {"pairs": ([(0, 1, 2)], LINKS)}, r"shape \(p, 2\); got \(1, 3\)"),
-    "no_pairs": ({}, {"pairs": ([], [])}, "pairs is empty"),
-    "one_list": ({}, {"pairs": (LINKS,)}, "must_link, cannot_link"),
-    "both": ({}, {"y": Y, "pairs": (LINKS, [])}, "both labels and pairs"),
-    "labels_of_one_side": ({}, {"y": Y, "Z": X}, "also give y_right, the labels of Z, or give pairs"),
-    "labels_of_the_other_side": ({}, {"y_right": Y, "Z": X}, "also give y, the labels of X"),
-    "y_right_alone": ({}, {"y": Y, "y_right": Y}, "give Z"),
-    "short": ({}, {"y": Y[:10]}, "inconsistent numbers of samples"),
-    "continuous": ({}, {"y": np.linspace(0, 1, 40)}, "Unknown label type"),
-    "mixed": ({}, {"y": np.array(["a", 3] * 20, dtype=object)}, "mixes labels of types int, str"),
-    "weight": ({"prior_weight": 0.0}, {"y": Y}, "prior_weight.*Got 0.0"),
-    "negative_weight": ({"prior_weight": -1.0}, {"y": Y}, "prior_weight.*Got -1.0"),
-    "nan_weight": ({"prior_weight": np.nan}, {"y": Y}, "prior_weight.*Got nan"),
-    "roughness": ({"smoothness": -1.0}, {"y": Y}, "smoothness.*Got -1.0"),
-    "smooth_sides": ({"smoothness": 2.0}, {"Z": X}, "smoothness=2.0 compares neighbouring samples of one set"),
-    "no_landmarks": ({"n_components": 0}, {"y": Y}, "n_components.*Got 0"),
-    "strange_landmarks": ({"landmarks": "leverage"}, {"y": Y}, "landmarks.*kmeans"),
-    "landmark_twice": ({"landmarks": [1, 1]}, {"y": Y}, "landmark 1 is named 2 times"),
-    "landmark_width": ({"landmarks": np.ones((4, 2))}, {"y": Y}, "2.*6|6.*2"),
-    "one_side": ({"landmarks": np.ones((4, 6))}, {"Z": X}, "pair, left and right; got 4"),
-    "width": ({}, {"Z": np.ones((20, 3))}, "compares vectors of one width.*6 columns.*3"),
-}
-
-
-@pytest.mark.parametrize(("parameters", "arguments", "message"), BAD.values(), ids=BAD)
-def test_input_that_makes_no_sense_is_refused(parameters, arguments, message):
-    before = X.copy()
-    with pytest.raises(ValueError, match=message):
-        PriorNystroem(**{"n_components": 12, **parameters}).fit(X, **arguments)
-    assert (before == X).all()
-
-
-def test_right_samples_of_another_width_are_refused(rng):
-    model = PriorNystroem(10).fit(X, Z=X[:20])
-    with pytest.raises(ValueError, match="Z has 2 columns, but right samples have 6"):
-        model.transform_right(X[:, :2])
-
-
-def test_columns_of_right_samples_are_known_by_name(rng):
-    X = pd.DataFrame(rng.standard_normal((40, 3)), columns=list("abc"))
-    turned = X[["c", "a", "b"]]
-    with pytest.raises(ValueError, match="column 0 of Z is 'c', but 'a' in X"):
-        PriorNystroem(10).fit(X, Z=turned)
-    model = PriorNystroem(10).fit(X, Z=X)
-    assert model.n_features_right_ == 3
-    with pytest.raises(ValueError, match="column 0 of Z is 'c', but 'a' in the Z of fit"):
-        model.transform_right(turned)
-    assert_close(model.transform_right(X.to_numpy()), model.transform_right(X), 1)
-    of_function = PriorNystroem(10, kernel=lambda X, Z: np.exp(X[:, :1] @ Z[:, :1].T))
-    for width in (2, 3):  # what a function compares is its own affair
-        assert of_function.fit(X, Z=turned.iloc[:, :width]).n_features_right_ == width
-
-
-def test_a_pair_held_out_is_held_out_in_both_orders():
-    pairs = np.random.default_rng(0).permutation(40).reshape(20, 2)
-    numbers, targets = np.concatenate([pairs, pairs[:, ::-1]]), np.tile(np.repeat([1.0, 0.0], 10), 2)
-    for kept, out in folds_of(Pairs(numbers, targets), np.random.default_rng(0), one_set=True):
-        assert not {tuple(pair[::-1]) for pair in numbers[out].tolist()} & set(map(tuple, numbers[kept].tolist()))
-        assert len(kept) + len(out) == 40
-
-
 def test_one_pair_or_one_label_leaves_nothing_to_hold_out():
     X = np.random.default_rng(0).standard_normal((60, 3))
     assert PriorNystroem(8).fit(X, pairs=([[0, 1]], [])).prior_weight_ == np.inf
     one = np.r_[0, np.full(59, -1)]
     assert PriorNystroem(8).fit(X, one, Z=X[:40], y_right=(X[:40, 0] > 0) * 1).prior_weight_ == np.inf
-
-
-@pytest.mark.parametrize("two_kinds_of_things", [False, True])
-def test_right_features_and_kernels_are_arrays_whatever_transform_returns(two_kinds_of_things, rng):
-    X, Z = rng.standard_normal((40, 3)), rng.standard_normal((30, 3))
-    model = PriorNystroem(10).fit(X, Z=Z if two_kinds_of_things else None)
-    expected = model.transform_right(Z), model.learned_kernel(X, Z)
-    model.set_output(transform="pandas")
-    for found, values in zip((model.transform_right(Z), model.learned_kernel(X, Z)), expected, strict=True):
-        assert type(found) is np.ndarray
-        np.testing.assert_array_equal(found, values)
 
 
 def length_of_mean(F):
@@ -588,25 +361,29 @@ def test_smooth_features_vary_as_much_as_plain_ones_and_have_no_longer_mean(smoo
             assert length_of_mean(smooth.transform(X)) <= length_of_mean(plain.transform(X)) * (1 + 1e-9)
 
 
-def test_penalised_classifiers_see_what_was_learned():
+def test_penalised_classifiers_work_on_the_features():
     X, y = load_breast_cancer(return_X_y=True)
     X, known = StandardScaler().fit_transform(X), np.where(np.arange(569) < 100, y, -1)
     F = PriorNystroem().fit(X, known).transform(X)
     assert LogisticRegression().fit(F[:100], y[:100]).score(F[100:], y[100:]) > 0.9
 
 
-def test_pairs_of_two_sets_are_not_turned_round_for_the_folds():
-    """(i, j) and (j, i) are links of different things there, and each is held out by itself."""
-    pairs = Pairs(np.array([(0, 1), (1, 0), (2, 3), (3, 2), (4, 5), (5, 4)]), np.array([1.0, 0, 1, 0, 1, 0]))
-    for one_set, sizes in ((True, {2}), (False, {1, 2})):
-        folds = folds_of(pairs, np.random.default_rng(0), one_set=one_set)
-        assert {len(out) for _, out in folds} == sizes
-
-
 def test_features_that_vary_along_their_mean_alone_stay_finite():
     """One landmark gives one feature, whose mean cannot be shortened without its variance."""
     X, y = load_iris(return_X_y=True)
     plain = PriorNystroem(1, smoothness=0.0, prior_weight=np.inf).fit(X, y).transform(X)
-    for weight in np.logspace(-8, 0, 20):
+    for weight in np.logspace(-8, 0, 5):
         smooth = PriorNystroem(1, smoothness=1e5, prior_weight=weight).fit(X, y).transform(X)
         assert_close(np.abs(smooth), np.abs(plain), ulps=1e7)
+
+
+def test_the_solver_used_is_recorded_with_the_reason(rng):
+    samples, y = noisy(rng)
+    found = {}
+    for name, settings in {"steps": {}, "slow": {"solver": "gradient"}, "start": {"max_iter": 0}}.items():
+        found[name] = PriorNystroem(40, prior_weight=1e-7, tol=1e-6, **{"max_iter": 10_000, **settings}).fit(samples, y)
+    assert [model.solver_.name for model in found.values()] == ["accelerated", "gradient", "closed"]
+    assert "max_iter=0" in found["start"].solver_.reason and found["start"].n_iter_ == 1
+    assert found["steps"].objective_[-1] == pytest.approx(found["slow"].objective_[-1], rel=1e-3)
+    assert "semidefinite" in PriorNystroem(40, prior_weight=1e3).fit(samples, y).solver_.reason
+    assert "with Z" in PriorNystroem(20, prior_weight=1e-3).fit(samples, y, Z=samples, y_right=y).solver_.reason

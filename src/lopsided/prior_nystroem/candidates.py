@@ -119,7 +119,7 @@ def select(candidates: list[Candidate], known: Labels | Pairs | None, weight: st
     two_sets = candidates[0].values.data.Z is not None
     if isinstance(known, Pairs) or two_sets or len(known.left.rows) <= WEIGHT_LABELS or len(candidates) == 1:
         return _select_held_out(candidates, known, seed)
-    many = thinned(known, CANDIDATE_LABELS, _fold_stream(seed))
+    many = thinned(known, CANDIDATE_LABELS, np.random.default_rng([seed, 3]))
     paths = run(lambda each: _leave_one_out_path(each, many), candidates)
     number, _ = least_error(paths, guessing_error(many.left.classes, balanced=many.balanced))
     best = _select_held_out([candidates[number]], known, seed)
@@ -131,7 +131,7 @@ def _select_held_out(candidates: list[Candidate], known: Labels | Pairs, seed: i
 
     Errors are compared with those of guessing if classifiers are scored: not for pairs or with Z, where alignments are.
     """
-    rng, guessing = _fold_stream(seed), np.inf
+    rng, guessing = np.random.default_rng([seed, 3]), np.inf
     if isinstance(known, Labels):
         known = thinned(known, WEIGHT_LABELS, rng)
         if known.right is None:
@@ -141,10 +141,6 @@ def _select_held_out(candidates: list[Candidate], known: Labels | Pairs, seed: i
         return Selection(0, np.inf)
     paths = run(lambda each: _held_out_path(each, known, folds), candidates)
     return Selection(*least_error(paths, guessing), paths)
-
-
-def _fold_stream(seed: int) -> np.random.Generator:
-    return np.random.default_rng([seed, 3])
 
 
 def _held_out_path(candidate: Candidate, known: Labels | Pairs, folds: Sequence[Parts]) -> Path:

@@ -40,18 +40,8 @@ def held_out_errors(
     projection). An LS-SVM with an intercept is trained on this kernel at every penalty, and the errors of the best
     penalty are returned. Cost O(l^3) for each fold and weight, independent of n and m.
 
-    Parameters
-    ----------
-    F : array of shape (l, r)
-        Nystrom features of the labelled samples.
-    spread : array of shape (r, r)
-        How freely the dictionary may change along the features; see :class:`Axes`.
-    classes : array of int, shape (l,)
-        Class indices, starting at zero.
-    folds : sequence of (kept, held out)
-        Sample indices; every sample is held out once.
-    balanced : bool, default=False
-        Whether all classes have equal weight in K* and in the error.
+    F (l, r) are Nystrom features of the labelled samples, along which the dictionary may change as ``spread`` (r, r)
+    says; see :class:`Axes`. If ``balanced``, all classes have equal weight in K* and in the error.
     """
     _, values = class_values(classes, classes, balanced)
     marks = np.eye(len(values))[classes]
@@ -156,15 +146,11 @@ def least_error(paths: Sequence[Path], guessing: float = np.inf) -> tuple[int, f
     best = int(np.argmin([mean.min() for mean in means]))
     row = int(np.flatnonzero(means[best] == means[best].min())[-1])
     plain = int(np.argmin([mean[-1] for mean in means]))
-    explained = means[plain][-1] <= WELL_EXPLAINED * guessing
-    if explained and not _significant(paths[plain].errors[-1] - paths[best].errors[row]):
+    gains = paths[plain].errors[-1] - paths[best].errors[row]
+    significant = gains.mean() * np.sqrt(len(gains)) > SIGNIFICANT_ERRORS * gains.std()
+    if means[plain][-1] <= WELL_EXPLAINED * guessing and not significant:
         return plain, float(paths[plain].weights[-1])
     return best, float(paths[best].weights[row])
-
-
-def _significant(gains: np.ndarray) -> bool:
-    """Whether the mean of paired differences is significantly above zero, one-sided at 5 %."""
-    return bool(gains.mean() * np.sqrt(len(gains)) > SIGNIFICANT_ERRORS * gains.std())
 
 
 def _learned_kernels(

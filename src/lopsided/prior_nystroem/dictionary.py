@@ -8,7 +8,7 @@ import numpy as np
 
 from ..exceptions import ConvergenceWarning, warn
 from ..svd import Choice
-from .side_information import Quadratic, SideInformation
+from .side_information import Diagonal, PairTargets, SideInformation
 
 BOUND_GROWTH = 2.0  # factor by which the curvature bound of a step grows while too small, and shrinks after a step
 FIRST_BOUND = 1.0  # initial curvature bound of a step; with classes the Hessian is at most 2
@@ -57,17 +57,6 @@ def learn_dictionary(
     N = U diag(d) C diag(d) U^T, half the Hessian in C is at most 1 by the Cauchy-Schwarz inequality, and its condition
     number is the square root of the original one. C is semidefinite if and only if N is. Distances in C approximate
     differences of the objective, so the semidefinite C nearest to the closed form is a good start.
-
-    Parameters
-    ----------
-    information : SideInformation
-        The loss, in the coordinates of N.
-    scales : array of shape (r,)
-        Scales of the frame.
-    weight : float
-        Weight of the prior, positive.
-    iteration : Iteration
-        Solver, tolerance and number of steps.
     """
     p, U = information.axes
     d = (weight + p**2) ** -0.25
@@ -88,7 +77,7 @@ def learn_dictionary(
 class _Preconditioned(NamedTuple):
     """The objective as a function of C, with N = scale * C in the eigenvectors of E^T E."""
 
-    known: Quadratic
+    known: Diagonal | PairTargets
     N0: np.ndarray
     scale: np.ndarray
     weight: float

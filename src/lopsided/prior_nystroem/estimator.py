@@ -53,9 +53,8 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         weight |S - W^+|^2 + |E_l S E_l^T - K*|^2,
 
     where E_l are the rows of the labelled samples, and K* is 1 for two samples of the same class and 0 otherwise, in
-    units of the mean k(z, z) of the landmarks z (1 for RBF and Laplacian; with Z, as they come). The first term keeps S
-    near the original kernel, the second fits the labels. Training and new samples get features E R with R R^T = S. The
-    rank of S is at most that of W; with Z, the side with fewer landmarks bounds it.
+    units of the mean k(z, z) of the landmarks z (1 for RBF and Laplacian, and with Z). The first term keeps S near the
+    original kernel, the second fits the labels. Training and new samples get features E R with R R^T = S.
 
     Optionally, W is first replaced by W + smoothness E^T L E / n, with L the normalised Laplacian of the
     nearest-neighbour graph of the samples, labelled or not. Features that differ between neighbouring samples shrink,
@@ -64,7 +63,8 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     Parameters
     ----------
     n_components : int, default=100
-        Number of features, and of landmarks on each side. If ``landmarks`` are given as arrays, their number counts.
+        Number of features, and of landmarks on each side. Ignored if ``landmarks`` are given, which then set both; with
+        Z, the rank of W bounds the number of features.
     kernel : str, Kernel, callable or list of them, default="rbf"
         Symmetric positive semidefinite kernel; with Z any kernel. "rbf" is the Gaussian kernel of the 2012 paper, whose
         squared bandwidth is the mean squared distance between samples; if prior_weight="auto" and there are labels or
@@ -120,17 +120,15 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         S; with Z, of shape (right landmarks, left landmarks).
     kernel_ : Kernel
         The fitted kernel.
-    prior_weight_ : float
-        The prior weight that was used; infinity without labels or pairs, 1e-8 after self-training.
+    prior_weight_, smoothness_ : float
+        Those that were used; the weight is infinite without labels or pairs, and 1e-8 after self-training.
     n_self_labelled_ : int
         Number of samples that self-training gave a label.
-    smoothness_ : float
-        The smoothness that was used.
     objective_ : array
-        The objective at the start and after every step, kernel values in units as above; it never increases. Empty if
-        no dictionary was learned.
+        The objective at the closed-form start and after every step, in the units above; it never increases. Empty if no
+        dictionary was learned.
     n_iter_ : int
-        Length of ``objective_``, the closed-form start included; 1 if no dictionary was learned.
+        Length of ``objective_``, at least 1.
     alignment_ : float
         Normalised alignment of the learned kernel with the labels or pairs (equation 11); nan without any.
     path_ : list of (kernel, smoothness, weights, errors)
@@ -141,10 +139,8 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         How the dictionary was found, "accelerated", "gradient", "closed" or "none", and the reason.
     classes_ : array
         The classes; empty without labels.
-    n_features_in_ : int
-        Width of the samples.
-    n_features_right_ : int
-        Width of the right samples Z; without Z, that of X.
+    n_features_in_, n_features_right_ : int
+        Widths of X and of Z; without Z, both are that of X.
 
     See Also
     --------
@@ -153,9 +149,8 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     Notes
     -----
-    Learning uses only the rows of labelled samples and m x m matrices. The cost of ``fit`` is that of the landmarks,
-    O(l m^2) for l labelled samples, O(m^3) per iteration, and second moments and nearest neighbours of at most 5,000
-    samples.
+    The cost of ``fit`` is that of the landmarks, O(l m^2) for l labelled samples, O(m^3) per iteration, and second
+    moments and nearest neighbours of at most 5,000 samples.
 
     References
     ----------
@@ -246,7 +241,8 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self._validate_params()
         X = canonical(validate_data(self, as_indexable(X, "X"), accept_sparse="csr", dtype=FLOATS))
         self._right_names = column_names(Z)
-        if self._compares_columns:
+        kernels = self.kernel if isinstance(self.kernel, list) else [self.kernel]
+        if any(as_kernel(kernel).same_width for kernel in kernels):  # these compare columns of X with those of Z
             check_names(self._right_names, getattr(self, "feature_names_in_", None), "X")
         Z = None if Z is None else check_points(as_indexable(Z, "Z"), "Z").astype(X.dtype, copy=False)
         known, self.classes_ = read_supervision(X, y, Z, y_right, pairs, balanced=self.class_weight == "balanced")
@@ -259,13 +255,8 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
                 data, self.kernel, self.smoothness, of_samples=self.prior_metric == "samples", by_errors=by_errors
             )
             selection = select(candidates, known, self.prior_weight, seed)
-            learned = learn_kernel(
-                candidates[selection.number],
-                known,
-                selection,
-                iteration,
-                self_training=bool(self.self_training) and by_errors,
-            )
+            self_training = self.self_training and by_errors
+            learned = learn_kernel(candidates, selection, known, iteration, self_training=self_training)
         self._store(candidates, selection, learned)
         return self
 
@@ -278,17 +269,15 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         check_is_fitted(self)
         if self.components_left_ is None:
             return self._features(Z)
-        return self._mapped(self._right(Z), self.components_left_, self.normalization_right_, of_right=True)
+        check_names(column_names(Z), self._right_names, "the Z of fit")
+        Z = check_points(as_indexable(Z, "Z"), "Z")
+        if Z.shape[1] != self.n_features_right_:
+            raise ValueError(f"Z has {Z.shape[1]} columns, but right samples have {self.n_features_right_}")
+        return self._mapped(self.components_left_, Z, self.normalization_right_, of_right=True)
 
     def learned_kernel(self, X: Array, Y: Array) -> np.ndarray:
         """Learned kernel E_x S E_y^T, shape (n, m), between any samples; if fitted with Z, X is left and Y is right."""
         return self._features(X) @ self.transform_right(Y).T
-
-    @property
-    def _compares_columns(self) -> bool:
-        """Whether any of the kernels requires X and Z to have the same columns."""
-        kernels = self.kernel if isinstance(self.kernel, list) else [self.kernel]
-        return any(as_kernel(kernel).same_width for kernel in kernels)
 
     def _check_settings(self, known: Labels | Pairs | None, Z: Array | None) -> None:
         """Raise an error if settings do not go together with each other, with Z or with what is known of samples."""
@@ -313,7 +302,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def _store(self, candidates: list[Candidate], selection: Selection, learned: LearnedKernel) -> None:
         """Store the fitted attributes; the feature maps have the dtype of the data."""
         chosen = candidates[selection.number]
-        data, dtype = chosen.values.data, chosen.values.data.X.dtype
+        data = chosen.values.data
         self.kernel_, self.smoothness_ = chosen.values.kernel, chosen.smoothness
         self.path_ = [
             Compared(candidate.values.kernel, candidate.smoothness, *path)
@@ -322,9 +311,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.components_, self.component_indices_ = data.right.points, data.right.indices
         self.components_left_ = None if data.Z is None else data.left.points
         self.dictionary_ = learned.left_map @ learned.right_map.T
-        self.normalization_, self.normalization_right_ = (
-            side.T.astype(dtype) for side in (learned.left_map, learned.right_map)
-        )
+        self.normalization_, self.normalization_right_ = (side.T.astype(data.X.dtype) for side in learned[:2])
         self.prior_weight_, self.alignment_ = learned.weight, learned.alignment
         self.n_self_labelled_ = learned.n_self_labelled
         _, self.objective_, self.solver_ = learned.dictionary
@@ -338,17 +325,9 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         X = canonical(validate_data(self, as_indexable(X, "X"), accept_sparse="csr", dtype=FLOATS, reset=False))
         return self._mapped(X, self.components_, self.normalization_, of_right=False)
 
-    def _right(self, Z: Array) -> Array:
-        check_names(column_names(Z), self._right_names, "the Z of fit")
-        Z = check_points(as_indexable(Z, "Z"), "Z")
-        if Z.shape[1] != self.n_features_right_:
-            raise ValueError(f"Z has {Z.shape[1]} columns, but right samples have {self.n_features_right_}")
-        return Z
-
-    def _mapped(self, points: Array, landmarks: Array, normalization: np.ndarray, *, of_right: bool) -> np.ndarray:
-        """Product of kernel values against the landmarks with the feature map, without storing kernel blocks."""
+    def _mapped(self, X: Array, Z: Array, normalization: np.ndarray, *, of_right: bool) -> np.ndarray:
+        """Features of X, or of Z if ``of_right``; the others are landmarks. Kernel blocks are not stored."""
         with jobs(self.n_jobs):
-            X, Z = (landmarks, points) if of_right else (points, landmarks)
             features = out_of_sample_operator(self.kernel_, X, Z, of_right=of_right) @ normalization.T
         check_finite(features)
         return features

@@ -19,34 +19,20 @@ EVALUATION_ROWS = 2000  # samples on which learned features are rescaled and giv
 
 
 class LearnedKernel(NamedTuple):
-    """A learned dictionary, its feature maps, and what it was learned from.
-
-    Attributes
-    ----------
-    left_map, right_map : arrays
-        Features are E_x left_map and E_z right_map, and the learned kernel is E_x S E_z^T, S = left_map right_map^T.
-    dictionary : Dictionary
-        The solution in the coordinates in which it was learned.
-    weight : float
-        Weight of the prior, in units of the loss's curvature.
-    alignment : float
-        Alignment of the learned kernel with the given labels or pairs; nan without any.
-    n_self_labelled : int
-        Number of samples that were given a label by self-training.
-    """
+    """A learned dictionary S = left_map right_map^T; features are E_x left_map and E_z right_map."""
 
     left_map: np.ndarray
     right_map: np.ndarray
-    dictionary: Dictionary
-    weight: float
-    alignment: float
+    dictionary: Dictionary  # in the coordinates in which it was learned
+    weight: float  # of the prior, in units of the loss's curvature
+    alignment: float  # with the given labels or pairs; nan without any
     n_self_labelled: int
 
 
 def learn_kernel(
-    candidate: Candidate,
-    known: Labels | Pairs | None,
+    candidates: list[Candidate],
     selection: Selection,
+    known: Labels | Pairs | None,
     iteration: Iteration,
     *,
     self_training: bool,
@@ -55,7 +41,8 @@ def learn_kernel(
 
     Self-training starts from the closed form, which predicts labels as well as the refined dictionary does.
     """
-    values, frame, weight = candidate.values, candidate.frame(), selection.weight
+    candidate, weight = candidates[selection.number], selection.weight
+    values, frame = candidate.values, candidate.frame()
     rows = np.sort(np.random.default_rng([values.data.seed, 4]).permutation(values.data.X.shape[0])[:EVALUATION_ROWS])
     others = rows_to_label(known, rows, selection.error) if self_training else rows[:0]
     E = values.left_values(rows) if candidate.smoothness or len(others) else np.empty((0, 0))

@@ -27,26 +27,14 @@ NOT_MERCER = (
 
 @dataclass(frozen=True)
 class LandmarkedSamples:
-    """Samples and their landmarks; without right samples Z, both sides share samples and landmarks.
-
-    Attributes
-    ----------
-    X, Z : array or sparse matrix
-        Left and right samples; Z may be None.
-    left, right : Landmarks
-        The landmarks: right samples are compared with the left ones, left samples with the right ones.
-    moment_rows : array of int
-        Rows of X, a random sample that gives second moments and nearest neighbours.
-    seed : int
-        Seed of all that is drawn.
-    """
+    """Samples and their landmarks; without right samples Z, both sides share samples and landmarks."""
 
     X: Array
     Z: Array | None
-    left: Landmarks
-    right: Landmarks
-    moment_rows: np.ndarray
-    seed: int
+    left: Landmarks  # with which right samples are compared
+    right: Landmarks  # with which left samples are compared
+    moment_rows: np.ndarray  # of X, drawn to estimate second moments and nearest neighbours
+    seed: int  # of all that is drawn
 
     @property
     def eps(self) -> float:
@@ -80,24 +68,12 @@ def _landmarks_of(points: Array, landmarks: Any, count: int, rng: np.random.Gene
 
 @dataclass(frozen=True)
 class LandmarkedKernel:
-    """A kernel fitted to landmarked samples, with its values in a unit that makes its multiples learn the same.
-
-    Attributes
-    ----------
-    data : LandmarkedSamples
-        Samples and landmarks.
-    kernel : Kernel
-        The fitted kernel.
-    unit : float
-        Mean k(z, z) of the landmarks z; 1 with Z, where there is none.
-    W : array of shape (left landmarks, right landmarks)
-        Kernel values between landmarks, in this unit.
-    """
+    """A kernel fitted to landmarked samples, with its values in a unit, so that multiples of it learn the same."""
 
     data: LandmarkedSamples
     kernel: Kernel
-    unit: float
-    W: np.ndarray
+    unit: float  # mean k(z, z) of the landmarks z; 1 with Z
+    W: np.ndarray  # values between left and right landmarks, in this unit
 
     def left_values(self, rows: Any) -> np.ndarray:
         """E_x: k(x, right landmarks) for rows of X."""

@@ -1,61 +1,20 @@
-"""Squared loss of a kernel E_x S E_z^T on labels or pairs: a quadratic function of S, at a cost in the size of S."""
+"""Squared loss of a kernel E_x S E_z^T on labels or pairs: a quadratic function of S, at a cost in the size of S.
+
+:class:`ClassTargets` and :class:`PairTargets` have the same methods. ``loss`` is the sum of squared differences between
+kernel entries and targets, ``half_gradient`` half of its gradient, and ``curvature`` the largest eigenvalue of half its
+Hessian, the unit of the prior weight. ``minimiser(S0, weight)`` minimises weight |S - S0|^2 + loss(S) (section 3.5),
+with a factorisation shared by all weights; ``alignment`` is that of the kernel entries with their targets (11), from -1
+to 1, and 0 if either is constant; ``restricted`` holds out samples or pairs. For symmetric kernels, ``along_axes`` is
+the loss as a function of U^T S U, in the eigenvectors U of E_x^T E_x, which ``axes`` gives with the eigenvalues.
+"""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
-
-
-class Quadratic(Protocol):
-    """A quadratic function of S."""
-
-    def loss(self, S: np.ndarray) -> float:
-        """Value at S."""
-
-    def half_gradient(self, S: np.ndarray) -> np.ndarray:
-        """Half of the gradient at S, in the shape of S."""
-
-
-class SideInformation(ABC):
-    """Squared distance between entries of E_x S E_z^T and their targets, as a quadratic function of S (p, q)."""
-
-    @abstractmethod
-    def loss(self, S: np.ndarray) -> float:
-        """Sum of squared differences between kernel entries and targets."""
-
-    @abstractmethod
-    def half_gradient(self, S: np.ndarray) -> np.ndarray:
-        """Half of the gradient of the loss with respect to S, shape (p, q)."""
-
-    @property
-    @abstractmethod
-    def curvature(self) -> float:
-        """Largest eigenvalue of half the Hessian of the loss: the unit of the prior weight."""
-
-    @property
-    @abstractmethod
-    def axes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Eigenvalues and eigenvectors of E_x^T E_x, for symmetric kernels."""
-
-    @abstractmethod
-    def along_axes(self) -> Quadratic:
-        """The loss as a function of U^T S U, with U the eigenvectors in ``axes``, for symmetric kernels."""
-
-    @abstractmethod
-    def minimiser(self, S0: np.ndarray, weight: float) -> np.ndarray:
-        """Minimise weight |S - S0|^2 + loss(S) (section 3.5) with a factorisation shared by all weights."""
-
-    @abstractmethod
-    def alignment(self, S: np.ndarray) -> float:
-        """Normalised alignment (11) of E_x S E_z^T with the targets, from -1 to 1; 0 if either is constant."""
-
-    @abstractmethod
-    def restricted(self, part: Any) -> SideInformation:
-        """Restrict to a subset of the pairs, or of the (left, right) samples."""
 
 
 @dataclass(frozen=True)
@@ -76,19 +35,13 @@ class ClassRows:
         return _semidefinite_eigh(self.moments)
 
 
-class ClassTargets(SideInformation):
+class ClassTargets:
     """Targets from class labels: K*_ij = 1 for samples of the same class, K*_ij = 0 otherwise (equation 5).
 
     With P = E_x^T E_x, Q = E_z^T E_z and R = E_x^T K* E_z, the loss is tr(S^T P S Q) - 2 tr(S^T R) + |K*|^2. R is the
     sum over classes of w_c s_c t_c^T, where s_c and t_c are the sums of the class's rows of E_x and of E_z, and w_c is
-    the entry of K* for the class: 1, or its weight if classes are balanced. No array is larger than E.
-
-    Parameters
-    ----------
-    left, right : ClassRows
-        The labelled samples; for a symmetric kernel the same object, whose moments and axes are then computed once.
-    balanced : bool, default=False
-        Whether to weight classes inversely to their size; see :func:`class_values`.
+    the entry of K* for the class: 1, or its weight if classes are balanced. No array is larger than E. For a symmetric
+    kernel both sides are the same object, whose moments and axes are then computed once.
     """
 
     def __init__(self, left: ClassRows, right: ClassRows, *, balanced: bool = False) -> None:
@@ -122,10 +75,10 @@ class ClassTargets(SideInformation):
         (p, U), (q, V) = self.left.axes, self.right.axes
         return S0 - U @ ((U.T @ self.half_gradient(S0) @ V) / (weight + np.outer(p, q))) @ V.T
 
-    def along_axes(self) -> Quadratic:
+    def along_axes(self) -> Diagonal:
         """The loss in the eigenvectors of P, where P is diagonal and products are elementwise."""
         p, U = self.axes
-        return _Diagonal(np.outer(p, p), U.T @ self.R @ U, self.constant)
+        return Diagonal(np.outer(p, p), U.T @ self.R @ U, self.constant)
 
     def alignment(self, S: np.ndarray) -> float:
         """Alignment over all pairs of labelled samples, both matrices centred. Cost O(l p + p q (p + q))."""
@@ -152,7 +105,7 @@ def class_values(left: np.ndarray, right: np.ndarray, balanced: bool) -> tuple[n
     return sizes, np.sqrt(len(left) * len(right) / np.maximum(sizes, 1)) / count
 
 
-class _Diagonal(NamedTuple):
+class Diagonal(NamedTuple):
     """Separable quadratic: constant + sum over i, j of curvatures_ij S_ij^2 - 2 slopes_ij S_ij. Cost O(p^2)."""
 
     curvatures: np.ndarray
@@ -160,21 +113,19 @@ class _Diagonal(NamedTuple):
     constant: float
 
     def loss(self, S: np.ndarray) -> float:
+        """Value at S."""
         return max(0.0, float(np.vdot(S, self.curvatures * S - 2 * self.slopes)) + self.constant)
 
     def half_gradient(self, S: np.ndarray) -> np.ndarray:
+        """Half of the gradient at S."""
         return self.curvatures * S - self.slopes
 
 
-class PairTargets(SideInformation):
-    """Targets t for individual pairs (section 3.3); the loss is the sum over pairs of (e_x S e_z^T - t)^2.
+class PairTargets:
+    """Targets t (pairs,) for individual pairs (section 3.3); the loss is the sum over pairs of (e_x S e_z^T - t)^2.
 
-    Parameters
-    ----------
-    left, right : arrays of shape (pairs, p) and (pairs, q)
-        The two rows of every pair; for a symmetric kernel each pair comes in both orders.
-    targets : array of shape (pairs,)
-        1 for a must-link pair, 0 for a cannot-link pair.
+    ``left`` (pairs, p) and ``right`` (pairs, q) are the two rows of every pair; for a symmetric kernel each pair comes
+    in both orders.
     """
 
     def __init__(self, left: np.ndarray, right: np.ndarray, targets: np.ndarray) -> None:
@@ -201,7 +152,7 @@ class PairTargets(SideInformation):
         """
         return _semidefinite_eigh(self.left.T @ self.left / np.sqrt(len(self.left)))
 
-    def along_axes(self) -> Quadratic:
+    def along_axes(self) -> PairTargets:
         """The same pairs in the coordinates of ``axes``."""
         _, U = self.axes
         return PairTargets(self.left @ U, self.right @ U, self.targets)
@@ -228,6 +179,9 @@ class PairTargets(SideInformation):
 
     def _values(self, S: np.ndarray) -> np.ndarray:
         return np.einsum("ij,ij->i", self.left @ S, self.right)
+
+
+SideInformation = ClassTargets | PairTargets
 
 
 def cosine(product: float, squares: float) -> float:

@@ -44,9 +44,9 @@ def read_supervision(
     if y_right is not None and Z is None:
         raise ValueError("y_right holds the labels of Z, and there is no Z; give Z, or leave y_right out")
     nothing: np.ndarray = np.empty(0)
+    if pairs is not None and (y is not None or y_right is not None):
+        raise ValueError("both labels and pairs were given; give one of them")
     if pairs is not None:
-        if y is not None or y_right is not None:
-            raise ValueError("both labels and pairs were given; give one of them")
         return _read_pairs(pairs, X.shape[0], None if Z is None else Z.shape[0]), nothing
     if Z is not None and (y is None) != (y_right is None):
         missing = "y, the labels of X" if y is None else "y_right, the labels of Z"
