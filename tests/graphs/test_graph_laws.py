@@ -74,7 +74,9 @@ FORMS = SPARSE | {
     "read-only": lambda _: np.frombuffer(A.tobytes()).reshape(N, N),
     "fortran": lambda _: np.asfortranarray(A),
     "networkx": lambda _: DIGRAPH,
+    "tuples": lambda _: list(zip(SOURCE.tolist(), TARGET.tolist(), WEIGHT.tolist(), strict=True)),
     "pandas": lambda _: TABLE,
+    "pandas, adjacency": lambda _: pd.DataFrame(A)[::-1].T[::-1].T,
     "pandas, shuffled": lambda _: TABLE.sample(frac=1, random_state=0)[["weight", "target", "source"]],
     "pandas, other names": lambda _: TABLE.set_axis(["Src", "DST", "Value"], axis=1),
     "pandas, unnamed": lambda _: TABLE.set_axis(range(3), axis=1),
@@ -120,8 +122,7 @@ def test_a_graph_is_the_same_in_every_form(form, tmp_path):
     graph = FORMS[form](tmp_path)
     model = fitted(graph)
     np.testing.assert_allclose(scores(model), SCORES, atol=EXACT)
-    for same in (graph, read_graph(graph), FORMS[form](tmp_path)):
-        np.testing.assert_array_equal(model.transform(same), vectors(model))
+    np.testing.assert_array_equal(vectors(fitted(read_graph(graph))), vectors(model))
 
 
 @pytest.mark.parametrize("form", SPARSE)
@@ -329,7 +330,10 @@ def test_a_pipeline_reads_an_edge_list():
     edges = pd.DataFrame(np.transpose(graph.nonzero()), columns=["source", "target"])
     pipeline = make_pipeline(DirectedGraphEmbedding(8), LogisticRegression())
     nodes = read_graph(edges).nodes
-    assert pipeline.fit(edges, labels[nodes]).score(edges, labels[nodes]) > 0.8
+    pipeline.fit(edges, labels[nodes])
+    copies = edges.assign(source="copy of " + edges.source.astype(str))
+    truth = labels[edges.source.drop_duplicates()]
+    assert pipeline.score(copies, truth) > 0.7
 
 
 @pytest.mark.parametrize("reversed_share", [0.0, 0.5, 1.0])
@@ -458,7 +462,7 @@ SIGNED = np.where(np.arange(N) == 3, -1.0, A[:1])
         (lambda m: m.nearest_targets("0"), "1 ids are not nodes of the graph: '0'"),
         (
             lambda m: read_graph(TABLE.set_axis(["source", "Source", "target"], axis=1)),
-            "name the source more than once",
+            "could be the source",
         ),
         (lambda m: classify_nodes(A, A[:, :1] > 0), r"array of shape \(n_nodes,\)"),
         (lambda m: classify_nodes(A, np.arange(N) % 2, C=0.0), "C=0.0 positive"),

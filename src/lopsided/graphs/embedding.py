@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._core import atomic_fit, by_rows, in_unit, jobs, row_lengths, safe_unit
 from ..exceptions import FallbackWarning, RankWarning, warn
-from ..io import Graph, graph_of, is_array_like, is_networkx, is_path_or_table, read_graph
+from ..io import read_graph
 from ..kernel_svd import KernelSVD
 from ..kernels import Balance, Diffusion, GraphKernel, Kernel
 from ..svd import powers
@@ -209,9 +209,8 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         ----------
         X : sparse matrix or array of shape (b, n_nodes), table of edges, or None
             Edges from the new nodes: row i holds the weights from new node i to every node, in the order of ``nodes_``.
-            In a table (or a file of one) sources are ids of new nodes and targets ids of the graph. If X is the graph
-            passed to ``fit``, its edges in any order, the fitted vectors are returned. None means that no outgoing
-            edges are known; kernels between vectors then give zero source vectors.
+            In a table (or a file or list of edges) sources are ids of new nodes and targets ids of the graph. None
+            means that no outgoing edges are known; kernels between vectors then give zero source vectors.
         in_edges : the same, default=None
             Edges to the new nodes: row i holds the weights to new node i; in a table sources are ids of the graph and
             targets ids of new nodes. None means that no incoming edges are known; kernels between vectors then give
@@ -222,10 +221,15 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         array of shape (b, 2 n_components)
             One row per new node, in the order of the rows of X; for tables in order of first appearance, in X and then
             in ``in_edges``.
+
+        Notes
+        -----
+        Rows of X are new nodes even if they equal rows of the fitted graph, whose own vectors are returned by
+        ``fit_transform`` and stored in ``source_embedding_`` and ``target_embedding_``. With both kinds of edges, a
+        copy of a node gets the node's vectors, except as far as the kernel truncates small values. Each row depends on
+        its own edges only.
         """
         check_is_fitted(self)
-        if in_edges is None and self._is_known(X):
-            return self._known()
         new = self._new(X, in_edges)
         return self._joined(np.hstack([new.source, new.target]), new.ids)
 
@@ -289,19 +293,6 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         import pandas as pd
 
         return pd.DataFrame(vectors, index=None if ids is None else pd.Index(ids, tupleize_cols=False))
-
-    def _is_known(self, X: Any) -> bool:
-        """Whether X is the graph passed to ``fit``: the same rows over ``nodes_``, or the same edges in any order."""
-        if isinstance(X, Graph) or is_networkx(X):
-            graph = read_graph(X)
-        elif is_path_or_table(X):
-            graph = graph_of(self._nodes.read(X))
-        elif is_array_like(X) and (X if hasattr(X, "shape") else np.asarray(X)).shape == self.adjacency_.shape:
-            graph = Graph(read_graph(X).adjacency, self.nodes_)
-        else:
-            return False
-        A = self._nodes.ordered(*graph)
-        return A is not None and (self.adjacency_ != A).nnz == 0
 
     def _powers(self, exponent: float) -> np.ndarray:
         return powers(self.singular_values_, exponent, self.adjacency_.shape[0])

@@ -10,21 +10,22 @@ from scipy import sparse
 
 from .._core import check_points
 from ..io import (
-    LIST_OF_EDGES,
     Edges,
     Graph,
     assembled,
+    encoded,
     forms,
+    holds_edges,
     is_array_like,
-    is_path_or_table,
     is_text,
     is_whole,
-    number_nodes,
     read_edges,
 )
 
 SHOWN = 5  # ids listed in an error message
 TRUTHS = (bool, np.bool_)
+NOTHING = np.empty(0, dtype=np.intp)
+NO_EDGES = Edges(NOTHING, NOTHING, np.empty(0), np.empty(0, dtype=object))
 
 
 class Nodes:
@@ -66,16 +67,6 @@ class Nodes:
             )
         return np.array(numbers, dtype=np.intp)
 
-    def ordered(self, A: sparse.csr_array, ids: np.ndarray) -> sparse.csr_array | None:
-        """Permute A from the order of the given ids to the order of the nodes; None if the sets of ids differ."""
-        if len(ids) != len(self):
-            return None
-        numbers = [self._find(node) for node in ids.tolist()]
-        if None in numbers:
-            return None
-        order = np.argsort(np.array(numbers, dtype=np.intp))
-        return A if (order == np.arange(len(order))).all() else A[order][:, order]
-
     def _find(self, node: Any) -> int | None:
         if isinstance(node, TRUTHS) and not self._of_truths:  # a mask; to a dict True is 1
             return None
@@ -90,15 +81,13 @@ class Nodes:
         given = [edges for edges in (out_edges, in_edges) if edges is not None]
         if not given:
             raise ValueError("new nodes are known by their edges, and none are given; pass X, in_edges or both")
-        if any(map(_holds_text, given)):
-            raise ValueError(LIST_OF_EDGES)
-        tables = [is_path_or_table(edges) for edges in given]
+        tables = [holds_edges(edges) for edges in given]
         rows = all(is_array_like(edges) and not isinstance(edges, Graph) for edges in given) and not any(tables)
         if not (rows or all(tables)):
             kinds = " and ".join(type(edges).__name__ for edges in given)
             raise ValueError(
-                f"edges of new nodes come as tables of edges or as rows over nodes_, not as {kinds}; this is "
-                "not the graph of fit, which stands for itself"
+                f"edges of new nodes come as tables of edges or as rows over nodes_, not as {kinds}; the nodes of the "
+                "fitted graph have their vectors in source_embedding_ and target_embedding_"
             )
         if tables[0]:
             new, *sides = self._rows_of_tables(out_edges, in_edges)
@@ -113,31 +102,31 @@ class Nodes:
         return new, outward.astype(dtype, copy=False), inward.astype(dtype, copy=False)
 
     def _rows_of_tables(self, out_edges: Any, in_edges: Any) -> tuple[np.ndarray, sparse.csr_array, sparse.csr_array]:
-        nothing = Edges(np.empty(0, dtype=object), np.empty(0, dtype=object), np.empty(0))
-        outward, inward = (nothing if table is None else self.read(table) for table in (out_edges, in_edges))
-        new, (numbers,) = number_nodes(np.concatenate([outward.source.astype(object), inward.target.astype(object)]))
+        outward, inward = (NO_EDGES if table is None else self._read(table) for table in (out_edges, in_edges))
+        numbers, new = encoded(np.concatenate([outward.nodes[outward.source], inward.nodes[inward.target]]))
         if not len(new):
             raise ValueError("the tables hold no edges, and so no new nodes")
         known = [node for node in new.tolist() if self._find(node) is not None]
         if known:
             raise ValueError(
-                f"{len(known)} new nodes have ids of nodes of the graph: {_shown(known)}; give them others. This is "
-                "not the graph of fit, whose nodes have their vectors in source_embedding_ and target_embedding_"
+                f"{len(known)} new nodes have ids of nodes of the graph: {_shown(known)}; give them others. Nodes of "
+                "the fitted graph have their vectors in source_embedding_ and target_embedding_"
             )
         shape, first = (len(new), len(self)), len(outward.source)
+        to, origin = self.numbers(outward.nodes[outward.target]), self.numbers(inward.nodes[inward.source])
         return (
             new,
-            assembled(numbers[:first], self.numbers(outward.target), outward.weight, shape),
-            assembled(numbers[first:], self.numbers(inward.source), inward.weight, shape),
+            assembled(numbers[:first], to, outward.weight, shape),
+            assembled(numbers[first:], origin, inward.weight, shape),
         )
 
-    def read(self, table: Any) -> Edges:
+    def _read(self, table: Any) -> Edges:
         """Edges of a table; integers in text files become numbers if the known ids are numbers."""
         edges = read_edges(table, known=self._number)
-        if not is_text(table):
-            return edges
-        u, v = (np.array([self._of_text(id) for id in side], dtype=object) for side in edges[:2])
-        return Edges(u, v, edges.weight)
+        nodes = edges.nodes.astype(object)
+        if is_text(table):
+            nodes = np.array([self._of_text(node) for node in nodes], dtype=object)
+        return edges._replace(nodes=nodes)
 
     def _of_text(self, id: str) -> Any:
         """Convert an id read from text to the type of the known ids; a new id becomes an integer if all of them are."""
@@ -160,9 +149,3 @@ class Nodes:
 def _shown(ids: list[Any]) -> str:
     """The first few ids, as text for an error message."""
     return ", ".join(map(repr, ids[:SHOWN])) + (", ..." if len(ids) > SHOWN else "")
-
-
-def _holds_text(edges: Any) -> bool:
-    """Whether edges is a list of rows that contain strings, so that it cannot be a matrix of weights."""
-    rows = edges if isinstance(edges, (list, tuple)) and not isinstance(edges, Graph) else []
-    return any(isinstance(cell, str) for row in rows if isinstance(row, (list, tuple)) for cell in row)

@@ -199,7 +199,7 @@ class ScoresEdges(ABC):
         array([3, 2])
         """
         check_is_fitted(self)
-        if in_edges is None and (X is None or self._is_known(X)):
+        if X is None and in_edges is None:
             return self._edges.sources(), self._edges.targets()
         return self._edges.of_new(self._new(X, in_edges), self.adjacency_)
 
@@ -215,10 +215,6 @@ class ScoresEdges(ABC):
                 "leave out new_only"
             )
         return linked
-
-    @abstractmethod
-    def _is_known(self, X: Any) -> bool:
-        """Whether X is the graph passed to ``fit``."""
 
     @abstractmethod
     def _new(self, X: Any, in_edges: Any) -> NewNodes:

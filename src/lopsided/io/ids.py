@@ -1,15 +1,76 @@
-"""Node ids: conversion from table columns, missing values, and equivalent forms for lookup."""
+"""Node ids: conversion from table columns, numbering, missing values, and equivalent forms for lookup."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import date, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-LARGEST = np.iinfo(np.int64).max
+LARGEST_ID = np.iinfo(np.int64).max  # an integer beyond it stays a Python object
+PLAIN = {str, int}  # types of ids, none of which is missing
 FINER_THAN_PYTHON = ("ns", "ps", "fs", "as")
+
+
+class Ends(NamedTuple):
+    """Ids at both ends of edges: edge i leads from values[codes[0, i]] to values[codes[1, i]]. Values may repeat."""
+
+    codes: np.ndarray
+    values: np.ndarray
+
+    @classmethod
+    def of(cls, source: np.ndarray, target: np.ndarray) -> Self:
+        """Encode two arrays of as many ids."""
+        (u, sources), (v, targets) = encoded(source), encoded(target)
+        return cls(np.stack([u, v + len(sources)]), np.concatenate([sources.astype(object), targets.astype(object)]))
+
+    def preceded_by(self, source: str, target: str) -> Self:
+        """The same with one edge more, before all others."""
+        n = len(self.values)
+        values = np.append(self.values, np.array([source, target], dtype=object))
+        return type(self)(np.column_stack([[n, n + 1], self.codes]), values)
+
+    def reject_missing(self) -> None:
+        """Raise an error if an id is missing or an empty string."""
+        values = self.values.tolist()
+        if set(map(type, values)) <= PLAIN and "" not in values:
+            return
+        missing = [i for i, node in enumerate(values) if is_missing(node) or (isinstance(node, str) and not node)]
+        edges, sides = np.nonzero(np.isin(self.codes, missing).T)
+        if len(edges):
+            raise ValueError(f"edge {edges[0]} has no {('source', 'target')[sides[0]]}; drop it, or name the node")
+
+    def numbered(self) -> tuple[np.ndarray, np.ndarray]:
+        """Distinct ids in order of first appearance, edge by edge, and the ends as positions among them."""
+        values = self.values.tolist()
+        number = {node: i for i, node in enumerate(dict.fromkeys(values))}
+        ends = self.codes
+        if len(number) < len(values):
+            ends = np.fromiter(map(number.__getitem__, values), np.intp, len(values))[ends]
+        first = np.full(len(number), ends.size)
+        np.minimum.at(first, ends, np.arange(ends.size).reshape(-1, 2).T)
+        order = np.argsort(first)
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        return as_ids(_objects(number)[order]), rank[ends]
+
+
+def encoded(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Codes and distinct values, ids = values[codes]; those of objects in order of first appearance."""
+    if ids.dtype != object:
+        values, codes = np.unique(ids, return_inverse=True)
+        return codes, values
+    known: dict[Any, int] = {}
+    try:
+        codes = np.fromiter((known.setdefault(node, len(known)) for node in ids.tolist()), np.intp, len(ids))
+    except TypeError as error:
+        raise TypeError(f"node ids must be hashable, such as numbers, strings and tuples: {error}") from error
+    return codes, _objects(known)
+
+
+def _objects(ids: Collection[Any]) -> np.ndarray:
+    return np.fromiter(ids, dtype=object, count=len(ids))
 
 
 def as_ids(values: Any) -> np.ndarray:
@@ -18,11 +79,21 @@ def as_ids(values: Any) -> np.ndarray:
         return values
     if isinstance(values, np.ndarray) and values.dtype.kind in "mM":
         return _moments(values)
-    ids = np.fromiter(values, dtype=object, count=len(values))
+    ids = _objects(values)
     kinds = set(map(type, ids.tolist()))
     whole = kinds and all(issubclass(kind, (int, np.integer)) for kind in kinds) and not kinds & {bool, np.timedelta64}
-    fits = whole and min(ids) >= -LARGEST and max(ids) <= LARGEST
+    fits = whole and min(ids) >= -LARGEST_ID and max(ids) <= LARGEST_ID
     return ids.astype(np.int64) if fits else ids
+
+
+def whole_numbers(ids: np.ndarray) -> np.ndarray:
+    """Convert strings to integers if every one is an integer."""
+    return ids.astype(np.int64) if all(map(is_whole, ids)) else ids
+
+
+def is_whole(text: str) -> bool:
+    """Whether a string is a 64-bit integer in canonical form, which 007 is not."""
+    return text.removeprefix("-").isdecimal() and str(int(text)) == text and abs(int(text)) <= LARGEST_ID
 
 
 def is_missing(node: Any) -> bool:
