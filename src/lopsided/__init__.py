@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .least_squares import AsymmetricLSSVC, AsymmetricLSSVR
     from .nystrom import Nystrom
     from .prior_nystroem import PriorNystroem
+    from .svd import select_solver
 
 __all__ = [
     "AsymmetricLSSVC",
@@ -59,6 +60,7 @@ __all__ = [
     "operators",
     "plotting",
     "prior_nystroem",
+    "select_solver",
     "svd",
 ]
 __version__ = "0.1.0"
@@ -75,6 +77,7 @@ _ROOM_OF = {
     "Nystrom": "nystrom",
     "PriorNystroem": "prior_nystroem",
     "image_svd": "images",
+    "select_solver": "svd",
 }
 
 if not TYPE_CHECKING:  # a type checker would take every misspelt name for one that this function knows

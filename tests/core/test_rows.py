@@ -9,7 +9,7 @@ from cases import assert_close
 from lopsided import KernelSVD, Nystrom
 from lopsided._core import rows as _rows
 from lopsided.kernels import RBF, SNE
-from lopsided.svd.policy import SOLVERS
+from lopsided.svd import SOLVERS
 
 POINTS = np.random.default_rng(0).standard_normal((90, 4)).astype(np.float32)
 RIGHT = np.random.default_rng(1).standard_normal((70, 4)).astype(np.float32)

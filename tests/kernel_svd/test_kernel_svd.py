@@ -1,6 +1,8 @@
 """Laws of KernelSVD: one decomposition, seen from both sides, whatever the kernel, the data and the solver."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import clone
@@ -8,9 +10,11 @@ from sklearn.decomposition import KernelPCA
 from sklearn.preprocessing import PolynomialFeatures
 
 from cases import KERNELS, assert_close, centred, reference, sparse_pair
-from lopsided import KernelSVD
+from lopsided import KernelSVD, Nystrom, select_solver
 from lopsided.kernels import RBF, SNE, Function, Polynomial, as_kernel
-from lopsided.svd.policy import SOLVERS
+from lopsided.nystrom.strategies import STRATEGIES
+from lopsided.operators import Stored
+from lopsided.svd import SOLVERS, factorise
 
 every_kernel = pytest.mark.parametrize("name", KERNELS)
 KINDS = pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
@@ -208,6 +212,105 @@ def test_the_same_seed_gives_the_same_bits(solver, rng):
         return KernelSVD(3, compatibility="random", solver=solver, random_state=5).fit(A).left_vectors_
 
     assert np.array_equal(fitted(), fitted())
+
+
+WAYS = {
+    **dict.fromkeys(SOLVERS),
+    **{f"nystrom_{name}": Nystrom(12, landmarks=name) for name in STRATEGIES},
+    "nystrom_given": Nystrom(landmarks=(np.arange(12), np.arange(12))),
+    "nystrom_plain": Nystrom(12, extension="plain", denominators="landmarks"),
+}
+CONTAINERS = {
+    "dense": np.copy,
+    "fortran": lambda X: np.asfortranarray(X.copy()),
+    "single": lambda X: X.astype(np.float32),
+    "lists": lambda X: X.tolist(),
+    "frame": pd.DataFrame,
+    "polars": lambda X: pl.DataFrame({f"c{i}": column for i, column in enumerate(X.T)}),
+    "sparse": lambda X: sparse.csr_array(X * (np.abs(X) > 0.5)),
+    "blocks": lambda X: iter(np.split(X, 4)),
+}
+
+
+def assert_same_bits(one, other):
+    for attribute in ("left_vectors_", "singular_values_", "right_vectors_"):
+        assert np.array_equal(getattr(one, attribute), getattr(other, attribute)), attribute
+
+
+@pytest.mark.parametrize(("way", "solver"), [(way, solver or way) for way, solver in WAYS.items()])
+@every_kernel
+def test_a_copy_of_the_points_gives_the_same_bits_for_every_kernel_and_solver(name, way, solver, rng):
+    X, _ = two_sets(rng, n=40)
+    model = model_of(name, solver=solver, random_state=0)
+    assert_same_bits(clone(model).fit(X, Z=X), clone(model).fit(X, Z=X.copy()))
+
+
+@pytest.mark.parametrize("solver", ["lapack", Nystrom(12)], ids=repr)
+@pytest.mark.parametrize("container", CONTAINERS.values(), ids=CONTAINERS)
+def test_a_copy_of_the_points_gives_the_same_bits_in_every_container(container, solver, rng):
+    X, _ = two_sets(rng, n=40)
+    model, one = KernelSVD(3, kernel="rbf", solver=solver), container(X)
+    assert_same_bits(clone(model).fit(one, Z=one), clone(model).fit(container(X), Z=container(X)))
+
+
+def test_a_memory_map_and_its_copy_are_compared_in_slabs(tmp_path, monkeypatch, rng):
+    monkeypatch.setattr("lopsided._core.arrays.SLAB_ENTRIES", 13)
+    X, model = rng.standard_normal((40, 5)), KernelSVD(2, solver=Nystrom(10))
+    mapped = np.memmap(tmp_path / "X", dtype=float, mode="w+", shape=X.shape)
+    mapped[:] = X
+    assert_same_bits(clone(model).fit(mapped, Z=mapped), clone(model).fit(mapped, Z=X))
+    other = X.copy()
+    other[-1, -1] += 1  # in the last slab
+    assert not np.array_equal(*(side.indices for side in clone(model).fit(mapped, Z=other).landmarks_))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("solver", ["lapack", Nystrom(9)], ids=repr)
+def test_set_output_frames_both_sides(solver, library, rng):
+    X, Z = two_sets(rng)
+    frames = [pd.DataFrame(side, index=[f"{name}{i}" for i in range(len(side))]) for side, name in ((X, "x"), (Z, "z"))]
+    frames = [side.rename(columns=str) for side in frames]
+    model = KernelSVD(2, solver=solver).fit(frames[0], Z=frames[1])
+    plain = model.transform(frames[0]), model.transform_right(frames[1])
+    assert all(type(side) is np.ndarray for side in plain)
+    model.set_output(transform=library)
+    given = frames if library == "pandas" else [pl.from_pandas(side) for side in frames]
+    framed = model.transform(given[0]), model.transform_right(given[1])
+    for side, expected, frame in zip(framed, plain, frames, strict=True):
+        assert list(side.columns) == list(model.get_feature_names_out())
+        assert np.array_equal(side.to_numpy(), expected)
+        assert library == "polars" or list(side.index) == list(frame.index)
+
+
+SELECTED = {
+    "small": {},
+    "stored": {"n": 500, "m": 400},
+    "many_components": {"n": 500, "m": 400, "k": 90},
+    "blocks": {"n": 500, "m": 400, "budget": 100_000},
+    "landmarks": {"n": 5000, "m": 4000, "budget": "60MB"},
+    "sparse": {"n": 500, "m": 400, "kind": sparse.csr_array},
+    "sparse_crowded": {"n": 500, "m": 400, "kind": sparse.csr_array, "kernel": "laplacian"},
+    "one_matrix": {"n": 400, "m": None, "width": 400},
+    "precomputed": {"n": 400, "m": None, "width": 380, "kernel": "precomputed"},
+    "empty_rows": {"n": 900, "m": None, "width": 900, "kind": lambda X: sparse.csr_array(X * (X > 4)), "kernel": "sne"},
+}
+
+
+@pytest.mark.parametrize("case", SELECTED)
+def test_select_solver_tells_what_fit_does_and_why(case, monkeypatch, rng):
+    monkeypatch.setattr("lopsided.svd.policy.LARGE_MATRIX", 1 << 23)
+    given = {"n": 40, "m": 30, "width": 5, "k": 2, "budget": None, "kind": np.asarray, "kernel": "rbf"} | SELECTED[case]
+    X = given["kind"](rng.standard_normal((given["n"], given["width"])))
+    Z = None if given["m"] is None else given["kind"](rng.standard_normal((given["m"], given["width"])))
+    budget = given["budget"]
+    choice = select_solver(given["kernel"], X, Z, n_components=given["k"], memory_budget=budget)
+    model = KernelSVD(given["k"], kernel=given["kernel"], memory_budget=budget).fit(X, Z=Z)
+    assert choice == model.solver_, case
+
+
+def test_select_solver_takes_operators_too(rng):
+    A = Stored(rng.standard_normal((40, 30)))
+    assert select_solver(A, n_components=3) == factorise(A, 3, budget=10**9, rng=rng)[1]
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, -1])

@@ -148,7 +148,7 @@ def test_a_node_kernel_is_cloned_and_decomposed_like_any_other():
 
 @pytest.mark.parametrize("kernel", [NodeKernel, Katz])
 def test_arithmetic_on_a_kernel_of_a_graph_keeps_its_structure(kernel, monkeypatch):
-    monkeypatch.setattr("lopsided.svd.policy.LARGE", 1 << 10)
+    monkeypatch.setattr("lopsided.svd.policy.LARGE_MATRIX", 1 << 10)
     graph = sparse.random_array((900, 900), density=0.01, rng=np.random.default_rng(0), format="csr")
     nodes, k = np.arange(900)[:, None], kernel(graph)
     s = KernelSVD(3, kernel=k, memory_budget="10MB").fit(nodes, Z=nodes).singular_values_

@@ -610,7 +610,7 @@ def test_landmarks_that_a_machine_cannot_use_are_refused(solver):
 
 
 def test_large_dense_data_take_landmarks_and_say_why(monkeypatch):
-    monkeypatch.setattr("lopsided.svd.policy.LARGE", 100)
+    monkeypatch.setattr("lopsided.svd.policy.LARGE_MATRIX", 100)
     monkeypatch.setattr("lopsided.least_squares.saddle.build.N_LANDMARKS", 20)
     model = AsymmetricLSSVC(SAFE, kernel="rbf", memory_budget="8.5MB").fit(np.repeat(X, 40, axis=0), np.repeat(TWO, 40))
     assert model.solver_.name == "nystrom" and "exceeds the budget" in model.solver_.reason

@@ -12,9 +12,9 @@ from cases import KERNELS, assert_close, nystrom_svd, with_spectrum
 from lopsided import KernelSVD
 from lopsided.kernels import RBF, SNE, Exponential, Katz, Laplacian, Linear
 from lopsided.nystrom.strategies import (
-    PLACES,
+    ONE_SIDED,
     STRATEGIES,
-    WATCHED,
+    WATCHED_COLUMNS,
     by_leverage,
     chances_of_inclusion,
     cross_pivots,
@@ -83,9 +83,9 @@ def test_a_larger_uniform_set_holds_the_smaller(seed):
 def test_uniform_sets_differ_from_seed_to_seed_and_between_the_sides():
     first, second = (uniform(POINTS, 12, seeded(seed)).indices for seed in (0, 1))
     assert not np.array_equal(first, second)
-    left, right = placed("uniform", POINTS, POINTS.copy(), n_landmarks=12)
+    left, right = placed("uniform", POINTS, 2 * POINTS, n_landmarks=12)
     assert not np.array_equal(left.indices, right.indices)
-    left, right = placed("uniform", POINTS, POINTS, n_landmarks=12)  # one set on both sides stays one
+    left, right = placed("uniform", POINTS, POINTS.copy(), n_landmarks=12)  # equal sets have equal landmarks
     assert np.array_equal(left.indices, right.indices)
 
 
@@ -110,10 +110,10 @@ def test_centres_of_sparse_points_are_sparse_and_those_of_the_dense_ones(rng):
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("strategy", PLACES)
+@pytest.mark.parametrize("strategy", ONE_SIDED)
 def test_as_many_landmarks_as_points_are_the_points(strategy, kind, rng):
     X = kind(rng.standard_normal((30, 5)))
-    found = PLACES[strategy](X, 30, seeded())
+    found = ONE_SIDED[strategy](X, 30, seeded())
     np.testing.assert_array_equal(found.indices, np.arange(30))
     np.testing.assert_array_equal(found.weights, np.ones(30))
 
@@ -168,7 +168,7 @@ def test_rows_are_drawn_by_leverage_as_often_as_it_says():
 def test_pivots_are_those_of_a_greedy_cross_approximation(seed, dtype):
     """With every column watched, each pivot is the largest entry of what those before it leave."""
     A = with_spectrum(2.0 ** -np.arange(12), 30, 20, seeded(seed), dtype)
-    assert A.shape[1] <= WATCHED
+    assert A.shape[1] <= WATCHED_COLUMNS
     rows, columns = pivots_of(A, 8)
     assert len(rows) == len(columns) == len(set(rows)) == len(set(columns)) == 8
     A = A.astype(float)
@@ -181,7 +181,7 @@ def test_pivots_are_those_of_a_greedy_cross_approximation(seed, dtype):
 
 @SEEDS
 def test_each_pivot_column_has_the_largest_residual_of_its_row(seed):
-    A = with_spectrum(2.0 ** -np.arange(12), 100, 8 * WATCHED, seeded(seed))
+    A = with_spectrum(2.0 ** -np.arange(12), 100, 8 * WATCHED_COLUMNS, seeded(seed))
     rows, columns = pivots_of(A, 8)
     assert len(set(rows)) == len(set(columns)) == 8
     for j in range(8):

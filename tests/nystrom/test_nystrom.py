@@ -20,10 +20,10 @@ from lopsided import KernelSVD, Nystrom
 from lopsided.exceptions import AccuracyWarning, RankWarning
 from lopsided.kernels import RBF, SNE, TL1, Exponential, Laplacian, Linear, Polynomial, StudentT, Tanh
 from lopsided.nystrom import nystrom
-from lopsided.nystrom.search import many_sums
+from lopsided.nystrom.search import sums_over_landmarks
 from lopsided.nystrom.strategies import STRATEGIES, given_landmarks
 from lopsided.operators import as_operator
-from lopsided.svd.policy import choose
+from lopsided.svd.policy import choose_solver
 
 every_kernel = pytest.mark.parametrize("name", KERNELS)
 every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
@@ -358,8 +358,8 @@ def test_small_components_of_many_rows_in_single_precision_are_kept(method):
 
 
 def test_more_rows_than_the_sample_give_the_same_laws(monkeypatch):
-    monkeypatch.setattr("lopsided.nystrom.extension.SAMPLE", 30)
-    monkeypatch.setattr("lopsided.nystrom.orthonormalise.SLAB", 7)
+    monkeypatch.setattr("lopsided.nystrom.extension.SAMPLE_ROWS", 30)
+    monkeypatch.setattr("lopsided.nystrom.orthonormalise.SLAB_ROWS", 7)
     X, Z = two_sets(width=3)
     for center in (False, True):
         K = centred(X @ Z.T) if center else X @ Z.T
@@ -429,7 +429,7 @@ def test_denominators_are_exact_unless_that_is_dear(monkeypatch):
     exact, narrow = fitted("all"), fitted("landmarks")
     assert np.abs(exact - narrow).max() > 1e-3
     assert_close(fitted("auto"), exact)
-    monkeypatch.setattr("lopsided.nystrom.search.MANY_SUMS", 60 * 45 - 1)
+    monkeypatch.setattr("lopsided.nystrom.search.COSTLY_SUMS", 60 * 45 - 1)
     assert_close(fitted("auto"), narrow)
     assert_close(fitted("auto", "rbf"), fitted("all", "rbf"))
 
@@ -439,7 +439,7 @@ def test_sums_over_sparse_landmarks_are_refused_and_never_taken_unasked(kernel, 
     X, Z = sparse_sets()
     with pytest.raises(ValueError, match="sums over landmarks are for dense data.*all sparse points"):
         model_of(kernel, n_landmarks=16, denominators="landmarks").fit(X, Z=Z)
-    monkeypatch.setattr("lopsided.nystrom.search.MANY_SUMS", 1)
+    monkeypatch.setattr("lopsided.nystrom.search.COSTLY_SUMS", 1)
     assert model_of(kernel, n_landmarks=16).fit(X, Z=Z).n_components_ == 3
 
 
@@ -456,11 +456,11 @@ def test_sums_over_sparse_landmarks_are_refused_and_never_taken_unasked(kernel, 
 def test_sums_are_over_landmarks_unasked_if_the_points_they_run_over_are_dense(
     left_is_sparse, kernel, over_left, over_right, monkeypatch
 ):
-    monkeypatch.setattr("lopsided.nystrom.search.MANY_SUMS", 1)
+    monkeypatch.setattr("lopsided.nystrom.search.COSTLY_SUMS", 1)
     (X, Z), (S, T) = two_sets(), sparse_sets()
     X, Z = (S, Z) if left_is_sparse else (X, T)
     assert model_of(kernel, n_landmarks=16).fit(X, Z=Z).n_components_ == 3
-    assert many_sums(kernel.fit(X, Z), X, Z) == (not (over_left if left_is_sparse else over_right))
+    assert sums_over_landmarks(Nystrom(), kernel.fit(X, Z), X, Z) == (not (over_left if left_is_sparse else over_right))
 
 
 def test_groups_without_a_landmark_do_not_overflow_sums_over_landmarks():
@@ -638,7 +638,7 @@ def test_the_same_seed_gives_the_same_bits_and_another_one_other_landmarks(strat
 @every_strategy
 def test_threads_change_nothing_beyond_rounding(strategy, n_jobs, monkeypatch):
     monkeypatch.setattr("lopsided.operators.blocked.TILE_BYTES", 4096)
-    monkeypatch.setattr("lopsided.nystrom.orthonormalise.SLAB", 11)
+    monkeypatch.setattr("lopsided.nystrom.orthonormalise.SLAB_ROWS", 11)
     X, Z = two_sets()
     one, many = (
         model_of("sne", landmarks=strategy, n_landmarks=16, n_jobs=jobs, denominators="landmarks").fit(X, Z=Z)
@@ -744,7 +744,7 @@ def test_landmarks_are_chosen_for_large_dense_matrices_alone(changed, name):
     }
     numbers |= changed
     shape, k = numbers.pop("shape"), numbers.pop("k")
-    first, second = choose(shape, k, **numbers), choose(shape, k, **numbers)
+    first, second = (choose_solver(shape, k, **numbers) for _ in range(2))
     assert first == second and first.name == name and first.reason
 
 
@@ -753,7 +753,7 @@ def test_a_large_dense_matrix_takes_landmarks_and_says_why(monkeypatch):
     budget = 700 * 600 * 8 - 1
     exact = KernelSVD(2, memory_budget=budget).fit(X, Z=Z)
     assert exact.solver_.name == "krylov" and exact.landmarks_ is None and exact.eta_ is None
-    monkeypatch.setattr("lopsided.svd.policy.LARGE", 1000)
+    monkeypatch.setattr("lopsided.svd.policy.LARGE_MATRIX", 1000)
     monkeypatch.setattr("lopsided.nystrom.search.TILE_BYTES", 1)
     model = KernelSVD(2, memory_budget=budget).fit(X, Z=Z)
     assert model.solver_.name == "nystrom"

@@ -1,9 +1,9 @@
 """What every room needs and none owns: arrays, row streams, threads, memory, seeds, validation."""
 
-from .arrays import FLOATS, Array, by_rows, canonical, check_points, check_sides, dense
+from .arrays import FLOATS, Array, by_rows, canonical, check_points, check_sides, dense, same_points
 from .atomic_fit import atomic_fit
 from .centring import centred, centred_twice, led_by_ones
-from .column_names import check_names, column_names
+from .column_names import as_configured, check_names, column_names
 from .csr import per_entry, row_numbers, row_peaks, row_sums, scale_rows, some_entries
 from .finite import check_finite
 from .memory import budget_bytes
@@ -18,6 +18,7 @@ __all__ = [
     "FLOATS",
     "Array",
     "argmax_class",
+    "as_configured",
     "as_indexable",
     "atomic_fit",
     "budget_bytes",
@@ -51,6 +52,7 @@ __all__ = [
     "row_sums",
     "run",
     "safe_unit",
+    "same_points",
     "scale_rows",
     "seed_of",
     "slices_of",

@@ -1,10 +1,11 @@
-"""Column names of the right points, which scikit-learn checks for the left points only."""
+"""Column names and output containers of the right points; scikit-learn takes care of the left points only."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from sklearn.utils._set_output import _wrap_data_with_container
 from sklearn.utils.validation import _get_feature_names
 
 
@@ -22,3 +23,8 @@ def check_names(names: np.ndarray | None, expected: np.ndarray | None, whose: st
         raise ValueError(
             f"column {i} of Z is {names[i]!r}, but {expected[i]!r} in {whose}; bring the columns into one order"
         )
+
+
+def as_configured(estimator: Any, values: np.ndarray, points: Any) -> Any:
+    """Values in the container that ``set_output`` asks of ``transform``, with the index of the points if it has one."""
+    return _wrap_data_with_container("transform", values, points, estimator)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO, cast
 
 import numpy as np
+from narwhals.dependencies import is_into_dataframe
 from scipy import sparse
 
 from .threads import slices_of
@@ -48,7 +49,7 @@ def reject_masked(points: Any, name: str) -> Any:
 def _is_sliced(points: Any) -> bool:
     """Whether ``points`` has a shape and row slices, and is not a container that scikit-learn reads."""
     known = isinstance(points, np.ndarray) or sparse.issparse(points)
-    frame = hasattr(points, "iloc") or hasattr(points, "__dataframe__") or hasattr(points, "__array_namespace__")
+    frame = is_into_dataframe(points) or hasattr(points, "__dataframe__") or hasattr(points, "__array_namespace__")
     shape = getattr(points, "shape", None)
     return not known and not frame and hasattr(points, "__getitem__") and isinstance(shape, tuple) and len(shape) == 2
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._core import (
     FLOATS,
     Array,
+    as_configured,
     as_indexable,
     budget_bytes,
     canonical,
@@ -26,15 +27,16 @@ from .._core import (
 )
 from ..kernels import Kernel, Precomputed
 from ..nystrom import Landmarks
-from ..operators import Centered, KernelOperator, as_operator, out_of_sample_operator
+from ..operators import as_operator, out_of_sample_operator
 from ..svd import Diagnostics, Factors, Side, Weights, diagnose, powers
 from .compatibility.maps import Compatibility
-from .inputs import place
+from .inputs import both_sides
+from .solve import centred
 
 SLAB_ROWS = 1 << 18  # rows embedded at once into ``out``, so that a memory map is written piecewise
 
 
-class DecomposedKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+class BaseKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """Base class of :class:`KernelSVD`: everything that needs only the factors stored by ``fit``."""
 
     center: bool
@@ -73,23 +75,23 @@ class DecomposedKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         X = canonical(validate_data(self, as_indexable(X, "X"), accept_sparse="csr", dtype=FLOATS, reset=False))
         return self._embed(X, out, of_right=False)
 
-    def transform_right(self, Z: Array, *, out: np.ndarray | None = None) -> np.ndarray:
+    def transform_right(self, Z: Array, *, out: np.ndarray | None = None) -> Any:
         """Embed right points by k(X, z)^T U s^(scaling - 1), or by the map from the landmarks, in blocks.
 
         A right point has the width of the Z of ``fit``; if ``fit`` had no Z, it is a column of the matrix, with n
         entries, passed as a row. For kernel="precomputed", a row holds the kernel values of the n left points and a new
         right point. Kernels normalised over the right set (SNE, StudentT) sum over it again, which costs as much as
-        fitting the kernel.
+        fitting the kernel. ``set_output`` frames the result as that of ``transform``.
         """
         check_is_fitted(self)
         check_names(column_names(Z), self._right_names, "the Z of fit")
-        Z = check_points(as_indexable(Z, "Z"), "Z")
+        given, Z = Z, check_points(as_indexable(Z, "Z"), "Z")
         if Z.shape[1] != self.n_features_right_:
             raise ValueError(
                 f"Z has {Z.shape[1]} columns, but right points have {self.n_features_right_} entries each; new columns "
                 "of a matrix are passed as rows"
             )
-        return self._embed(Z, out, of_right=True)
+        return as_configured(self, self._embed(Z, out, of_right=True), given)
 
     def reconstruct(self) -> np.ndarray:
         """Dense (n, m) rank-k approximation of K; the means removed by ``center`` are added back."""
@@ -130,7 +132,7 @@ class DecomposedKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         X, Z = self._points_of_fit(X, Z)
         with jobs(self.n_jobs):
             A = as_operator(self.kernel_, X, Z, budget=budget_bytes(self.memory_budget))
-            return diagnose(self._centred(A), self._factors(), self.weights_)
+            return diagnose(centred(A, self.center, self.weights_), self._factors(), self.weights_)
 
     def _points_of_fit(self, X: Array, Z: Array) -> tuple[Array, Array]:
         """Mapped left and right points of ``fit``: the stored points, or X and Z passed again."""
@@ -143,7 +145,7 @@ class DecomposedKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
                     "diagnostics(X) or diagnostics(X, Z=Z)"
                 )
             return self.X_fit_, self.Z_fit_
-        X, Z = place(self.kernel_, X, Z)
+        X, Z = both_sides(self.kernel_, X, Z)
         of_fit = (len(self.left_vectors_), self.n_features_in_), (len(self.right_vectors_), self.n_features_right_)
         width = self.n_features_right_ if isinstance(self.kernel_, Precomputed) else Z.shape[1]
         if (X.shape, (Z.shape[0], width)) != of_fit:
@@ -152,13 +154,6 @@ class DecomposedKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
                 f"{X.shape} and {Z.shape}; pass X and Z as in fit"
             )
         return self.compatibility_.left(X), self.compatibility_.right(Z)
-
-    def _centred(self, A: KernelOperator) -> KernelOperator:
-        """Centre A, with the weights of the points if there are any; return A itself if ``center`` is False."""
-        weights = self.weights_
-        if not self.center:
-            return A
-        return Centered(A) if weights is None else Centered(A, weights.left, weights.right)
 
     def _factors(self) -> Factors:
         return Factors(self.left_vectors_, self.singular_values_, self.right_vectors_)
@@ -190,7 +185,7 @@ class DecomposedKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return tags
 
 
-def times_kernel(model: DecomposedKernel, points: Array, weights: np.ndarray, *, of_right: bool = False) -> np.ndarray:
+def times_kernel(model: BaseKernelSVD, points: Array, weights: np.ndarray, *, of_right: bool = False) -> np.ndarray:
     """Compute k(points, Z) W for left points or k(X, points)^T W for right points, without storing the kernel matrix.
 
     X and Z are the points, or the landmarks, of the fitted model, and W are the ``weights``.

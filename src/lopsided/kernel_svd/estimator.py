@@ -6,7 +6,6 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
@@ -23,16 +22,16 @@ from .._core import (
     seed_of,
 )
 from ..exceptions import LopsidedWarning, warn
-from ..kernels import Kernel, Precomputed, as_kernel
-from ..nystrom import Attempt, Nystrom, approximate, as_nystrom, landmark_choice
-from ..operators import Centered, KernelOperator, as_operator
-from ..svd import SOLVERS, Choice, Factors, check_weights, decompose, exact_sides, factorise, factorise_energy
-from .base import DecomposedKernel
+from ..kernels import Kernel, as_kernel
+from ..nystrom import Attempt, Nystrom, select_nystrom
+from ..svd import SOLVERS, Choice
+from .base import BaseKernelSVD
 from .compatibility.maps import PROJECTIONS
-from .inputs import check_rank, choose_compatibility, mapped_landmarks, place
+from .inputs import Inputs, prepare
+from .solve import Solution, solve_exactly, solve_from_landmarks
 
 
-class KernelSVD(DecomposedKernel):
+class KernelSVD(BaseKernelSVD):
     """Singular value decomposition of an asymmetric kernel matrix.
 
     K = [k(x_i, z_j)] is the matrix of kernel values between left points x and right points z, which need not be of the
@@ -148,6 +147,10 @@ class KernelSVD(DecomposedKernel):
         "memory_budget": [Real, str, None],
     }
 
+    solver_: Choice
+    history_: tuple[Attempt, ...]
+    eta_: float | None
+
     def __init__(
         self,
         n_components: int | float = 2,
@@ -187,18 +190,32 @@ class KernelSVD(DecomposedKernel):
         y : ignored
             Present for API consistency with scikit-learn; pass right points as ``Z``.
         Z : like X, of shape (m, width of the right), default=None
-            Right points; None means the columns of X. If Z is X itself, both sides have the same landmarks.
+            Right points; None means the columns of X. If they are equal to X, both sides have the same landmarks.
         left_weights, right_weights : arrays of shapes (n,) and (m,), default=None
             Weights of the points in the covariances and means; kernel and compatibility ignore them. Weight two has the
             same effect as a row or column of K that occurs twice; a point of weight zero is embedded out-of-sample.
             Weights need an exact solver. GridSearchCV slices them, and Z, with the folds if they are as long as X.
         """
         self._validate_params()
-        is_one_set, self._right_names = Z is X, column_names(Z)
+        kernel, budget, seed = as_kernel(self.kernel), budget_bytes(self.memory_budget), seed_of(self.random_state)
+        is_one_object, right_names = Z is X, column_names(Z)
         X = canonical(validate_data(self, as_indexable(X, "X"), accept_sparse="csr", dtype=FLOATS))
         _check_ignored(y, X)
+        if kernel.same_width:
+            check_names(right_names, getattr(self, "feature_names_in_", None), "X")
         with jobs(self.n_jobs):
-            self._fit(X, X if is_one_set else Z, left_weights, right_weights)
+            inputs = prepare(
+                kernel,
+                X,
+                X if is_one_object else Z,  # an iterator of rows could not be read twice
+                weights=(left_weights, right_weights),
+                k=self.n_components,
+                compatibility=self.compatibility,
+                seed=seed,
+                budget=budget,
+            )
+            solution = self._solve(inputs, budget, seed)
+        self._store(inputs, solution, right_names)
         return self
 
     def fit_transform(
@@ -208,86 +225,28 @@ class KernelSVD(DecomposedKernel):
         self.fit(X, y, Z=Z, left_weights=left_weights, right_weights=right_weights)
         return self.left_vectors_ * self._powers(self.scaling)
 
-    def _fit(self, X: Array, Z: Array, left_weights: Any, right_weights: Any) -> None:
-        kernel, budget, of_one_matrix = as_kernel(self.kernel), budget_bytes(self.memory_budget), Z is None
-        if kernel.same_width:
-            check_names(self._right_names, getattr(self, "feature_names_in_", None), "X")
-        X, Z = place(kernel, X, Z)
-        shape = X.shape[0], Z.shape[0]
-        self.weights_ = check_weights(left_weights, right_weights, shape, X.dtype)
-        check_rank(self.n_components, shape, self.n_features_in_, self.weights_)
-        self.n_features_right_ = X.shape[0] if isinstance(kernel, Precomputed) else Z.shape[1]
-        self.compatibility_ = choose_compatibility(
-            self.compatibility,
-            kernel,
-            X,
-            Z,
-            of_one_matrix=of_one_matrix,
-            seed=seed_of(self.random_state),
-            budget=budget,
-        )
-        X, Z = self.compatibility_.left(X), self.compatibility_.right(Z)
-        kernel.fit(X, Z)
-        choice = self._landmark_choice(kernel, X, Z, budget)
-        if choice is not None:
-            self.solver_ = choice
-            self._fit_landmarks(kernel, X, Z, budget)
-        else:
-            self._fit_exactly(kernel, X, Z, budget)
-        self.n_components_ = self._n_features_out = len(self.singular_values_)
+    def _solve(self, inputs: Inputs, budget: int, seed: int) -> Solution:
+        """Decompose the kernel matrix by the solver asked for, or by the one that its size and the budget suggest."""
+        solver, k = self.solver, self.n_components
+        settings: dict[str, Any] = {"center": self.center, "tol": self.tol, "budget": budget, "seed": seed}
+        if inputs.weights is not None and isinstance(solver, str) and solver == "auto":
+            return solve_exactly(inputs, k, solver=solver, **settings)  # landmarks take no weights
+        chosen = select_nystrom(solver, inputs.kernel, inputs.X, inputs.Z, k, budget=budget)
+        if chosen is None:
+            return solve_exactly(inputs, k, solver=solver, **settings)
+        method, choice = chosen
+        return solve_from_landmarks(inputs, k, method=method, choice=choice, **settings)
 
-    def _fit_exactly(self, kernel: Kernel, X: Array, Z: Array, budget: int) -> None:
-        A = self._centred(as_operator(kernel, X, Z, budget=budget))
-        self.means_ = A.means if isinstance(A, Centered) else None
-        factors, counted, self.solver_ = decompose(A, self.weights_, lambda A: self._factorise(A, budget))
-        self._keep(factors, kernel, X, Z)
-        self._left, self._right = exact_sides(counted, self.means_)
-        self.landmarks_ = None
-        self.history_: tuple[Attempt, ...] = ()
-        self.eta_: float | None = None
-
-    def _fit_landmarks(self, kernel: Kernel, X: Array, Z: Array, budget: int) -> None:
-        widths = self.n_features_in_, self.n_features_right_
-        method = as_nystrom(self.solver)
-        landmarks = mapped_landmarks(method.landmarks, kernel, self.compatibility_, widths)
-        found, self.history_ = approximate(
-            kernel,
-            X,
-            Z,
-            self.n_components,
-            method=clone(method).set_params(landmarks=landmarks),
-            tol=self.tol,
-            budget=budget,
-            seed=seed_of(self.random_state),
-            center=self.center,
-        )
-        rows, columns = self.landmarks_ = found.landmarks
-        self._keep(found.factors, found.kernel, rows.points, columns.points, rows.indices)
-        self._left, self._right = found.left, found.right
-        self.eta_ = self.history_[-1].eta if self.history_ else None
-        self.means_ = None if found.means is None else (*found.means, found.means[0].mean())
-
-    def _keep(self, factors: Factors, kernel: Kernel, X: Array, Z: Array, numbers: np.ndarray | None = None) -> None:
-        """Store the factors, and the kernel and points needed to embed new points."""
+    def _store(self, inputs: Inputs, solution: Solution, right_names: np.ndarray | None) -> None:
+        factors = solution.factors
         self.left_vectors_, self.singular_values_, self.right_vectors_ = factors.U, factors.s, factors.V
-        self.kernel_, self.X_fit_, self.Z_fit_ = kernel, X, Z
-        if isinstance(kernel, Precomputed):
-            self.X_fit_ = (np.arange(X.shape[0]) if numbers is None else numbers)[:, None]
-
-    def _landmark_choice(self, kernel: Kernel, X: Array, Z: Array, budget: int) -> Choice | None:
-        """The choice of landmarks, or None for an exact solver; landmarks do not support weights."""
-        if self.weights_ is None:
-            return landmark_choice(kernel, X, Z, self.n_components, solver=self.solver, budget=budget)
-        if isinstance(self.solver, Nystrom) or self.solver == "nystrom":
-            raise ValueError(
-                "the Nystrom solver takes no weights of rows and columns; use an exact solver, or repeat points"
-            )
-        return None
-
-    def _factorise(self, A: KernelOperator, budget: int) -> tuple[Factors, Choice]:
-        solve = factorise if isinstance(self.n_components, Integral) else factorise_energy
-        rng = np.random.default_rng(seed_of(self.random_state))
-        return solve(A, self.n_components, solver=self.solver, tol=self.tol, budget=budget, rng=rng)
+        self.n_components_ = self._n_features_out = len(factors.s)
+        self.kernel_, self.compatibility_ = solution.kernel, inputs.compatibility
+        self.X_fit_, self.Z_fit_, self.weights_ = solution.X, solution.Z, inputs.weights
+        self.n_features_right_, self._right_names = inputs.widths[1], right_names
+        self._left, self._right, self.means_ = solution.left, solution.right, solution.means
+        self.solver_, self.landmarks_, self.history_ = solution.choice, solution.landmarks, solution.history
+        self.eta_ = solution.history[-1].eta if solution.history else None
 
 
 def _check_ignored(y: Any, X: Array) -> None:

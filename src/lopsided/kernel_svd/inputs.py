@@ -2,19 +2,72 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from .._core import Array, as_indexable, by_rows, check_points, check_sides
+from .._core import Array, as_indexable, by_rows, check_points, check_sides, same_points
 from ..kernels import Kernel, Precomputed
-from ..svd import Weights
+from ..svd import Weights, check_weights
 from .compatibility.maps import Compatibility, Identity, given, given_pair, make_compatible
 
 
-def place(kernel: Kernel, X: Array, Z: Array) -> tuple[Array, Array]:
-    """Left and right points as arrays: two sets, the rows and columns of X, or a precomputed X and column indices.
+@dataclass(frozen=True)
+class Inputs:
+    """What a fit decomposes: the matrix of a kernel between left and right points.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        The fitted kernel.
+    X, Z : arrays or sparse matrices
+        Left and right points after the compatibility maps; for "precomputed", the kernel matrix and column numbers.
+    compatibility : Compatibility
+        The fitted maps of both sides.
+    weights : Weights or None
+        Weights of the points, if given.
+    widths : (int, int)
+        Widths of left and right points before the maps.
+    """
+
+    kernel: Kernel
+    X: Array
+    Z: Array
+    compatibility: Compatibility
+    weights: Weights | None
+    widths: tuple[int, int]
+
+
+def prepare(
+    kernel: Kernel,
+    X: Array,
+    Z: Array,
+    *,
+    weights: tuple[Any, Any],
+    k: float,
+    compatibility: Any,
+    seed: int,
+    budget: int,
+) -> Inputs:
+    """Validate the right points, the weights and the rank, map both sides to one width, and fit the kernel to them.
+
+    X must have been validated.
+    """
+    of_one_matrix, width = Z is None, X.shape[1]
+    X, Z = both_sides(kernel, X, Z)
+    shape = X.shape[0], Z.shape[0]
+    checked = check_weights(*weights, shape, X.dtype)
+    check_rank(k, shape, width, checked)
+    right_width = X.shape[0] if isinstance(kernel, Precomputed) else Z.shape[1]
+    maps = choose_compatibility(compatibility, kernel, X, Z, of_one_matrix=of_one_matrix, seed=seed, budget=budget)
+    X, Z = maps.left(X), maps.right(Z)
+    return Inputs(kernel.fit(X, Z), X, Z, maps, checked, (width, right_width))
+
+
+def both_sides(kernel: Kernel, X: Array, Z: Array) -> tuple[Array, Array]:
+    """Left and right points as arrays: two sets, the rows and columns of X, or a precomputed X and column numbers.
 
     X must have been validated.
     """
@@ -22,7 +75,10 @@ def place(kernel: Kernel, X: Array, Z: Array) -> tuple[Array, Array]:
         if Z is not None:
             raise ValueError("kernel='precomputed' takes the kernel matrix as X; leave Z out")
         return X, np.arange(X.shape[1])[:, None]
-    return (X, by_rows(X.T)) if Z is None else check_sides(X, as_indexable(Z, "Z"))
+    if Z is not None:
+        return check_sides(X, as_indexable(Z, "Z"))
+    columns = by_rows(X.T)
+    return X, X if same_points(X, columns) else columns
 
 
 def check_rank(k: float, shape: tuple[int, int], n_features: int, weights: Weights | None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from .._core import Array, canonical, in_unit, row_lengths, run, safe_unit, slices_of
+from .._core import Array, canonical, in_unit, row_lengths, run, safe_unit, same_points, slices_of
 from ..exceptions import AccuracyWarning, warn
 from .points import squared_norms
 
@@ -59,8 +59,8 @@ def _mean_and_variance(X: Array) -> tuple[np.ndarray, float]:
 
 
 def _distinct(X: Array, Z: Array) -> list[Array]:
-    """Both sides, or one if they are the same object, which need not be read twice."""
-    return [X] if Z is X else [X, Z]
+    """Both sides, or one if they hold the same points."""
+    return [X] if same_points(X, Z) else [X, Z]
 
 
 def origin_of(Z: Array) -> np.ndarray:

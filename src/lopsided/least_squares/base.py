@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._core import FLOATS, Array, budget_bytes, canonical, check_finite, check_points, jobs, reject_masked, seed_of
 from ..kernels import Kernel, Precomputed, as_kernel, takes_values
-from ..nystrom import Nystrom, as_nystrom, landmark_choice
+from ..nystrom import Nystrom, select_nystrom
 from ..operators import Stored, out_of_sample_operator
 from ..svd import Choice
 from .saddle.build import KernelSaddle, saddle_of_landmarks, saddle_of_samples
@@ -114,16 +114,9 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
     def _machine(self, kernel: Kernel, X: Array, largest_C: float) -> KernelSaddle:
         """Build the saddle systems, from the full kernel matrix or from landmarks."""
         budget = budget_bytes(self.memory_budget)
-        choice = self._landmark_choice(kernel, X, budget)
-        if choice is not None:
-            return saddle_of_landmarks(
-                kernel,
-                X,
-                choice,
-                method=_check_method(as_nystrom(self.solver)),
-                budget=budget,
-                seed=seed_of(self.random_state),
-            )
+        if (chosen := self._nystrom(kernel, X, budget)) is not None:
+            method, choice = chosen
+            return saddle_of_landmarks(kernel, X, choice, method=method, budget=budget, seed=seed_of(self.random_state))
         return saddle_of_samples(
             kernel,
             X,
@@ -273,17 +266,22 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
             self._of_symmetric = bool(abs(X - X.T).max() <= ROUNDING * np.finfo(X.dtype).eps * abs(X).max())
         return kernel.fit(X, self._right(kernel, X))
 
-    def _landmark_choice(self, kernel: Kernel, X: Array, budget: int) -> Choice | None:
-        """The choice of landmarks if requested or if the matrix is dense and large; None for the full matrix."""
-        if self.solver == "auto" and self.damping:
+    def _nystrom(self, kernel: Kernel, X: Array, budget: int) -> tuple[Nystrom, Choice] | None:
+        """The Nystrom method if requested or if the matrix is dense and large; None for the full matrix."""
+        if self.damping and isinstance(self.solver, str) and self.solver == "auto":
             return None
-        choice = landmark_choice(kernel, X, X, 1, solver=self.solver, budget=budget)
-        if choice is not None and (self.damping or isinstance(kernel, Precomputed)):
+        chosen = select_nystrom(self.solver, kernel, X, X, 1, budget=budget)
+        if chosen is None:
+            return None
+        method, _ = chosen
+        if self.damping or isinstance(kernel, Precomputed):
             raise ValueError(
                 f"solver='nystrom' takes points and no damping; with kernel='precomputed' or damping={self.damping} "
                 "use solver='dense' or 'minres'"
             )
-        return choice
+        if not isinstance(method.landmarks, str) or method.extension == "plain":
+            raise ValueError(f"solver={method!r}: an LS-SVM needs a named strategy and extension='orthonormal'")
+        return chosen
 
     def _right(self, kernel: Kernel, X: Array) -> Array:
         """Right points: the training samples, or their column indices for a precomputed kernel."""
@@ -298,10 +296,3 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = takes_values(self.kernel)
         return tags
-
-
-def _check_method(method: Nystrom) -> Nystrom:
-    """Refuse what an LS-SVM cannot use: landmarks given as arrays, and vectors that are not orthonormal."""
-    if not isinstance(method.landmarks, str) or method.extension == "plain":
-        raise ValueError(f"solver={method!r}: an LS-SVM needs a named strategy and extension='orthonormal'")
-    return method

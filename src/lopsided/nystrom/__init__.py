@@ -2,13 +2,8 @@
 
 from .extension import NystromFactors as NystromFactors, nystrom
 from .landmark_matrix import between as between
-from .search import (
-    Attempt as Attempt,
-    approximate as approximate,
-    landmark_choice as landmark_choice,
-    many_sums as many_sums,
-)
-from .solver import Nystrom, as_nystrom as as_nystrom
-from .strategies import PLACES as PLACES, Landmarks, given_landmarks as given_landmarks
+from .search import Attempt as Attempt, approximate as approximate
+from .solver import Nystrom, select_nystrom as select_nystrom
+from .strategies import ONE_SIDED as ONE_SIDED, Landmarks, given_landmarks as given_landmarks
 
 __all__ = ["Landmarks", "Nystrom", "nystrom"]

@@ -18,19 +18,18 @@ from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
-from .._core import Array
+from .._core import Array, same_points
 from ..exceptions import RankWarning, warn
 from ..kernels import Kernel
 from ..operators import as_operator
 from ..svd import Factors, Side, canonical_signs
 from .landmark_matrix import LandmarkMatrix
-from .orthonormalise import moments, orthonormal_turns, symmetric_turn, turned, unit_turns
+from .orthonormalise import moments, orthonormal_turns, turned, unit_turns
 from .strategies import Landmarks
 
 OVERSAMPLING = 2  # triplets of the small matrix per triplet wanted, as the last of k would be inaccurate with k alone
-SAMPLE = 1 << 13  # rows of each side, at most, from which the k combinations to extend to all points are computed
+SAMPLE_ROWS = 1 << 13  # rows of each side, at most, from which the k combinations to extend to all points are computed
 
 
 @dataclass(frozen=True)
@@ -114,28 +113,34 @@ def nystrom(
         kernel = kernel.normalised_over((rows.points, rows.weights), (columns.points, columns.weights))
     small = LandmarkMatrix.of(kernel, landmarks, center=center)
     k = k if isinstance(k, Integral) else small.holding(k)
-    if kernel.symmetric and X is Z and _alike(rows, columns) and not plain:
-        found = _of_one_set(kernel, X, rows, small, k=k + spare, rng=rng)
-    else:
-        found = _of_two_sets(kernel, X, Z, landmarks, small, k=k + spare, plain=plain, rng=rng)
-    U, V, s, left, right, means = found
+    symmetric = kernel.symmetric and not plain and same_points(X, Z) and _same_landmarks(rows, columns)
+    sides, s = _extend(kernel, X, Z, landmarks, small, k=k + spare, symmetric=symmetric, plain=plain, rng=rng)
     if len(s) < k and not quiet:
         warn(
             f"the {len(rows)} x {len(columns)} matrix of the landmarks holds {len(s)} components and not {k}; take "
             "more landmarks, other ones, or fewer components",
             RankWarning,
         )
-    signs = canonical_signs(U)
-    vectors = (U,) if V is U else (U, V)
-    for array in (*vectors, *left, *right):
-        array *= signs
-    factors = Factors(U, s.astype(U.dtype), V)
-    if means is not None:
-        means = _means(means, factors, (left, right), landmarks, small.K)
-    return NystromFactors(factors, left, right, kernel, landmarks, min(k, len(s)), means)
+    left, right = sides
+    factors = Factors(left.vectors, s.astype(left.vectors.dtype), right.vectors)
+    means = _means(sides, factors, landmarks, small.K) if center else None
+    return NystromFactors(factors, left.map, right.map, kernel, landmarks, min(k, len(s)), means)
 
 
-def _of_two_sets(
+class _Extended(NamedTuple):
+    """Singular vectors of all points of a side, the map that gives them, and mean kernel values over the landmarks."""
+
+    vectors: np.ndarray
+    map: Side
+    averages: np.ndarray
+
+    def times(self, signs: np.ndarray) -> _Extended:
+        """Every column times its sign; for a positive semidefinite kernel on one set both sides share memory."""
+        vectors = self.vectors * signs if signs.min() < 0 else self.vectors
+        return _Extended(vectors, Side(self.map.map * signs, self.map.offset * signs), self.averages)
+
+
+def _extend(
     kernel: Kernel,
     X: Array,
     Z: Array,
@@ -143,80 +148,46 @@ def _of_two_sets(
     small: LandmarkMatrix,
     *,
     k: int,
+    symmetric: bool,
     plain: bool,
     rng: np.random.Generator,
-) -> _Extended:
-    """Extend triplets of the small matrix to both sides and orthonormalise them (plain: scale to unit norm)."""
-    (rows, columns), center = landmarks, small.center
-    triplets = small.triplets(k * (1 if plain else OVERSAMPLING), rng)
-    maps, s = (triplets.V / triplets.s, triplets.U / triplets.s), triplets.s
-    if not plain:
-        some = X[_sample(X.shape[0], rng)], Z[_sample(Z.shape[0], rng)]
-        L, R = _extended(kernel, *some, landmarks, maps)
-        turns, s = orthonormal_turns(
-            moments(L, center, X.shape[0] / len(L)), moments(R, center, Z.shape[0] / len(R)), s, k
-        )
-        maps = maps[0] @ turns[0], maps[1] @ turns[1]
-    if center:
-        maps = _with_mean(maps[0], columns), _with_mean(maps[1], rows)
-    U, V = _extended(kernel, X, Z, landmarks, maps)
-    means = None
-    if center:
-        (U, left_mean), (V, right_mean) = _without_mean(U), _without_mean(V)
-        means, maps = (left_mean, right_mean), (maps[0][:, :-1], maps[1][:, :-1])
-    spreads = moments(U, center), moments(V, center)
-    turns, s = unit_turns(*spreads, s) if plain else orthonormal_turns(*spreads, s, k)
-    (U, left), (V, right) = (turned(*each) for each in zip((U, V), maps, spreads, turns, strict=True))
-    return _Extended(U, V, s, left, right, means)
+) -> tuple[tuple[_Extended, _Extended], np.ndarray]:
+    """Extend triplets of the small matrix to both sides and orthonormalise them (plain: scale to unit norm).
 
-
-def _of_one_set(
-    kernel: Kernel, X: Array, landmarks: Landmarks, small: LandmarkMatrix, *, k: int, rng: np.random.Generator
-) -> _Extended:
-    """Symmetric kernel on one set: right vectors are the left ones times the signs of the eigenvalues.
-
-    Only one side is extended, which halves the cost.
+    For a symmetric kernel on one set, right vectors are the left ones times the signs of the eigenvalues: only one side
+    is extended, which halves the cost.
     """
-    center = small.center
-    vectors, values = small.eigenvectors(k * OVERSAMPLING)
-    map = vectors / values
-    some = X[_sample(X.shape[0], rng)]
-    L = _one_extended(kernel, some, landmarks, map)
-    turn, values = symmetric_turn(moments(L, center, X.shape[0] / len(L)), values, k)
-    map = map @ turn
-    U = _one_extended(kernel, X, landmarks, _with_mean(map, landmarks) if center else map)
-    means = None
+    (rows, columns), center = landmarks, small.center
+    points, opposite = ([X], [columns]) if symmetric else ([X, Z], [columns, rows])
+    maps, values = small.maps(k * (1 if plain else OVERSAMPLING), symmetric=symmetric, rng=rng)
+    if not plain:
+        some = [side[_sample(side.shape[0], rng)] for side in points]
+        scales = [all_of.shape[0] / few.shape[0] for all_of, few in zip(points, some, strict=True)]
+        vectors = _times_maps(kernel, some, opposite, maps)
+        spreads = [moments(each, center, scale) for each, scale in zip(vectors, scales, strict=True)]
+        turns, values = orthonormal_turns(spreads, values, k)
+        maps = [map @ turn for map, turn in zip(maps, turns, strict=True)]
+    averages = [np.empty(0)] * len(points)
     if center:
-        U, mean = _without_mean(U)
-        means = mean, mean
-    spread = moments(U, center)
-    turn, values = symmetric_turn(spread, values, k)
-    U, left = turned(U, map, spread, turn)
-    signs = np.where(values < 0, -1, 1).astype(U.dtype)
-    V = U * signs if signs.min() < 0 else U  # for a positive semidefinite kernel both sides share memory
-    return _Extended(U, V, np.abs(values), left, Side(left.map * signs, left.offset * signs), means)
-
-
-class _Extended(NamedTuple):
-    """Singular vectors of all points, singular values, maps of both sides, and mean kernel values over landmarks."""
-
-    U: np.ndarray
-    V: np.ndarray
-    s: np.ndarray
-    left: Side
-    right: Side
-    means: tuple[np.ndarray, np.ndarray] | None
-
-
-def _alike(rows: Landmarks, columns: Landmarks) -> bool:
-    """Whether both sides have the same landmarks with the same weights; both are taken from one set."""
-    if rows is columns:
-        return True
-    if rows.indices is not None and columns.indices is not None:
-        same = np.array_equal(rows.indices, columns.indices)
+        with_mean = [_with_mean(map, side) for map, side in zip(maps, opposite, strict=True)]
+        vectors, averages = zip(*map(_without_mean, _times_maps(kernel, points, opposite, with_mean)), strict=True)
     else:
-        same = not sparse.issparse(rows.points) and np.array_equal(rows.points, columns.points)
-    return same and np.array_equal(rows.weights, columns.weights)
+        vectors = _times_maps(kernel, points, opposite, maps)
+    spreads = [moments(each, center) for each in vectors]
+    turns, values = unit_turns(spreads, values) if plain else orthonormal_turns(spreads, values, k)
+    sides = [turned(*each) for each in zip(vectors, maps, spreads, turns, strict=True)]
+    signs = canonical_signs(sides[0][0])
+    for found, side in sides:
+        for array in (found, *side):
+            array *= signs  # in place, as vectors may fill half of the memory
+    left, *rest = (_Extended(*each, mean) for each, mean in zip(sides, averages, strict=True))
+    right = rest[0] if rest else left.times(np.where(values < 0, -1, 1).astype(left.vectors.dtype))
+    return (left, right), np.abs(values)
+
+
+def _same_landmarks(rows: Landmarks, columns: Landmarks) -> bool:
+    """Whether both sides have the same landmarks with the same weights."""
+    return same_points(rows.points, columns.points) and np.array_equal(rows.weights, columns.weights)
 
 
 def _with_mean(map: np.ndarray, side: Landmarks) -> np.ndarray:
@@ -230,11 +201,7 @@ def _without_mean(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _means(
-    averages: tuple[np.ndarray, np.ndarray],
-    factors: Factors,
-    sides: tuple[Side, Side],
-    landmarks: tuple[Landmarks, Landmarks],
-    K: np.ndarray,
+    sides: tuple[_Extended, _Extended], factors: Factors, landmarks: tuple[Landmarks, Landmarks], K: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Row means and column means of the whole matrix, from averages over the landmarks.
 
@@ -245,9 +212,9 @@ def _means(
     """
     (left, right), (rows, columns) = sides, landmarks
     p, q = rows.weights / rows.weights.sum(), columns.weights / columns.weights.sum()
-    U, V = K @ left.map - left.offset, K.T @ right.map - right.offset
+    U, V = K @ left.map.map - left.map.offset, K.T @ right.map.map - right.map.offset
     u, v = factors.s * (p @ U), factors.s * (q @ V)
-    of_rows, of_columns = averages[0] - factors.U @ v, averages[1] - factors.V @ u
+    of_rows, of_columns = left.averages - factors.U @ v, right.averages - factors.V @ u
     excess_of_columns = q @ (p @ K - V @ u) - of_columns.mean()
     excess_of_rows = p @ (K @ q - U @ v) - of_rows.mean()
     dtype = factors.U.dtype
@@ -255,23 +222,15 @@ def _means(
 
 
 def _sample(n: int, rng: np.random.Generator) -> slice | np.ndarray:
-    """Row numbers of a random sample of SAMPLE rows, in ascending order; all rows if there are no more."""
-    return slice(None) if n <= SAMPLE else np.sort(rng.choice(n, SAMPLE, replace=False, shuffle=False))
+    """Row numbers of a random sample of SAMPLE_ROWS rows, in ascending order; all rows if there are no more."""
+    return slice(None) if n <= SAMPLE_ROWS else np.sort(rng.choice(n, SAMPLE_ROWS, replace=False, shuffle=False))
 
 
-def _extended(
-    kernel: Kernel,
-    X: Array,
-    Z: Array,
-    landmarks: tuple[Landmarks, Landmarks],
-    maps: tuple[np.ndarray, np.ndarray],
-) -> tuple[np.ndarray, np.ndarray]:
-    """k(X, Z_J) times the left map and k(X_I, Z)^T times the right map, without storing the kernel values."""
-    A = as_operator(kernel, landmarks[0].points, Z, budget=0).T
-    return _one_extended(kernel, X, landmarks[1], maps[0]), A @ maps[1].astype(A.dtype, copy=False)
-
-
-def _one_extended(kernel: Kernel, X: Array, columns: Landmarks, map: np.ndarray) -> np.ndarray:
-    """k(X, Z_J) times the left map."""
-    A = as_operator(kernel, X, columns.points, budget=0)
-    return A @ map.astype(A.dtype, copy=False)
+def _times_maps(
+    kernel: Kernel, points: list[Array], opposite: list[Landmarks], maps: list[np.ndarray]
+) -> list[np.ndarray]:
+    """k(X, Z_J) times the left map and, if there are two sides, k(X_I, Z)^T times the right one, without storing k."""
+    operators = [as_operator(kernel, points[0], opposite[0].points, budget=0)]
+    if len(points) == 2:
+        operators.append(as_operator(kernel, opposite[1].points, points[1], budget=0).T)
+    return [A @ map.astype(A.dtype, copy=False) for A, map in zip(operators, maps, strict=True)]

@@ -11,10 +11,10 @@ import numpy as np
 from .._core import Array, check_finite
 from ..kernels import Kernel
 from ..operators import Stored, as_operator
-from ..svd import Factors, factorise
+from ..svd import factorise
 from .strategies import Landmarks
 
-NOISE = 10  # in units of eps: singular values below this multiple of the matrix's norm are rounding error
+NOISE_EPS = 10  # in units of eps: singular values below this multiple of the matrix's norm are rounding error
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class LandmarkMatrix:
         roots = np.sqrt(rows.weights), np.sqrt(columns.weights)
         W = roots[0][:, None] * K * roots[1]
         eps = max(_eps(rows.points), _eps(columns.points))
-        rounding = NOISE * eps * float(np.linalg.norm(W))  # before centring, which may leave only rounding error
+        rounding = NOISE_EPS * eps * float(np.linalg.norm(W))  # before centring, which may leave only rounding error
         if center:
             W = _orthogonal_to(roots[1], _orthogonal_to(roots[0], W).T).T
         return cls(K, W, roots, rounding, center)
@@ -60,22 +60,24 @@ class LandmarkMatrix:
         energy = np.cumsum(np.linalg.svd(self.W, compute_uv=False) ** 2)
         return 1 + int(np.searchsorted(energy, share * energy[-1]))
 
-    def triplets(self, count: int, rng: np.random.Generator) -> Factors:
-        """At most ``count`` leading triplets of W above rounding; vectors are times the roots of the weights."""
-        small = factorise(Stored(self.W), min(count, *self.W.shape), budget=sys.maxsize, rng=rng)[0]
-        small = small.truncate(int(np.count_nonzero(self._counts(small.s))))
-        (left, right), U, V = self.roots, small.U, small.V
-        if self.center:  # vectors are orthogonal to the roots only up to eps / s, and the extension divides by s again
-            U, V = _orthogonal_to(left, U), _orthogonal_to(right, V)
-        return Factors(left[:, None] * U, small.s, right[:, None] * V)
+    def maps(self, count: int, *, symmetric: bool, rng: np.random.Generator) -> tuple[list[np.ndarray], np.ndarray]:
+        """Maps from kernel values with the landmarks to extended vectors, and the values that belong to them.
 
-    def eigenvectors(self, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """Leading eigenvectors of a symmetric W times the roots of the weights, and eigenvalues, by magnitude."""
-        values, E = np.linalg.eigh(self.W)
-        leading = np.argsort(-np.abs(values), kind="stable")[:count]
-        leading = leading[self._counts(np.abs(values[leading]))]
-        root, E = self.roots[0], E[:, leading]
-        return root[:, None] * (_orthogonal_to(root, E) if self.center else E), values[leading]
+        For the left side V / s and for the right side U / s, from at most ``count`` triplets of W above rounding, times
+        the roots of the weights; for a symmetric W one map, of eigenvectors, and eigenvalues with their signs.
+        """
+        if symmetric:
+            values, E = np.linalg.eigh(self.W)
+            leading = np.argsort(-np.abs(values), kind="stable")[:count]
+            leading = leading[self._counts(np.abs(values[leading]))]
+            values, vectors = values[leading], [(self.roots[0], E[:, leading])]
+        else:
+            small = factorise(Stored(self.W), min(count, *self.W.shape), budget=sys.maxsize, rng=rng)[0]
+            live = int(np.count_nonzero(self._counts(small.s)))
+            values, vectors = small.s[:live], [(self.roots[1], small.V[:, :live]), (self.roots[0], small.U[:, :live])]
+        if self.center:  # vectors are orthogonal to the roots only up to eps / s, and the extension divides by s again
+            vectors = [(root, _orthogonal_to(root, side)) for root, side in vectors]
+        return [root[:, None] * side / values for root, side in vectors], values
 
     def _counts(self, s: np.ndarray) -> np.ndarray:
         """Mask of the singular values above rounding; raises ValueError if there are none."""

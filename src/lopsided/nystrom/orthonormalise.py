@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from .._core import check_finite, run, slices_of
 from ..svd import Side
 
-SLAB = 1 << 14  # rows per task of a thread
+SLAB_ROWS = 1 << 14  # rows per task of a thread
 
 
 class Moments(NamedTuple):
@@ -21,7 +22,7 @@ class Moments(NamedTuple):
 
 def moments(vectors: np.ndarray, center: bool, scale: float = 1.0) -> Moments:
     """Moments of the columns; for a sample of the rows, ``scale`` is the ratio of all rows to those sampled."""
-    slabs = slices_of(len(vectors), SLAB)
+    slabs = slices_of(len(vectors), SLAB_ROWS)
     mean = np.zeros(vectors.shape[1])
     if center:
         mean = np.sum(run(lambda rows: vectors[rows].sum(axis=0, dtype=float), slabs), axis=0) / len(vectors)
@@ -35,35 +36,28 @@ def moments(vectors: np.ndarray, center: bool, scale: float = 1.0) -> Moments:
     return Moments(mean, grams * scale)
 
 
-def orthonormal_turns(
-    left: Moments, right: Moments, d: np.ndarray, k: int
-) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
+def orthonormal_turns(sides: Sequence[Moments], d: np.ndarray, k: int) -> tuple[list[np.ndarray], np.ndarray]:
     """Matrices S, T and values s with L S and R T orthonormal and L diag(d) R^T = L S diag(s) (R T)^T.
 
-    Only the moments of L and R are needed. Only the k largest values are kept.
+    Only the moments of L and R are needed; of one side alone, R = L, S = T and values have signs. Only the k values of
+    largest magnitude are kept.
     """
-    (A, A_inverse), (B, B_inverse) = (_square_root(side.gram) for side in (left, right))
+    roots = [_square_root(side.gram) for side in sides]
+    if len(roots) == 1:
+        ((A, inverse),) = roots
+        s, E = np.linalg.eigh(A * d @ A.T)
+        leading = np.argsort(-np.abs(s), kind="stable")[:k]
+        return [inverse @ E[:, leading]], s[leading]
+    (A, A_inverse), (B, B_inverse) = roots
     a, s, bt = np.linalg.svd(A * d @ B.T)
     k = min(k, len(s))
-    return (A_inverse @ a[:, :k], B_inverse @ bt[:k].T), s[:k]
+    return [A_inverse @ a[:, :k], B_inverse @ bt[:k].T], s[:k]
 
 
-def symmetric_turn(side: Moments, values: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Matrix T and signed values s with L T orthonormal and L diag(values) L^T = L T diag(s) (L T)^T.
-
-    Only the k values of largest magnitude are kept.
-    """
-    A, A_inverse = _square_root(side.gram)
-    values, E = np.linalg.eigh(A * values @ A.T)
-    leading = np.argsort(-np.abs(values), kind="stable")[:k]
-    return A_inverse @ E[:, leading], values[leading]
-
-
-def unit_turns(left: Moments, right: Moments, s: np.ndarray) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
+def unit_turns(sides: Sequence[Moments], s: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
     """Diagonal matrices that scale every column to unit norm; the singular values are unchanged."""
-    lengths = (np.sqrt(np.maximum(np.diag(side.gram), np.finfo(float).tiny)) for side in (left, right))
-    S, T = (np.diag(1 / length) for length in lengths)
-    return (S, T), s
+    lengths = (np.sqrt(np.maximum(np.diag(side.gram), np.finfo(float).tiny)) for side in sides)
+    return [np.diag(1 / length) for length in lengths], s
 
 
 def _square_root(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -89,5 +83,5 @@ def turned(vectors: np.ndarray, map: np.ndarray, moments: Moments, turn: np.ndar
         slab = vectors[rows] @ factor
         out[rows] = slab - offset if centred else slab
 
-    run(turn_slab, slices_of(len(vectors), SLAB))
+    run(turn_slab, slices_of(len(vectors), SLAB_ROWS))
     return out, Side((map @ turn).astype(out.dtype), offset.astype(out.dtype))

@@ -8,6 +8,9 @@ from typing import Any
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._core import Array
+from ..kernels import Kernel
+from ..svd import Choice, nystrom_if_large
 from .strategies import STRATEGIES
 
 
@@ -68,9 +71,14 @@ class Nystrom(BaseEstimator):
         self.denominators = denominators
 
 
-def as_nystrom(solver: Any) -> Nystrom:
-    """Validated parameters of the Nystrom method: those of ``solver`` if it is such an object, else the default."""
-    if not isinstance(solver, Nystrom):
-        return Nystrom()
-    solver._validate_params()
-    return solver
+def select_nystrom(
+    solver: Any, kernel: Kernel, X: Array, Z: Array, k: float, *, budget: int
+) -> tuple[Nystrom, Choice] | None:
+    """The Nystrom method and the reason for it: asked for, or chosen by "auto" for a large dense matrix; else None."""
+    if isinstance(solver, Nystrom):
+        solver._validate_params()
+        return solver, Choice("nystrom", "asked for")
+    if solver == "nystrom":
+        return Nystrom(), Choice("nystrom", "asked for")
+    choice = nystrom_if_large(kernel, X, Z, k, budget) if solver == "auto" else None
+    return None if choice is None else (Nystrom(), choice)

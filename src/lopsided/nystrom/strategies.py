@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,16 +10,20 @@ import numpy as np
 from scipy import optimize, sparse
 from threadpoolctl import threadpool_limits
 
-from .._core import Array, check_finite, check_points, one_blas_thread
+from .._core import Array, check_finite, check_points, one_blas_thread, same_points
 from ..kernels import Kernel
 from ..operators import as_operator
 
-CLUSTERED = 50  # points per cluster, at most, in the sample on which k-means runs
-SEEDED = 500  # clusters up to which k-means++ initialises the centres; it costs O(p^2 width) and gains little beyond
-CANDIDATES = 20  # candidate points per pivot, at most, on each side
-WATCHED = 64  # equally spaced columns in which the row of the next pivot is searched
-MANY_TIMES = 50  # mean waiting times of the least likely row, after which its inclusion is certain; upper bracket for t
-EXPLORED = 0.5  # uniform share of leverage sampling, for structure that the estimated scores have missed
+POINTS_PER_CLUSTER = 50  # points per cluster, at most, in the sample on which k-means runs
+SEEDED_CLUSTERS = (
+    500  # clusters up to which k-means++ initialises the centres; it costs O(p^2 width) and gains little beyond
+)
+CANDIDATES_PER_PIVOT = 20  # candidate points per pivot, at most, on each side
+WATCHED_COLUMNS = 64  # equally spaced columns in which the row of the next pivot is searched
+LONGEST_WAIT = (
+    50  # mean waiting times of the least likely row, after which its inclusion is certain; upper bracket for t
+)
+UNIFORM_SHARE = 0.5  # uniform share of leverage sampling, for structure that the estimated scores have missed
 
 
 @dataclass(frozen=True)
@@ -91,8 +95,8 @@ def kmeans(points: Array, p: int, rng: np.random.Generator) -> Landmarks:
 
     if p == points.shape[0]:
         return rows_as_landmarks(points, np.arange(p))
-    sample = points[np.sort(rng.permutation(points.shape[0])[: CLUSTERED * p])]
-    init, seed = "k-means++" if p <= SEEDED else "random", int(rng.integers(2**31))
+    sample = points[np.sort(rng.permutation(points.shape[0])[: POINTS_PER_CLUSTER * p])]
+    init, seed = "k-means++" if p <= SEEDED_CLUSTERS else "random", int(rng.integers(2**31))
     with one_blas_thread(), threadpool_limits(1, "openmp"):  # more threads change summation order and so the clusters
         clusters = MiniBatchKMeans(p, init=init, n_init=1, random_state=seed).fit(sample)
     sizes = np.bincount(clusters.labels_, minlength=p)
@@ -103,8 +107,32 @@ def kmeans(points: Array, p: int, rng: np.random.Generator) -> Landmarks:
     return Landmarks(centres, sizes * (points.shape[0] / sizes.sum()))
 
 
-PLACES: dict[str, Callable[[Array, int, np.random.Generator], Landmarks]] = {"uniform": uniform, "kmeans": kmeans}
-STRATEGIES = (*PLACES, "leverage", "pivoted")
+ONE_SIDED: dict[str, Callable[[Array, int, np.random.Generator], Landmarks]] = {"uniform": uniform, "kmeans": kmeans}
+STRATEGIES = (*ONE_SIDED, "leverage", "pivoted")
+
+
+def choose_landmarks(
+    landmarks: Any,
+    kernel: Kernel,
+    X: Array,
+    Z: Array,
+    counts: tuple[int, int],
+    rngs: Sequence[np.random.Generator],
+) -> tuple[Landmarks, Landmarks]:
+    """Landmarks of both sides, from a strategy or from the user's row numbers or points.
+
+    A set that is on both sides has the same landmarks there, which keeps the matrix of a symmetric kernel symmetric.
+    """
+    if not isinstance(landmarks, str):
+        left, right = landmarks
+        return given_landmarks(left, X, "left"), given_landmarks(right, Z, "right")
+    if landmarks == "pivoted":
+        return pivoted(kernel, X, Z, counts, rngs[0])
+    choose = ONE_SIDED.get(landmarks, uniform)  # leverage scores come from a uniform sample
+    left = choose(X, counts[0], rngs[0])
+    if landmarks != "leverage" and counts[0] == counts[1] and same_points(X, Z):
+        return left, left
+    return left, choose(Z, counts[1], rngs[1])
 
 
 def by_leverage(points: Array, vectors: np.ndarray, p: int, rng: np.random.Generator) -> Landmarks:
@@ -114,7 +142,7 @@ def by_leverage(points: Array, vectors: np.ndarray, p: int, rng: np.random.Gener
     """
     scores = np.einsum("ij,ij->i", vectors, vectors, dtype=float)
     n = len(scores)
-    chances = EXPLORED / n + (1 - EXPLORED) * scores / scores.sum()
+    chances = UNIFORM_SHARE / n + (1 - UNIFORM_SHARE) * scores / scores.sum()
     indices = rng.choice(n, p, replace=False, p=chances)
     return rows_as_landmarks(points, indices, 1 / chances_of_inclusion(chances, p)[indices])
 
@@ -132,7 +160,7 @@ def chances_of_inclusion(chances: np.ndarray, p: int) -> np.ndarray:
     def missing(log_t: float) -> float:
         return float(-np.expm1(-chances * np.exp(log_t)).sum() - p)
 
-    log_t = optimize.brentq(missing, np.log(p) - 1, np.log(MANY_TIMES / chances.min()))
+    log_t = optimize.brentq(missing, np.log(p) - 1, np.log(LONGEST_WAIT / chances.min()))
     return -np.expm1(-chances * np.exp(log_t))
 
 
@@ -144,7 +172,7 @@ def pivoted(
     If the approximation becomes exact with fewer pivots, further candidates complete the set. Cost: O(c p) kernel
     values and O(c p^2) operations for c candidates and p pivots.
     """
-    sides = [rng.permutation(side.shape[0])[: CANDIDATES * max(counts)] for side in (X, Z)]
+    sides = [rng.permutation(side.shape[0])[: CANDIDATES_PER_PIVOT * max(counts)] for side in (X, Z)]
     A = as_operator(kernel, X[sides[0]], Z[sides[1]], budget=0)
     found = []
     for side, chosen, count in zip(sides, cross_pivots(A.take, A.shape, max(counts), A.dtype), counts, strict=True):
@@ -155,7 +183,7 @@ def pivoted(
 
 def pivoting_bytes(counts: tuple[int, int], shape: tuple[int, int]) -> int:
     """Bytes of the two float64 factors of a cross approximation between the candidates."""
-    return sum(8 * max(counts) * min(CANDIDATES * max(counts), n) for n in shape)
+    return sum(8 * max(counts) * min(CANDIDATES_PER_PIVOT * max(counts), n) for n in shape)
 
 
 def cross_pivots(
@@ -170,7 +198,7 @@ def cross_pivots(
     n, m = shape
     steps = min(steps, n, m)
     L, R = np.zeros((n, steps), dtype=dtype), np.zeros((steps, m), dtype=dtype)
-    watched = np.unique(np.linspace(0, m - 1, WATCHED).astype(np.intp))
+    watched = np.unique(np.linspace(0, m - 1, WATCHED_COLUMNS).astype(np.intp))
     seen = take(slice(None), watched)
     check_finite(seen)
     free = np.ones(n, dtype=bool), np.ones(m, dtype=bool)

@@ -1,6 +1,6 @@
 """Kernel matrices as linear operators: stored, blocked, sparse plus low rank, centred, weighted."""
 
-from .base import KernelOperator
+from .base import Condensed as Condensed, KernelOperator
 from .blocked import TILE_BYTES as TILE_BYTES, Blocked as Blocked
 from .build import (
     as_operator,

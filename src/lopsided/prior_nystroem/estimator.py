@@ -26,7 +26,7 @@ from .._core import (
     seed_of,
 )
 from ..kernels import Kernel, as_kernel
-from ..nystrom import PLACES
+from ..nystrom import ONE_SIDED
 from ..operators import out_of_sample_operator
 from .candidates import Candidate, Selection, list_candidates, select
 from .dictionary import Iteration
@@ -178,7 +178,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         "prior_weight": [StrOptions({"auto", "alignment"}), Interval(Real, 0, np.inf, closed="right")],
         "smoothness": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "self_training": ["boolean"],
-        "landmarks": [StrOptions(set(PLACES)), "array-like", "sparse matrix"],
+        "landmarks": [StrOptions(set(ONE_SIDED)), "array-like", "sparse matrix"],
         "prior_metric": [StrOptions({"samples", "landmarks"})],
         "class_weight": [StrOptions({"balanced"}), None],
         "solver": [StrOptions({"accelerated", "gradient"})],

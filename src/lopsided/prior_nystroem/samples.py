@@ -11,7 +11,7 @@ from scipy import sparse
 from .._core import Array
 from ..exceptions import RankWarning, warn
 from ..kernels import Kernel, Precomputed
-from ..nystrom import PLACES, Landmarks, between, given_landmarks
+from ..nystrom import ONE_SIDED, Landmarks, between, given_landmarks
 from .frames import Frame
 from .side_information import ClassRows, ClassTargets, PairTargets, SideInformation
 from .supervision import Labels, Pairs
@@ -63,7 +63,7 @@ def _landmarks_of(points: Array, landmarks: Any, count: int, rng: np.random.Gene
     n = points.shape[0]
     if count > n:
         warn(f"n_components={count} exceeds the {n} samples; every sample is a landmark", RankWarning)
-    return PLACES[landmarks](points, min(count, n), rng)
+    return ONE_SIDED[landmarks](points, min(count, n), rng)
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,8 @@ from .factors import (
     exact_sides as exact_sides,
     powers as powers,
 )
-from .policy import (
-    SMALL as SMALL,
-    SOLVERS as SOLVERS,
-    Choice as Choice,
-    choose as choose,
-    factorise,
-    factorise_energy as factorise_energy,
-)
-from .weights import Weights as Weights, check_weights as check_weights, decompose as decompose
+from .policy import SMALL_SIDE as SMALL_SIDE, Choice as Choice, nystrom_if_large as nystrom_if_large, select_solver
+from .solvers import SOLVERS as SOLVERS, factorise
+from .weights import Weights as Weights, check_weights as check_weights
 
-__all__ = ["Diagnostics", "Factors", "diagnose", "factorise"]
+__all__ = ["Diagnostics", "Factors", "diagnose", "factorise", "select_solver"]

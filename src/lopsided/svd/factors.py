@@ -9,9 +9,9 @@ import numpy as np
 
 from .._core import run, slices_of
 
-FOLDED = 32  # short rows that are reduced as one long row
-SLAB = 1 << 17  # rows per task; fewer would not repay the overhead of a thread
-NULL = 10  # in units of sqrt(points) eps: singular values below this multiple of the largest count as zero
+FOLDED_ROWS = 32  # short rows that are reduced as one long row
+SLAB_ROWS = 1 << 17  # rows per task; fewer would not repay the overhead of a thread
+NULL_VALUE = 10  # in units of sqrt(points) eps: singular values below this multiple of the largest count as zero
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def exact_sides(factors: Factors, means: tuple[Any, Any, Any] | None) -> tuple[S
 def powers(s: np.ndarray, exponent: float, points: int) -> np.ndarray:
     """s^exponent, with zero where s is numerically zero for a matrix with this many points."""
     info = np.finfo(s.dtype)
-    live = s > max(NULL * np.sqrt(points) * info.eps * s[0], info.tiny)
+    live = s > max(NULL_VALUE * np.sqrt(points) * info.eps * s[0], info.tiny)
     with np.errstate(over="ignore"):
         found = np.where(live, s, 1) ** exponent
     if not np.isfinite(found).all():
@@ -96,7 +96,7 @@ def powers(s: np.ndarray, exponent: float, points: int) -> np.ndarray:
 
 def canonical_signs(U: np.ndarray) -> np.ndarray:
     """Sign of each column, 1 or -1, that makes its entry of largest magnitude positive."""
-    extremes = run(lambda rows: _extremes(U[rows]), slices_of(len(U), SLAB))
+    extremes = run(lambda rows: _extremes(U[rows]), slices_of(len(U), SLAB_ROWS))
     highest, lowest = np.max(extremes, axis=0)
     return np.where(highest >= lowest, 1, -1).astype(U.dtype)
 
@@ -104,11 +104,11 @@ def canonical_signs(U: np.ndarray) -> np.ndarray:
 def _extremes(slab: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Largest entry of each column, and of its negative; numpy reduces few long rows faster than many short ones."""
     above = below = slab
-    if slab.flags.c_contiguous and len(slab) >= FOLDED:
-        rest, width = len(slab) % FOLDED, slab.shape[1]
-        long = slab[rest:].reshape(-1, FOLDED * width)
+    if slab.flags.c_contiguous and len(slab) >= FOLDED_ROWS:
+        rest, width = len(slab) % FOLDED_ROWS, slab.shape[1]
+        long = slab[rest:].reshape(-1, FOLDED_ROWS * width)
         above, below = (
-            np.concatenate([slab[:rest], extreme.reshape(FOLDED, width)])
+            np.concatenate([slab[:rest], extreme.reshape(FOLDED_ROWS, width)])
             for extreme in (long.max(axis=0), long.min(axis=0))
         )
     return above.max(axis=0), -below.min(axis=0)

@@ -12,16 +12,18 @@ from ..operators import KernelOperator
 from .factors import Factors, canonical_signs
 from .qr import CHUNK_ROWS, least_pivot, length, orthonormalise, qr
 
-LOOK = 40  # multiplications in the SVD of B, in units of the cube of its size
-EXTRA = 10  # columns beyond k in a block whose width is free
-MARGIN = 10  # times that residuals are below a tolerance on eta
-EQUAL = 1e-8  # of the largest singular value: difference up to which two count as equal
-SPARE = 20  # triplets kept beyond k at a restart, so that the k-th converges too
-PROBES = 3  # random columns that must find no further singular value, nor U to have lost its orthogonality
-WIDEST = 8  # columns, at most, of a block that searches for further copies of a repeated singular value
+SVD_COST = 40  # multiplications in the SVD of B, in units of the cube of its size
+EXTRA_COLUMNS = 10  # columns beyond k in a block whose width is free
+RESIDUAL_MARGIN = 10  # times that residuals are below a tolerance on eta
+EQUAL_VALUES = 1e-8  # of the largest singular value: difference up to which two count as equal
+SPARE_TRIPLETS = 20  # triplets kept beyond k at a restart, so that the k-th converges too
+PROBE_COLUMNS = 3  # random columns that must find no further singular value, nor U to have lost its orthogonality
+WIDEST_SEARCH = 8  # columns, at most, of a block that searches for further copies of a repeated singular value
 MAX_STEPS = 1000  # block steps before a ConvergenceWarning
-DRIFT = 1e5  # in units of eps, at most sqrt(eps): estimate of |U^T U - I| above which a block of U is reorthogonalised
-ORTHONORMAL = 100.0  # in units of eps: deviation from orthonormality allowed in the returned vectors
+LARGEST_DRIFT = (
+    1e5  # in units of eps, at most sqrt(eps): estimate of |U^T U - I| above which a block of U is reorthogonalised
+)
+ORTHONORMAL_TO = 100.0  # in units of eps: deviation from orthonormality allowed in the returned vectors
 
 
 @one_blas_thread()
@@ -54,19 +56,19 @@ def krylov(
     """
     wide, At = A.shape[0] < A.shape[1], A.T
     block = min(block, *A.shape)
-    capacity = max(4 * k, k + SPARE + 6 * block)
+    capacity = max(4 * k, k + SPARE_TRIPLETS + 6 * block)
     if budget is not None:
         affordable = budget // (sum(A.shape) * A.dtype.itemsize)
-        capacity = max(k + k // 2, k + SPARE + 2 * block, min(capacity, affordable))
+        capacity = max(k + k // 2, k + SPARE_TRIPLETS + 2 * block, min(capacity, affordable))
     capacity = min(capacity, min(A.shape) - block)
     if capacity < k + block:
         raise ValueError(
             f"k={k} with blocks of {block} leaves no room for a Krylov space in min(n, m)={min(A.shape)}; use lapack"
         )
     space = _Bidiagonal(At if wide else A, A if wide else At, capacity, rng)
-    residual = max(min(tol, 1.0) / MARGIN, space.rounding)
+    residual = max(min(tol, 1.0) / RESIDUAL_MARGIN, space.rounding)
     step_cost = block * (2 * A.cost + 4 * capacity * min(A.shape))
-    pace = _Pace(patience=LOOK * capacity**3 // step_cost)
+    pace = _Pace(patience=SVD_COST * capacity**3 // step_cost)
     fresh, settled, next_look = space.random(block), None, -(-k // block)
     for step in range(1, 1 + max(max_steps, next_look)):
         fresh = space.grow(fresh)
@@ -83,15 +85,15 @@ def krylov(
             found_again = settled is not None and _agree(settled, space.s[:k], residual)
             if found_again and (space.is_leading(k, residual) or (full and capacity - block <= k)):
                 break  # second case: a restart could keep no triplet beyond k, so the search would never end
-            next_look = step + 2 + PROBES // block
+            next_look = step + 2 + PROBE_COLUMNS // block
             if not found_again:
                 if settled is not None:  # the last search found copies of a singular value, and there may be more
-                    block = min(2 * block, WIDEST, capacity - k)
+                    block = min(2 * block, WIDEST_SEARCH, capacity - k)
                 space.shrink(k)
                 fresh, settled = space.random(block), space.s[:k]
                 continue
         if full:
-            space.shrink(min(k + SPARE, capacity - block))
+            space.shrink(min(k + SPARE_TRIPLETS, capacity - block))
     else:
         space.solve()
         warn(
@@ -121,7 +123,7 @@ class _Bidiagonal:
         self.B = np.zeros((capacity, capacity), dtype=A.dtype)
         self.size, self.scale, self.unit, self.info = 0, 0.0, A.dtype.type(1), np.finfo(A.dtype)
         self.rounding = float(self.info.eps**0.8)
-        self.most_drift = min(DRIFT * float(self.info.eps), float(self.info.eps) ** 0.5)
+        self.most_drift = min(LARGEST_DRIFT * float(self.info.eps), float(self.info.eps) ** 0.5)
         self.drift = float(self.info.eps)
         self.bound, self.T = slice(0, 0), np.zeros((0, 0), dtype=A.dtype)
 
@@ -202,8 +204,8 @@ class _Bidiagonal:
 
     def loss(self) -> float:
         """Estimate |U^T U - I| in the Frobenius norm from products with random vectors. Cost O(n size)."""
-        U, some = self.U[:, : self.size], self.rng.standard_normal((self.size, PROBES)).astype(self.U.dtype)
-        return length(product(U.T, product(U, some)) - some) / PROBES**0.5
+        U, some = self.U[:, : self.size], self.rng.standard_normal((self.size, PROBE_COLUMNS)).astype(self.U.dtype)
+        return length(product(U.T, product(U, some)) - some) / PROBE_COLUMNS**0.5
 
     def excess(self, k: int, residual: float, eta: float) -> float:
         """How far the k leading triplets are from convergence: at most one if they have converged.
@@ -241,7 +243,7 @@ class _Bidiagonal:
         V = product(self.V[:, : self.size], self.Q[:, :k])
         del self.V
         s = self.s[:k]
-        if np.abs(product(U.T, U) - np.eye(k, dtype=U.dtype)).max() > ORTHONORMAL * np.finfo(U.dtype).eps:
+        if np.abs(product(U.T, U) - np.eye(k, dtype=U.dtype)).max() > ORTHONORMAL_TO * np.finfo(U.dtype).eps:
             W, R = qr(U * s)  # A V = U diag(s) holds however U has drifted
             P, s, Qt = np.linalg.svd(R)
             U, V = product(W, P), product(V, Qt.T)
@@ -272,12 +274,12 @@ def estimated_eta(s: np.ndarray, residuals: np.ndarray, k: int) -> float:
     """The 2024 paper's eta (section 4.4) of k triplets: the mean of (s_i / s_1)(1 - |cosine|), both sides added.
 
     A vector is wrong by an angle of up to its residual over the gap to the nearest other singular value. Values that
-    agree to EQUAL count as one, as any basis of their vectors is right. The value after the k-th may still grow by its
-    residual; those that no vector has found yet cannot be taken into account.
+    agree to EQUAL_VALUES count as one, as any basis of their vectors is right. The value after the k-th may still grow
+    by its residual; those that no vector has found yet cannot be taken into account.
     """
     eps, scale = float(np.finfo(s.dtype).eps), max(float(s[0]), np.finfo(float).tiny)
     s, unsure = s[: k + 1] / scale, residuals[k : k + 1] / scale
-    equal = max(EQUAL, 100 * eps)
+    equal = max(EQUAL_VALUES, 100 * eps)
     apart = s[:-1] - s[1:] > equal
     if len(unsure):
         apart[-1] |= unsure[0] > equal

@@ -1,39 +1,137 @@
-"""SVD solvers: the table of solvers, the automatic choice as a pure function, and the call."""
+"""Which solver decomposes a kernel matrix, and why: pure functions of sizes and memory, which compute nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import numpy as np
+from scipy import sparse
 
-from .._core import check_finite
-from ..exceptions import FallbackWarning, warn
-from ..operators import KernelOperator
-from .dense import lapack
-from .factors import Factors
-from .krylov import EXTRA, krylov
+from .._core import Array, budget_bytes, by_rows, check_points, check_sides
+from ..kernels import Kernel, Precomputed, as_kernel
+from ..operators import Blocked, Condensed, KernelOperator, Stored, as_operator, is_indexed, is_matrix_free
+from .krylov import EXTRA_COLUMNS
 
-LARGE = 1 << 28  # entries of a matrix that takes seconds to evaluate once
-SMALL = 300  # min(n, m) up to which a full decomposition takes milliseconds
-SHARE = 6  # min(n, m) / k below which a Krylov space costs as much as a full decomposition
+# Chosen by timing dense and sparse matrices on two cores (benchmarks/exact_graph_svd.py, benchmarks/nystrom_scale.py).
+LARGE_MATRIX = 1 << 28  # entries of a dense matrix that takes seconds to evaluate once
+SMALL_SIDE = 300  # min(n, m) up to which a full decomposition takes milliseconds
+LAPACK_SHARE = 6  # min(n, m) / k below which a Krylov space costs as much as a full decomposition
 LAPACK_COPIES = 5  # arrays of the matrix's size held at once: a copy to overwrite, both factors, workspace
 MANY_TRIPLETS = 32  # triplets from which orthogonalisation costs more than sparse products, and blocks make it cheaper
 CHEAP_PRODUCT = 1 << 21  # multiplications per column below which one column at a time, the fewest in all, is fastest
 
 
 class Choice(NamedTuple):
-    """Name of a solver and the reason for choosing it; ``over_budget`` if the matrix was too large to store."""
+    """Name of a solver and the reason for choosing it.
+
+    ``over_budget`` tells whether the matrix is too large to store, ``is_fallback`` whether another solver was wanted.
+    """
 
     name: str
     reason: str
     over_budget: bool = False
+    is_fallback: bool = False
 
     def __str__(self) -> str:
         return f"{self.name}: {self.reason}"
 
 
-def choose(
+def select_solver(
+    kernel: Any, X: Array = None, Z: Array = None, *, n_components: int = 2, memory_budget: float | str | None = None
+) -> Choice:
+    """Return the solver that :class:`~lopsided.KernelSVD` would choose, and why, without decomposing anything.
+
+    Dense data are looked at only for their sizes. Of sparse data and graphs the sparse part of the matrix is formed,
+    since its number of entries decides.
+
+    Parameters
+    ----------
+    kernel : str, Kernel, callable or KernelOperator
+        A kernel as in KernelSVD, or the matrix itself as an operator, which takes no X and Z.
+    X : array or sparse matrix of shape (n, width)
+        Left points, or the kernel matrix for "precomputed".
+    Z : array or sparse matrix of shape (m, width), default=None
+        Right points; None means the columns of X, and for "precomputed" the only choice.
+    n_components : int, default=2
+        Number of singular triplets.
+    memory_budget : float, str or None, default=None
+        Memory for the kernel matrix, as in KernelSVD.
+
+    Returns
+    -------
+    choice : Choice
+        ``name`` and ``reason``, as in ``KernelSVD.solver_``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import lopsided
+    >>> print(lopsided.select_solver("rbf", np.zeros((100, 3)), np.zeros((80, 3))))
+    lapack: min(n, m) = 80 is small
+    """
+    budget = budget_bytes(memory_budget)
+    if isinstance(kernel, KernelOperator):
+        return choose_for_operator(kernel, n_components, budget)
+    kernel, X = as_kernel(kernel), check_points(X, "X")
+    if isinstance(kernel, Precomputed):
+        return choose_for_operator(Stored(X), n_components, budget)
+    X, Z = check_sides(X, by_rows(X.T) if Z is None else Z)
+    if (choice := nystrom_if_large(kernel, X, Z, n_components, budget)) is not None:
+        return choice
+    structured = is_indexed(kernel) or (sparse.issparse(X) and sparse.issparse(Z))
+    if not structured or isinstance(as_operator(kernel.fit(X, Z), X, Z, budget=0), Blocked):
+        return _choose_dense(kernel, X, Z, n_components, budget, landmarks=False)
+    return choose_for_operator(as_operator(kernel.fit(X, Z), X, Z, budget=budget), n_components, budget)
+
+
+def nystrom_if_large(kernel: Kernel, X: Array, Z: Array, k: float, budget: int) -> Choice | None:
+    """The choice of the Nystrom method if the matrix is dense, large and beyond the budget; otherwise None."""
+    if sparse.issparse(X) and sparse.issparse(Z):
+        return None
+    choice = _choose_dense(kernel, X, Z, max(1, int(k)), budget, landmarks=True)
+    return choice if choice.name == "nystrom" else None
+
+
+def _choose_dense(kernel: Kernel, X: Array, Z: Array, k: int, budget: int, *, landmarks: bool) -> Choice:
+    shape = X.shape[0], Z.shape[0]
+    return choose_solver(
+        shape,
+        k,
+        cost=shape[0] * shape[1],
+        budget=budget,
+        matrix_free=is_matrix_free(kernel, X, Z, budget),
+        itemsize=X.dtype.itemsize,
+        landmarks=landmarks,
+    )
+
+
+def choose_for_operator(A: KernelOperator, k: int, budget: int, solver: str = "auto") -> Choice:
+    """The exact solver for the k leading triplets of an operator: the one asked for, or the one chosen by "auto"."""
+    if (condensed := condensed_if_smaller(A, k)) is not None:
+        choice = choose_for_condensed(condensed.operator, k, budget, solver)
+        n, m = condensed.operator.shape
+        return choice._replace(reason=f"{choice.reason}, condensed to {n} x {m}")
+    return choose_for_condensed(A, k, budget, solver)
+
+
+def choose_for_condensed(A: KernelOperator, k: int, budget: int, solver: str = "auto") -> Choice:
+    """As :func:`choose_for_operator`, for an operator that is not condensed any further."""
+    choice, needed = Choice(solver, "asked for"), EXTRA_COLUMNS
+    if solver == "auto":
+        size = A.dtype.itemsize
+        choice = choose_solver(A.shape, k, cost=A.cost, matrix_free=A.matrix_free, budget=budget, itemsize=size)
+        needed = 1
+    if choice.name != "lapack" and krylov_room(A.shape, k) < needed:
+        return Choice("lapack", f"{k} of {min(A.shape)} triplets are too many for {choice.name}", is_fallback=True)
+    return choice
+
+
+def condensed_if_smaller(A: KernelOperator, k: int) -> Condensed | None:
+    """A smaller operator with the same leading triplets, if there is one that has at least k of them and a margin."""
+    condensed = A.condensed()
+    return None if condensed is None or k + 2 * EXTRA_COLUMNS > min(condensed.operator.shape) else condensed
+
+
+def choose_solver(
     shape: tuple[int, int],
     k: int,
     *,
@@ -61,20 +159,15 @@ def choose(
         Bytes per matrix entry.
     landmarks : bool, default=False
         Whether the Nystrom approximation is allowed, for matrices that are matrix-free and large.
-
-    Examples
-    --------
-    >>> print(choose((100, 80), 2, cost=8000, budget=10**9))
-    lapack: min(n, m) = 80 is small
     """
     n, m = shape
     small = min(shape)
-    fits = _lapack_bytes(shape, itemsize) <= budget
-    if small <= SMALL and fits:
+    fits = lapack_bytes(shape, itemsize) <= budget
+    if small <= SMALL_SIDE and fits:
         return Choice("lapack", f"min(n, m) = {small} is small")
-    if SHARE * k > small and fits:
+    if LAPACK_SHARE * k > small and fits:
         return Choice("lapack", f"k = {k} is a large part of min(n, m) = {small}")
-    if landmarks and matrix_free and n * m > LARGE:
+    if landmarks and matrix_free and n * m > LARGE_MATRIX:
         why = f"the {n} x {m} matrix is dense, large and exceeds the budget of {budget} bytes"
         return Choice("nystrom", why, over_budget=True)
     if matrix_free:
@@ -85,99 +178,26 @@ def choose(
     return Choice("krylov", f"k = {k} is a small part of min(n, m) = {small}")
 
 
-def block_size(shape: tuple[int, int], k: int, *, cost: int, matrix_free: bool = False) -> int:
+def lapack_bytes(shape: tuple[int, int], itemsize: int) -> int:
+    """Memory that a full decomposition takes."""
+    return LAPACK_COPIES * shape[0] * shape[1] * itemsize
+
+
+def krylov_room(shape: tuple[int, int], k: int) -> int:
+    """Largest block width for which a Krylov space has room for k triplets of a matrix of this shape."""
+    return (min(shape) - k) // 2
+
+
+def block_width(A: KernelOperator, k: int) -> int:
     """Block width of the Krylov solver: wide where the cost of a product hardly depends on it, one if cheap or sparse.
 
     If many triplets are wanted, orthogonalisation costs more than products, and blocks make it cheaper.
     """
-    n, m = shape
-    if matrix_free:
-        return k + EXTRA
-    if cost < CHEAP_PRODUCT:
-        return 1 if k < 2 * MANY_TRIPLETS else 8
-    return 1 if cost < n * m / 10 and k < MANY_TRIPLETS else 8
-
-
-def factorise(
-    A: KernelOperator,
-    k: int,
-    *,
-    solver: str = "auto",
-    tol: float = 0.0,
-    budget: int,
-    rng: np.random.Generator,
-) -> tuple[Factors, Choice]:
-    """Compute the k leading singular triplets of an operator; return them and the choice of solver.
-
-    An operator that can be condensed is replaced by the smaller one if that has at least k triplets and a margin.
-    """
-    condensed = A.condensed()
-    if condensed is None or k + 2 * EXTRA > min(condensed.operator.shape):
-        return _solve(A, k, solver=solver, tol=tol, budget=budget, rng=rng)
-    factors, choice = _solve(condensed.operator, k, solver=solver, tol=tol, budget=budget, rng=rng)
-    n, m = condensed.operator.shape
-    choice = choice._replace(reason=f"{choice.reason}, condensed to {n} x {m}")
-    return Factors(condensed.left(factors.U), factors.s, condensed.right(factors.V)).canonical(), choice
-
-
-def factorise_energy(
-    A: KernelOperator, share: float, *, solver: str = "auto", tol: float = 0.0, budget: int, rng: np.random.Generator
-) -> tuple[Factors, Choice]:
-    """Compute the fewest leading triplets that hold a share of the energy, the sum of squared singular values.
-
-    Cost: O(n m) for the energy, and factorisations with ranks that double until the share is reached.
-    """
-    norm = A.norm()
-    wanted = share if norm > 0 else 0.0
-    limit = min(A.shape)
-    at_once = limit <= SMALL and solver in ("auto", "lapack") and _lapack_bytes(A.shape, A.dtype.itemsize) <= budget
-    k = limit if at_once else min(2 * EXTRA, limit)
-    while True:
-        factors, choice = factorise(A, k, solver=solver, tol=tol, budget=budget, rng=rng)
-        held = np.cumsum(np.square(factors.s.astype(float) / (norm or 1.0)))
-        if held[-1] >= wanted or k == limit:
-            return factors.truncate(min(k, int(np.searchsorted(held, wanted)) + 1)), choice
-        k = min(2 * k, limit)
-
-
-def _solve(
-    A: KernelOperator, k: int, *, solver: str, tol: float, budget: int, rng: np.random.Generator
-) -> tuple[Factors, Choice]:
-    choice = Choice(solver, "asked for")
-    if solver == "auto":
-        size = A.dtype.itemsize
-        choice = choose(A.shape, k, cost=A.cost, matrix_free=A.matrix_free, budget=budget, itemsize=size)
-    if choice.name != "lapack" and _room(A, k) < (1 if solver == "auto" else EXTRA):
-        why = f"{k} of {min(A.shape)} triplets are too many for {choice.name}"
-        warn(f"{why}; lapack gives the answer", FallbackWarning)
-        choice = Choice("lapack", why)
-    return SOLVERS[choice.name](A, k, rng=rng, tol=tol, budget=budget), choice
-
-
-def _lapack_bytes(shape: tuple[int, int], itemsize: int) -> int:
-    return LAPACK_COPIES * shape[0] * shape[1] * itemsize
-
-
-def _room(A: KernelOperator, k: int) -> int:
-    """Largest block width for which a Krylov space of this operator has room for k triplets."""
-    return (min(A.shape) - k) // 2
-
-
-def _krylov(A: KernelOperator, k: int, *, rng: np.random.Generator, tol: float, budget: int) -> Factors:
-    """Block Krylov with a block width that suits the operator; half of the budget is reserved for the matrix."""
-    block = min(_room(A, k), block_size(A.shape, k, cost=A.cost, matrix_free=A.matrix_free))
-    return krylov(A, k, rng=rng, tol=tol, block=block, budget=budget // 2)
-
-
-def _lapack(A: KernelOperator, k: int) -> Factors:
-    """LAPACK, after a product that reveals entries that are not finite, which the drivers do not check."""
-    check_finite(A @ np.ones((A.shape[1], 1), dtype=A.dtype))
-    return lapack(A, k)
-
-
-# Every solver is called as solver(A, k, rng=..., tol=..., budget=...) and ignores the arguments it does not need; of
-# tol, the error that is acceptable, only krylov makes use.
-SOLVERS: dict[str, Callable[..., Factors]] = {
-    "lapack": lambda A, k, **_: _lapack(A, k),
-    "krylov": _krylov,
-}
+    n, m = A.shape
+    if A.matrix_free:
+        width = k + EXTRA_COLUMNS
+    elif A.cost < CHEAP_PRODUCT:
+        width = 1 if k < 2 * MANY_TRIPLETS else 8
+    else:
+        width = 1 if A.cost < n * m / 10 and k < MANY_TRIPLETS else 8
+    return min(width, krylov_room(A.shape, k))

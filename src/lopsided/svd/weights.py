@@ -10,17 +10,14 @@ An integer weight is equivalent to repetition: a row of weight two has the same 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_array
 
 from ..operators import KernelOperator, Weighted
 from .factors import Factors, powers
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -63,18 +60,6 @@ class Weights:
         U = _divided(factors.U, left, A, _scaled(right, factors.V) * inverse)
         V = _divided(factors.V, right, A.T, _scaled(left, factors.U) * inverse)
         return Factors(U, factors.s, V).canonical()
-
-
-def decompose(
-    A: KernelOperator, weights: Weights | None, solve: Callable[[KernelOperator], tuple[Factors, T]]
-) -> tuple[Factors, Factors, T]:
-    """Return the factors of A, the same with every entry multiplied by its weight, and the solver's choice."""
-    if weights is None:
-        factors, choice = solve(A)
-        return factors, factors, choice
-    factors, choice = solve(weights.on(A))
-    factors = weights.taken_out(A, factors)
-    return factors, weights.times(factors), choice
 
 
 def check_weights(left: Any, right: Any, shape: tuple[int, int], dtype: np.dtype) -> Weights | None:

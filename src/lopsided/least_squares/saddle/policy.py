@@ -10,7 +10,7 @@ from scipy import sparse
 
 from ...exceptions import NearSingularWarning, warn
 from ...operators import Centered, KernelOperator, Stored
-from ...svd import SMALL, Choice, factorise
+from ...svd import SMALL_SIDE, Choice, factorise
 from .block_lu import BlockLU
 from .minres import Minres
 from .reduced import Reduced
@@ -49,7 +49,7 @@ def choose_saddle(
     sparse_lu: 5000 entries in 1600 rows fill little
     """
     fits = 8 * DENSE_COPIES * n**2 <= budget
-    if is_sparse and entries <= FEW * n and n > SMALL:
+    if is_sparse and entries <= FEW * n and n > SMALL_SIDE:
         return Choice("sparse_lu", f"{entries} entries in {n} rows fill little")
     if not fits:
         return Choice("minres", f"{DENSE_COPIES} matrices of {n} x {n} exceed the budget of {budget} bytes")

@@ -1,0 +1,101 @@
+"""The leading singular triplets of an operator, by the solver that was asked for or chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral
+
+import numpy as np
+
+from .._core import check_finite
+from ..exceptions import FallbackWarning, warn
+from ..operators import KernelOperator
+from .dense import lapack
+from .factors import Factors
+from .krylov import EXTRA_COLUMNS, krylov
+from .policy import (
+    SMALL_SIDE,
+    Choice,
+    block_width,
+    choose_for_condensed,
+    condensed_if_smaller,
+    lapack_bytes,
+)
+
+
+def factorise(
+    A: KernelOperator,
+    k: int | float,
+    *,
+    solver: str = "auto",
+    tol: float = 0.0,
+    budget: int,
+    rng: np.random.Generator,
+) -> tuple[Factors, Choice]:
+    """Compute the leading singular triplets of an operator; return them and the choice of solver.
+
+    Parameters
+    ----------
+    A : KernelOperator
+        The matrix. One that can be condensed is replaced by the smaller one if that has enough triplets.
+    k : int or float
+        Number of triplets; or the share of the energy, the sum of squared singular values, that they must hold. A
+        share costs O(n m) for the energy, and factorisations with ranks that double until it is reached.
+    solver : {"auto", "lapack", "krylov"}, default="auto"
+        The solver; "auto" chooses by shape, cost and budget.
+    tol : float, default=0.0
+        Acceptable eta, at which "krylov" stops; zero means to rounding. "lapack" always goes to rounding.
+    budget : int
+        Memory budget in bytes.
+    rng : Generator
+        Draws the start vectors.
+    """
+    if not isinstance(k, Integral):
+        return _factorise_share(A, k, solver=solver, tol=tol, budget=budget, rng=rng)
+    if (condensed := condensed_if_smaller(A, k)) is None:
+        return _solve(A, k, solver=solver, tol=tol, budget=budget, rng=rng)
+    factors, choice = _solve(condensed.operator, k, solver=solver, tol=tol, budget=budget, rng=rng)
+    n, m = condensed.operator.shape
+    choice = choice._replace(reason=f"{choice.reason}, condensed to {n} x {m}")
+    return Factors(condensed.left(factors.U), factors.s, condensed.right(factors.V)).canonical(), choice
+
+
+def _factorise_share(
+    A: KernelOperator, share: float, *, solver: str, tol: float, budget: int, rng: np.random.Generator
+) -> tuple[Factors, Choice]:
+    """Compute the fewest leading triplets that hold a share of the energy."""
+    norm = A.norm()
+    wanted = share if norm > 0 else 0.0
+    limit = min(A.shape)
+    fits = lapack_bytes(A.shape, A.dtype.itemsize) <= budget
+    at_once = limit <= SMALL_SIDE and solver in ("auto", "lapack") and fits
+    k = limit if at_once else min(2 * EXTRA_COLUMNS, limit)
+    while True:
+        factors, choice = factorise(A, k, solver=solver, tol=tol, budget=budget, rng=rng)
+        held = np.cumsum(np.square(factors.s.astype(float) / (norm or 1.0)))
+        if held[-1] >= wanted or k == limit:
+            return factors.truncate(min(k, int(np.searchsorted(held, wanted)) + 1)), choice
+        k = min(2 * k, limit)
+
+
+def _solve(
+    A: KernelOperator, k: int, *, solver: str, tol: float, budget: int, rng: np.random.Generator
+) -> tuple[Factors, Choice]:
+    choice = choose_for_condensed(A, k, budget, solver)
+    if choice.is_fallback:
+        warn(f"{choice.reason}; lapack gives the answer", FallbackWarning)
+    return SOLVERS[choice.name](A, k, tol=tol, budget=budget, rng=rng), choice
+
+
+def _lapack(A: KernelOperator, k: int, *, tol: float, budget: int, rng: np.random.Generator) -> Factors:
+    """LAPACK, after a product that reveals entries that are not finite, which the drivers do not check."""
+    check_finite(A @ np.ones((A.shape[1], 1), dtype=A.dtype))
+    return lapack(A, k)
+
+
+def _krylov(A: KernelOperator, k: int, *, tol: float, budget: int, rng: np.random.Generator) -> Factors:
+    """Block Krylov with a block width that suits the operator; half of the budget is reserved for the matrix."""
+    return krylov(A, k, rng=rng, tol=tol, block=block_width(A, k), budget=budget // 2)
+
+
+SOLVERS: dict[str, Callable[..., Factors]] = {"lapack": _lapack, "krylov": _krylov}
