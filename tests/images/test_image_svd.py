@@ -87,7 +87,7 @@ def test_a_new_row_of_the_image_is_embedded(image):
     assert_close(model.transform_right(image.T[:3]), (model.right_vectors_ * model.singular_values_)[:3], ulps=1e6)
 
 
-def test_what_is_shown_lies_between_black_and_white(image):
+def test_displayed_values_lie_between_black_and_white(image):
     found = image_svd(image, Exponential(-2.0), 3)
     shown = found.display(found.reconstruct())
     assert shown.min() >= 0 and shown.max() <= 1
@@ -96,7 +96,7 @@ def test_what_is_shown_lies_between_black_and_white(image):
         assert not image_svd(dark, n_components=2).display(dark).any()
 
 
-def test_flat_and_black_images(rng):
+def test_flat_and_black_images_are_restored(rng):
     for flat in (np.zeros((6, 5)), np.full((6, 5), 0.4)):
         found = image_svd(flat, Exponential(1.0), 2)
         np.testing.assert_allclose(found.restore(found.reconstruct()), flat, atol=1e-10)
@@ -106,11 +106,11 @@ def test_flat_and_black_images(rng):
     ("image", "k", "error", "message"),
     [
         (np.full((5, 4), np.nan), 2, ValueError, "20 pixels are not finite"),
-        (np.ones((5, 4)), 5, ValueError, r"n_components=5, but a picture of \(5, 4\) has from 1 to 4"),
+        (np.ones((5, 4)), 5, ValueError, r"n_components=5, but an image of shape \(5, 4\) has from 1 to 4"),
         (np.ones(5), 1, ValueError, r"not \(5,\)"),
         (np.ones((5, 0)), 1, ValueError, r"not \(5, 0\)"),
         (np.ones((5, 4), dtype=complex), 1, TypeError, "complex128"),
-        (np.full((5, 4), 255), 1, ValueError, "int64 from 255 to 255 may mean any scale; .* such as image / 255"),
+        (np.full((5, 4), 255), 1, ValueError, "int64 pixels from 255 to 255 have no known white level; .* image / 255"),
     ],
 )
 def test_bad_images_are_refused(image, k, error, message):
@@ -119,8 +119,8 @@ def test_bad_images_are_refused(image, k, error, message):
 
 
 @pytest.mark.parametrize("kernel", ["precomputed", "association"])
-def test_kernels_of_entries_are_told_that_linear_is_the_svd(kernel, image):
-    with pytest.raises(ValueError, match=f"kernel='{kernel}' compares no rows with columns; .* 'linear'"):
+def test_kernels_of_single_entries_are_refused(kernel, image):
+    with pytest.raises(ValueError, match=f"kernel='{kernel}' does not compare rows with columns; use 'linear'"):
         image_svd(image, kernel)
 
 
@@ -133,14 +133,14 @@ def test_kernels_of_entries_are_told_that_linear_is_the_svd(kernel, image):
         (float, 40, Tanh(2.0)),
     ],
 )
-def test_tones_that_a_kernel_cannot_tell_apart_are_spoken_of(dtype, scale, kernel, rng):
+def test_tones_lost_to_rounding_are_warned_of(dtype, scale, kernel, rng):
     found = image_svd((scale * rng.random((8, 9))).astype(dtype), kernel)
-    with pytest.warns(LopsidedWarning, match=r"\d+% of the tones from .* drown .*; scale the image"):
+    with pytest.warns(LopsidedWarning, match=r"\d+% of the tones from .* are lost to rounding, .*; scale the image"):
         found.restore(found.values)
 
 
 @pytest.mark.parametrize("kernel", INVERTIBLE, ids=repr)
-def test_a_picture_that_is_flat_but_for_rounding_is_restored(kernel):
+def test_an_image_that_is_flat_but_for_rounding_is_restored(kernel):
     flat = np.full((8, 9), 0.3)
     flat[2, 3] = 0.1 + 0.2
     found = image_svd(flat, kernel)
@@ -153,20 +153,20 @@ def test_masked_values_are_not_restored(image):
         found.restore(np.ma.masked_array(image, image > 0.5))
 
 
-def test_what_has_no_inverse_is_not_restored(image):
+def test_kernels_without_an_inverse_and_components_not_held_are_refused(image):
     for kernel, message in (
-        (RBF(1.0), "cannot be turned back to pixels; Linear"),
+        (RBF(1.0), "cannot be converted back to pixels; those of Linear"),
         (Polynomial(2, -0.5), "not monotone"),
     ):
         found = image_svd(image, kernel, 3)
         with pytest.raises(ValueError, match=message):
             found.restore(found.values)
     for k in (4, 2.0):
-        with pytest.raises(ValueError, match=f"n_components={k}, .*holds 3; take a whole number from 1 to 3"):
+        with pytest.raises(ValueError, match=f"n_components={k}, .*holds 3; give an integer from 1 to 3"):
             found.reconstruct(k)
 
 
-def test_quality_of_equal_and_of_known_pictures(rng):
+def test_quality_of_known_pairs_of_images(rng):
     image = rng.random((40, 30))
     assert psnr(image, image) == np.inf
     assert ssim(image, image) == pytest.approx(1)
@@ -195,7 +195,7 @@ def test_structural_similarity_is_its_definition_window_by_window(shape, rng):
 
 
 @pytest.mark.parametrize("measure", [psnr, ssim])
-def test_pictures_of_all_types_are_compared_on_one_scale(measure, rng):
+def test_images_of_all_types_are_compared_on_one_scale(measure, rng):
     whole = rng.integers(0, 256, (20, 30), dtype=np.uint8)
     other = rng.integers(0, 256, (20, 30), dtype=np.uint8)
     expected = measure(whole / 255, other / 255)
@@ -206,12 +206,12 @@ def test_pictures_of_all_types_are_compared_on_one_scale(measure, rng):
 
 
 @pytest.mark.parametrize("measure", [psnr, ssim])
-def test_pictures_that_cannot_be_compared_are_refused(measure, image):
+def test_images_that_cannot_be_compared_are_refused(measure, image):
     with pytest.raises(ValueError, match=r"\(24, 31\) and \(24, 30\)"):
         measure(image, image[:, 1:])
     with pytest.raises(ValueError, match="744 pixels are not finite"):
         measure(image, np.full_like(image, np.nan))
-    with pytest.raises(ValueError, match="peak=0 is not above zero"):
+    with pytest.raises(ValueError, match="peak=0 must be positive"):
         measure(image, image, peak=0)
     with pytest.raises(ValueError, match=r"not \(31,\)"):
         measure(image[0], image[0])
@@ -225,14 +225,14 @@ def test_the_gallery_writes_its_pictures(tmp_path):
 
 @pytest.mark.parametrize("measure", [psnr, ssim])
 @pytest.mark.parametrize("peak", [None, 1.0])
-def test_quality_refuses_what_is_no_picture_with_and_without_a_peak(measure, peak, rng):
+def test_quality_refuses_masked_and_non_numeric_pixels_with_and_without_a_peak(measure, peak, rng):
     image = rng.random((12, 12))
     with pytest.raises(ValueError, match="masked entries"):
         measure(np.ma.masked_array(image, image > 0.9), image, peak=peak)
     for other in (image + 1j, image.astype(str)):
-        with pytest.raises(TypeError, match="pixels are integers or floats"):
+        with pytest.raises(TypeError, match="pixels must be integers or floats"):
             measure(image, other, peak=peak)
-    with pytest.raises(ValueError, match="peak=inf is not above zero and finite"):
+    with pytest.raises(ValueError, match="peak=inf must be positive and finite"):
         measure(image, image, peak=np.inf)
 
 

@@ -103,7 +103,7 @@ def test_a_pipeline_from_images_to_their_classes_can_be_searched():
     assert search.score(X[72:], y[72:]) > 0.4  # by chance 1 in 4
 
 
-def test_images_that_are_no_square_are_signals(rng):
+def test_rows_that_are_not_square_images_are_signals(rng):
     X = rng.standard_normal((5, 40))
     assert ImageMixtures().fit(X).shape_ == (1, 40)
     assert ImageMixtures(2, patch=6).fit_transform(X).shape == (5, 2 * (1 + 2 * 6))
@@ -115,13 +115,8 @@ def test_images_that_are_no_square_are_signals(rng):
         ({"shape": (30, 30)}, r"shape=\(30, 30\) does not give the 1024 pixels.*height \* width = 1024"),
         ({"shape": (-32, -32)}, r"shape=\(-32, -32\).*1024"),
         ({"shape": (4, 16, 16)}, "does not give the 1024 pixels.*height, width"),
-        ({"shape": (32.0, 32.0)}, r"shape=\(32.0, 32.0\).*whole numbers"),
+        ({"shape": (32.0, 32.0)}, r"shape=\(32.0, 32.0\).*two integers"),
         ({"shape": 32}, "'shape'.*Got 32"),
-        ({"patch": 0}, "'patch'.*Got 0"),
-        ({"step": 0}, "'step'.*Got 0"),
-        ({"prior": 0.0}, "'prior'.*Got 0.0"),
-        ({"n_iter": 0}, "'n_iter'.*Got 0"),
-        ({"n_components": 0}, "'n_components'.*Got 0"),
     ],
 )
 def test_errors_give_the_value_and_the_bound(images, parameters, message):
@@ -130,7 +125,7 @@ def test_errors_give_the_value_and_the_bound(images, parameters, message):
 
 
 @pytest.mark.parametrize("light", [1e3, 1e7])
-def test_variances_do_not_see_how_bright_images_are(light):
+def test_variances_do_not_depend_on_brightness(light):
     X = np.random.default_rng(0).random((6, 256))
     dark, bright = (ImageMixtures(n_components=2).fit_transform(images) for images in (X, X + light))
     d = 64
@@ -145,7 +140,7 @@ def test_variances_do_not_see_how_bright_images_are(light):
     ],
     ids=["grey", "colour"],
 )
-def test_stacks_of_images_are_told_how_to_become_rows(shape, message, rng):
+def test_a_stack_of_images_is_refused_with_the_way_to_flatten_it(shape, message, rng):
     stack = rng.random(shape)
     model = ImageMixtures(2, shape=(8, 9)).fit(rng.random((5, 72)))
     for take, images in ((model.transform, stack), (ImageMixtures(2).fit, list(stack))):
@@ -154,19 +149,17 @@ def test_stacks_of_images_are_told_how_to_become_rows(shape, message, rng):
 
 
 @pytest.mark.parametrize(("scale", "dtype"), [(1e160, np.float64), (1e25, np.float32)])
-def test_images_whose_squares_overflow_are_to_be_scaled(scale, dtype):
+def test_images_whose_squares_overflow_are_refused(scale, dtype):
     X = np.random.default_rng(0).random((6, 64)).astype(dtype)
     model = ImageMixtures(n_components=2).fit(X)
     for call in (model.transform, ImageMixtures(2).fit):
-        with pytest.raises(
-            ValueError, match=f"pixels reach .*squares {np.dtype(dtype)} may not hold; scale the images"
-        ):
+        with pytest.raises(ValueError, match=f"pixels reach .*may overflow in {np.dtype(dtype)}; scale the images"):
             call(X * dtype(scale))
     assert np.isfinite(ImageMixtures(2).fit_transform(X * dtype(1e14))).all()
 
 
 @pytest.mark.parametrize(("scale", "dtype"), [(1e-160, np.float64), (1e-20, np.float32)])
-def test_images_whose_squares_vanish_are_to_be_scaled(scale, dtype):
+def test_images_whose_squares_vanish_are_refused(scale, dtype):
     X = np.random.default_rng(0).random((6, 64)).astype(dtype)
     with pytest.raises(ValueError, match=f"pixels reach only .*squares vanish in {np.dtype(dtype)}; scale the images"):
         ImageMixtures(2).fit(X * dtype(scale))

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, validate_parameter_constraints
 
 Rng = np.random.Generator
-SMOOTH = 3.0  # spectral exponent of smooth random fields, as in _spectrum
+SMOOTH_POWER = 3.0  # spectral exponent of smooth random fields, as in _spectrum
 
 CONSTRAINTS: dict[str, Any] = {
     "n_samples": [Interval(Integral, 1, None, closed="left")],
@@ -65,14 +65,14 @@ def make_textures(
     validate_parameter_constraints(CONSTRAINTS, locals(), "make_textures")
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
     y = rng.permutation(np.arange(n_samples) % len(TEXTURES))
-    draw = list(_DRAWN.values())
-    return np.stack([_photographed(draw[label](size, rng), cover, noise, rng).ravel() for label in y]), y
+    draw = list(_GENERATORS.values())
+    return np.stack([_place(draw[label](size, rng), cover, noise, rng).ravel() for label in y]), y
 
 
-def _photographed(image: np.ndarray, cover: float, noise: float, rng: Rng) -> np.ndarray:
+def _place(image: np.ndarray, cover: float, noise: float, rng: Rng) -> np.ndarray:
     """Place a texture on part of a smooth background, add noise, and randomise contrast and brightness."""
     image = (image - image.mean()) / max(image.std(), np.finfo(float).tiny)
-    field, ground = _spectrum(len(image), SMOOTH, rng), _spectrum(len(image), SMOOTH, rng)
+    field, ground = _spectrum(len(image), SMOOTH_POWER, rng), _spectrum(len(image), SMOOTH_POWER, rng)
     covered = field <= np.quantile(field, rng.uniform(cover, 1))
     image = np.where(covered, image, 0.5 * ground + rng.standard_normal())
     image += noise * rng.standard_normal(image.shape)
@@ -81,11 +81,16 @@ def _photographed(image: np.ndarray, cover: float, noise: float, rng: Rng) -> np
 
 def _waves(size: int, rng: Rng) -> tuple[np.ndarray, np.ndarray]:
     """Phases of plane waves along two perpendicular directions, with a wavelength of 4 to 10 pixels."""
-    rows, columns = np.mgrid[:size, :size]
     angle, (shift, other) = rng.uniform(0, np.pi), rng.uniform(0, 2 * np.pi, 2)
     rate = 2 * np.pi / rng.uniform(4, 10)
-    along, across = np.cos(angle) * rows + np.sin(angle) * columns, np.cos(angle) * columns - np.sin(angle) * rows
+    rows, columns = np.mgrid[:size, :size]
+    along, across = _rotated(rows, columns, angle)
     return rate * along + shift, rate * across + other
+
+
+def _rotated(rows: np.ndarray, columns: np.ndarray, angle: float) -> tuple[np.ndarray, np.ndarray]:
+    """Coordinates along a direction and across it."""
+    return np.cos(angle) * rows + np.sin(angle) * columns, np.cos(angle) * columns - np.sin(angle) * rows
 
 
 def _grating(size: int, rng: Rng) -> np.ndarray:
@@ -105,7 +110,7 @@ def _checks(size: int, rng: Rng) -> np.ndarray:
 
 def _ripples(size: int, rng: Rng) -> np.ndarray:
     """A grating with a smooth random phase."""
-    return np.sin(_waves(size, rng)[0] + 4 * _spectrum(size, SMOOTH, rng))
+    return np.sin(_waves(size, rng)[0] + 4 * _spectrum(size, SMOOTH_POWER, rng))
 
 
 def _spots(size: int, rng: Rng) -> np.ndarray:
@@ -136,15 +141,14 @@ def _spectrum(size: int, power: float, rng: Rng) -> np.ndarray:
 
 def _convolved(size: int, width: float, length: float, rng: Rng) -> np.ndarray:
     """One mark with a Gaussian profile, copied to a few per cent of the pixels, with periodic boundaries."""
-    rows, columns = (np.fft.fftfreq(size, 1 / size)[axes] for axes in np.ix_(range(size), range(size)))
-    angle = rng.uniform(0, np.pi)
-    along, across = np.cos(angle) * rows + np.sin(angle) * columns, np.cos(angle) * columns - np.sin(angle) * rows
+    positions = np.fft.fftfreq(size, 1 / size)
+    along, across = _rotated(positions[:, None], positions, rng.uniform(0, np.pi))
     mark = np.exp(-(np.maximum(np.abs(along) - length, 0) ** 2 + across**2) / (2 * width**2))
     places = rng.random((size, size)) < rng.uniform(0.01, 0.03)
     return np.fft.irfft2(np.fft.rfft2(places) * np.fft.rfft2(mark), s=(size, size))
 
 
-_DRAWN: dict[str, Callable[[int, Rng], np.ndarray]] = {
+_GENERATORS: dict[str, Callable[[int, Rng], np.ndarray]] = {
     "grating": _grating,
     "weave": _weave,
     "checks": _checks,
@@ -154,4 +158,4 @@ _DRAWN: dict[str, Callable[[int, Rng], np.ndarray]] = {
     "clouds": _clouds,
     "grain": _grain,
 }
-TEXTURES = tuple(_DRAWN)
+TEXTURES = tuple(_GENERATORS)

@@ -14,9 +14,9 @@ from ..kernel_svd import KernelSVD
 from ..kernels import Exponential, InnerProductKernel, Precomputed, as_kernel
 from .pixels import as_pixels
 
-GRID = (1 << 16) + 1  # points of the table that inverts a profile; the error is about 1e-10 where it is not flat
-ROUNDING = 4  # error of a profile, in units of eps times its largest value
-TONE = 1 << 8  # steps of the table in a tone; 256 tones are those of an 8-bit image
+TABLE_POINTS = (1 << 16) + 1  # of the table that inverts a profile; its error is about 1e-10 where it is not flat
+POINTS_PER_TONE = 1 << 8  # of the table; 256 tones are those of an 8-bit image
+PROFILE_ULPS = 4  # rounding error of a profile, in units of eps times its largest value
 
 
 @dataclass(frozen=True)
@@ -47,25 +47,13 @@ class ImageSVD:
     values: np.ndarray
 
     def reconstruct(self, n_components: int | None = None) -> np.ndarray:
-        """Low-rank approximation of B from its leading components.
-
-        Parameters
-        ----------
-        n_components : int or None, default=None
-            Number of components; None uses all that were computed.
-
-        Returns
-        -------
-        array of the image's shape
-            The approximation.
-        """
+        """Low-rank approximation of B, in the image's shape, from its leading components; None uses all."""
         most = min(model.n_components_ for model in self.models)
         k = most if n_components is None else n_components
         if not (isinstance(k, Integral) and 1 <= k <= most):
-            raise ValueError(f"n_components={k}, but the model holds {most}; take a whole number from 1 to {most}")
-        return self._joined(
-            [(m.left_vectors_[:, :k] * m.singular_values_[:k]) @ m.right_vectors_[:, :k].T for m in self.models]
-        )
+            raise ValueError(f"n_components={k}, but the model holds {most}; give an integer from 1 to {most}")
+        parts = [(m.left_vectors_[:, :k] * m.singular_values_[:k]) @ m.right_vectors_[:, :k].T for m in self.models]
+        return _from_channels(parts, self.image.ndim)
 
     def display(self, values: np.ndarray) -> np.ndarray:
         """Divide values by the largest entry of B and clip to [0, 1], as in the figures of the paper.
@@ -87,26 +75,24 @@ class ImageSVD:
         ValueError
             If the kernel is not an inner-product kernel, or not monotone between the darkest and the brightest pixel.
         """
-        grid = np.linspace(float(self.image.min()), float(self.image.max()), GRID)  # float32 would repeat grid points
+        darkest, brightest = float(self.image.min()), float(self.image.max())  # as float32, points would repeat
+        grid = np.linspace(darkest, brightest, TABLE_POINTS)
         kernel = self.models[0].kernel_
         if not isinstance(kernel, InnerProductKernel | Exponential):
             raise ValueError(
-                f"the values of {kernel!r} cannot be turned back to pixels; Linear, LinearPolynomial, Polynomial, "
-                "Exponential and Tanh can"
+                f"values of {kernel!r} cannot be converted back to pixels; those of Linear, LinearPolynomial, "
+                "Polynomial, Exponential and Tanh can"
             )
         profile = kernel.pairs(kernel.left(grid[:, None]), kernel.right(np.ones((1, 1))))[:, 0]
-        steps, rounding = np.diff(profile), ROUNDING * np.finfo(float).eps * np.abs(profile).max()
+        steps, rounding = np.diff(profile), PROFILE_ULPS * np.finfo(float).eps * np.abs(profile).max()
         if steps.min() < -rounding and steps.max() > rounding:
             raise ValueError(
-                f"{kernel!r} is not monotone for pixels from {grid[0]:.3g} to {grid[-1]:.3g}, so its values have no "
-                "inverse; scale the image or take another kernel"
+                f"{kernel!r} is not monotone for pixels from {darkest:.3g} to {brightest:.3g}, so its values have no "
+                "inverse; scale the image or use another kernel"
             )
-        _warn_if_lost(grid[::TONE], profile[::TONE], kernel, np.finfo(self.image.dtype).eps)
+        _warn_of_lost_tones(grid[::POINTS_PER_TONE], profile[::POINTS_PER_TONE], kernel, np.finfo(self.image.dtype).eps)
         order = np.argsort(profile, kind="stable")
         return np.interp(reject_masked(values, "values"), profile[order], grid[order]).astype(self.image.dtype)
-
-    def _joined(self, channels: list[np.ndarray]) -> np.ndarray:
-        return channels[0] if self.image.ndim == 2 else np.stack(channels, axis=2)
 
 
 def image_svd(image: np.ndarray, kernel: Any = "linear", n_components: int | None = None) -> ImageSVD:
@@ -145,25 +131,28 @@ def image_svd(image: np.ndarray, kernel: Any = "linear", n_components: int | Non
     True
     """
     pixels = as_pixels(image)
-    channels = [pixels] if pixels.ndim == 2 else [np.ascontiguousarray(pixels[:, :, c]) for c in range(pixels.shape[2])]
+    channels = [np.ascontiguousarray(channel) for channel in np.moveaxis(np.atleast_3d(pixels), 2, 0)]
     shortest = min(pixels.shape[:2])
     k = shortest if n_components is None else n_components
     if not 1 <= k <= shortest:
-        raise ValueError(f"n_components={k}, but a picture of {pixels.shape[:2]} has from 1 to {shortest}")
+        raise ValueError(f"n_components={k}, but an image of shape {pixels.shape[:2]} has from 1 to {shortest}")
     if isinstance(as_kernel(kernel), Precomputed):
-        raise ValueError(f"kernel={kernel!r} compares no rows with columns; for the SVD of the image take 'linear'")
+        raise ValueError(f"kernel={kernel!r} does not compare rows with columns; use 'linear' for the SVD of the image")
     models = tuple(KernelSVD(k, kernel=kernel, compatibility="pinv").fit(channel) for channel in channels)
     values = [model.kernel_(model.X_fit_, model.Z_fit_) for model in models]
-    return ImageSVD(pixels, models, values[0] if pixels.ndim == 2 else np.stack(values, axis=2))
+    return ImageSVD(pixels, models, _from_channels(values, pixels.ndim))
 
 
-def _warn_if_lost(tones: np.ndarray, values: np.ndarray, kernel: Any, eps: float) -> None:
+def _from_channels(channels: list[np.ndarray], ndim: int) -> np.ndarray:
+    return channels[0] if ndim == 2 else np.stack(channels, axis=2)
+
+
+def _warn_of_lost_tones(tones: np.ndarray, values: np.ndarray, kernel: Any, eps: float) -> None:
     """Warn if values of neighbouring tones are equal to rounding, relative to the largest, and the tones are not."""
     lost = np.abs(np.diff(values)) < eps * np.abs(values).max()
     if lost.any() and np.ptp(tones[:2]) > eps * np.abs(tones).max():
         warn(
-            f"{lost.mean():.0%} of the tones from {tones[0]:.3g} to {tones[-1]:.3g} drown in the rounding of "
-            f"{kernel!r}, whose values reach {np.abs(values).max():.3g}, and are restored as others; scale the image "
-            "to at most 1, or take a kernel that grows less",
+            f"{lost.mean():.0%} of the tones from {tones[0]:.3g} to {tones[-1]:.3g} are lost to rounding, as "
+            f"{kernel!r} reaches {np.abs(values).max():.3g}; scale the image to at most 1, or use a kernel that grows less",
             LopsidedWarning,
         )

@@ -18,9 +18,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._core import FLOATS, Array, atomic_fit, reject_masked, run, slices_of
 from ..kernels import log_densities, monomials
 
-FLOOR = 1e-4  # lower bound of variances, relative to the mean variance of a coefficient
-SAFE = 1e-4  # largest pixel relative to the root of the largest float, so that sums of squares do not overflow
-MANY = 1 << 15  # patches, approximately, that the background is fitted to
+VARIANCE_FLOOR = 1e-4  # lower bound of variances, relative to the mean variance of a coefficient
+SQUARE_MARGIN = 1e-4  # of pixels to the root of the largest or smallest float, so that sums of squares are safe
+BACKGROUND_PATCHES = 1 << 15  # patches, approximately, that the background is fitted to
 BATCH_ENTRIES = 1 << 20  # coefficients in a batch of images: 8 MB
 
 
@@ -120,14 +120,11 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             Present for scikit-learn API consistency.
         """
         self._validate_params()
-        _check_rows(X)
-        X = validate_data(self, reject_masked(X, "X"), dtype=FLOATS)
-        _check_magnitude(X)
-        _check_smallness(X)
+        X = self._check_images(X, reset=True)
         self.shape_ = self._check_shape(X.shape[1])
         per_image = self._coefficients(X[:1]).shape[1]
-        Y = np.concatenate(self._coefficients(X[:: -(-len(X) * per_image // MANY)]))
-        self.floor_ = FLOOR * float(Y.var(axis=0).mean()) or 1.0
+        Y = np.concatenate(self._coefficients(X[:: -(-len(X) * per_image // BACKGROUND_PATCHES)]))
+        self.floor_ = VARIANCE_FLOOR * float(Y.var(axis=0).mean()) or 1.0
         self._middle = Y.mean(axis=0)  # centring avoids cancellation in variances
         F = monomials(Y - self._middle)[None]
         whole = np.repeat(F.mean(axis=1, keepdims=True), self.n_components, axis=1)
@@ -139,11 +136,28 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def transform(self, X: Array) -> np.ndarray:
         """Return one mixture per image as a row of n_components (1 + 2 d) numbers, for d coefficients per patch."""
         check_is_fitted(self)
-        _check_rows(X)
-        X = validate_data(self, reject_masked(X, "X"), dtype=FLOATS, reset=False)
-        _check_magnitude(X)
+        X = self._check_images(X, reset=False)
         entries = self._coefficients(X[:1]).size
         return np.vstack(run(lambda rows: self._adapted(X[rows]), slices_of(len(X), BATCH_ENTRIES // entries)))
+
+    def _check_images(self, X: Any, *, reset: bool) -> np.ndarray:
+        """Validate images; those of ``fit`` must not be so small that the variances of patches vanish."""
+        sides = (np.shape(X) if isinstance(X, (list, tuple)) else getattr(X, "shape", ()))[1:]
+        if len(sides) > 1:  # scikit-learn would refuse a stack without saying how to flatten it
+            first = "take the mean of the channels, then " if len(sides) > 2 else ""
+            raise ValueError(
+                f"images of shape {sides} are passed as rows of pixels: {first}give X.reshape(len(X), -1), and "
+                f"shape={sides[:2]} to ImageMixtures"
+            )
+        X = validate_data(self, reject_masked(X, "X"), dtype=FLOATS, reset=reset)
+        largest, limits = float(np.abs(X).max()), np.finfo(X.dtype)
+        if largest > SQUARE_MARGIN * float(np.sqrt(limits.max)):
+            trouble = f"reach {largest:.3g}, whose squares may overflow"
+        elif reset and 0 < largest < float(np.sqrt(limits.tiny)) / SQUARE_MARGIN:
+            trouble = f"reach only {largest:.3g}, whose squares vanish"
+        else:
+            return X
+        raise ValueError(f"pixels {trouble} in {X.dtype}; scale the images: X / {largest:.3g}")
 
     def _adapted(self, X: np.ndarray) -> np.ndarray:
         F, background = monomials(self._coefficients(X) - self._middle), self.background_.moved(-self._middle)
@@ -165,8 +179,8 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         whole = len(self.shape) == 2 and all(isinstance(side, Integral) and side > 0 for side in self.shape)
         if not whole or prod(self.shape) != pixels:
             raise ValueError(
-                f"shape={self.shape} does not give the {pixels} pixels of a row of X; it is (height, width), whole "
-                f"numbers with height * width = {pixels}"
+                f"shape={self.shape} does not give the {pixels} pixels of a row of X; it must be two integers, "
+                f"(height, width), with height * width = {pixels}"
             )
         height, width = self.shape
         return height, width
@@ -226,35 +240,6 @@ def maximise(F: np.ndarray, R: np.ndarray, prior: np.ndarray, n_iter: int, floor
         R = mixtures.responsibilities(F)
         mixtures = Mixtures.with_sums(R.swapaxes(1, 2) @ F + prior, floor)
     return mixtures
-
-
-def _check_rows(X: Any) -> None:
-    """Raise an error for a stack of images, which scikit-learn would refuse without saying how to flatten it."""
-    sides = (np.shape(X) if isinstance(X, (list, tuple)) else getattr(X, "shape", ()))[1:]
-    if len(sides) > 1:
-        first = "take the mean of the channels, then " if len(sides) > 2 else ""
-        raise ValueError(
-            f"images of shape {sides} are passed as rows of pixels: {first}give X.reshape(len(X), -1), and "
-            f"shape={sides[:2]} to ImageMixtures"
-        )
-
-
-def _check_magnitude(X: np.ndarray) -> None:
-    """Raise an error for pixels so large that variances of patches would overflow."""
-    largest, most = float(np.abs(X).max()), SAFE * float(np.sqrt(np.finfo(X.dtype).max))
-    if largest > most:
-        raise ValueError(
-            f"pixels reach {largest:.3g}, whose squares {X.dtype} may not hold; scale the images: X / {largest:.3g}"
-        )
-
-
-def _check_smallness(X: np.ndarray) -> None:
-    """Raise an error for pixels so small that variances of patches would vanish; images of zeros are accepted."""
-    largest, least = float(np.abs(X).max()), float(np.sqrt(np.finfo(X.dtype).tiny)) / SAFE
-    if 0 < largest < least:
-        raise ValueError(
-            f"pixels reach only {largest:.3g}, whose squares vanish in {X.dtype}; scale the images: X / {largest:.3g}"
-        )
 
 
 def _by_energy(Y: np.ndarray, k: int) -> np.ndarray:

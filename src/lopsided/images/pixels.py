@@ -6,7 +6,7 @@ import numpy as np
 
 from .._core import reject_masked
 
-BITS = 16  # wider integers have no conventional white level
+MAX_BITS = 16  # wider integers have no conventional white level
 
 
 def as_pixels(image: np.ndarray) -> np.ndarray:
@@ -21,14 +21,14 @@ def as_pixels(image: np.ndarray) -> np.ndarray:
     if image.dtype == bool:
         return image.astype(float)
     if image.dtype.kind in "iu":
-        if 8 * image.dtype.itemsize > BITS:
+        if 8 * image.dtype.itemsize > MAX_BITS:
             raise ValueError(
-                f"pixels of {image.dtype} from {image.min()} to {image.max()} may mean any scale; divide them by their "
-                "white, such as image / 255, or give 8- or 16-bit integers"
+                f"{image.dtype} pixels from {image.min()} to {image.max()} have no known white level; divide by it, as "
+                "in image / 255, or give 8- or 16-bit integers"
             )
         return image / np.iinfo(image.dtype).max
     if image.dtype.kind != "f":
-        raise TypeError(f"pixels are integers or floats, not {image.dtype}")
+        raise TypeError(f"pixels must be integers or floats, not {image.dtype}")
     if not np.isfinite(image).all():
         raise ValueError(f"{np.count_nonzero(~np.isfinite(image))} pixels are not finite; fill them in first")
     return image if image.dtype in (np.float32, np.float64) else image.astype(float)

@@ -35,7 +35,7 @@ def psnr(image: np.ndarray, other: np.ndarray, peak: float | None = None) -> flo
     >>> round(psnr(image, image + 0.1), 6)
     20.0
     """
-    image, other = _both(image, other, peak)
+    image, other = _comparable(image, other, peak)
     error = float(np.mean((image - other) ** 2))
     return float(-10 * np.log10(error)) if error > 0 else float("inf")
 
@@ -63,7 +63,7 @@ def ssim(image: np.ndarray, other: np.ndarray, peak: float | None = None) -> flo
     >>> ssim(image, image)
     1.0
     """
-    image, other = _both(image, other, peak)
+    image, other = _comparable(image, other, peak)
     sigmas = (SIGMA, SIGMA, 0)[: image.ndim]
 
     def local(values: np.ndarray) -> np.ndarray:
@@ -75,17 +75,17 @@ def ssim(image: np.ndarray, other: np.ndarray, peak: float | None = None) -> flo
     return float(np.mean((2 * x * y + c1) * (2 * xy + c2) / ((x**2 + y**2 + c1) * (xx + yy + c2))))
 
 
-def _both(image: np.ndarray, other: np.ndarray, peak: float | None) -> tuple[np.ndarray, np.ndarray]:
+def _comparable(image: np.ndarray, other: np.ndarray, peak: float | None) -> tuple[np.ndarray, np.ndarray]:
     """Both images in double precision, divided by the pixel value of white."""
     if peak is not None and not 0 < peak < np.inf:
-        raise ValueError(f"peak={peak} is not above zero and finite; it is the value of white, such as 1 or 255")
-    image, other = _relative(image, peak), _relative(other, peak)
+        raise ValueError(f"peak={peak} must be positive and finite: it is the value of white, such as 1 or 255")
+    image, other = _relative_to_white(image, peak), _relative_to_white(other, peak)
     if image.shape != other.shape:
-        raise ValueError(f"pictures of shapes {image.shape} and {other.shape} cannot be compared; crop or scale one")
+        raise ValueError(f"images of shapes {image.shape} and {other.shape} cannot be compared; crop or scale one")
     return image, other
 
 
-def _relative(image: np.ndarray, peak: float | None) -> np.ndarray:
+def _relative_to_white(image: np.ndarray, peak: float | None) -> np.ndarray:
     image = np.asanyarray(image)  # keeps a mask, which as_pixels refuses
     if peak is not None and image.dtype.kind in "biu":
         image = image.astype(float)

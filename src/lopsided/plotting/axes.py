@@ -12,7 +12,7 @@ def new_axes(rows: int = 1, columns: int = 1, **figure: Any) -> Any:
     try:
         from matplotlib import pyplot
     except ImportError as error:
-        raise ImportError("pictures need matplotlib; pip install 'lopsided[plot]'") from error
+        raise ImportError("plots need matplotlib: pip install 'lopsided[plot]'") from error
     return pyplot.subplots(rows, columns, layout="constrained", **figure)[1]
 
 
@@ -22,7 +22,7 @@ def two_axes(axes: Any) -> np.ndarray:
         return new_axes(1, 2, figsize=(10, 4.6))
     axes = np.ravel(np.asarray(axes, dtype=object))
     if len(axes) != 2:
-        raise ValueError(f"axes holds {len(axes)}, but there are two sides; make them with plt.subplots(1, 2)")
+        raise ValueError(f"axes holds {len(axes)}, but two are needed, one per side; make them with plt.subplots(1, 2)")
     return axes
 
 

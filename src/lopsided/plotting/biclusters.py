@@ -11,10 +11,10 @@ from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
 from .._core import dense
 from .axes import two_axes, with_halo
+from .colours import MAX_NAMED
 
-PIXELS = 500  # in either direction; larger tables are averaged
-MOST_NAMED = 20  # clusters per side; there is no room for more names
-BRIGHTEST = 0.98  # quantile of the pixel magnitudes at which colours saturate, so that outliers do not hide the rest
+MAX_PIXELS = 500  # in either direction; larger tables are averaged
+SATURATION = 0.98  # quantile of the pixel magnitudes at which colours saturate, so that outliers do not hide the rest
 
 
 def plot_biclusters(X: Any, model_or_labels: Any, *, axes: Any = None) -> np.ndarray:
@@ -92,7 +92,7 @@ def _check_labels(
     for name, given, size in zip(("row", "column"), pair, shape, strict=True):
         given = column_or_1d(given)
         if len(given) != size:
-            raise ValueError(f"{len(given)} {name} labels for a table of {size} {name}s; give one for each")
+            raise ValueError(f"{len(given)} {name} labels for a table of {size} {name}s; give one label per {name}")
         clusters, numbers = np.unique(given, return_inverse=True)
         names.append(clusters)
         labels.append(numbers)
@@ -111,7 +111,7 @@ def _pixels(X: Any, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
 def _averages(order: np.ndarray) -> sparse.csr_array:
     """Sparse matrix (pixels, size) that reorders entries and averages neighbours."""
     size = len(order)
-    height = min(size, PIXELS)
+    height = min(size, MAX_PIXELS)
     pixels = np.arange(size) * height // size
     weights = 1 / np.bincount(pixels)[pixels]
     return sparse.csr_array((weights, (pixels, order)), shape=(height, size))
@@ -121,7 +121,7 @@ def _colours(tables: list[np.ndarray]) -> dict[str, Any]:
     """Common colour scale of both panels, diverging if there are negative entries."""
     pixels = np.concatenate([table.ravel() for table in tables])
     magnitudes = np.abs(pixels[pixels != 0])
-    limit = np.quantile(magnitudes, BRIGHTEST) if len(magnitudes) else 1.0
+    limit = np.quantile(magnitudes, SATURATION) if len(magnitudes) else 1.0
     if pixels.min() < 0:
         return {"cmap": "RdBu_r", "vmin": -limit, "vmax": limit}
     return {"cmap": "Blues", "vmin": 0, "vmax": limit}
@@ -138,9 +138,7 @@ def _name_clusters(ax: Any, bounds: list[np.ndarray], names: list[np.ndarray]) -
     """Write the names of row clusters on the right and of column clusters above."""
     rows, columns = ((of_side[:-1] + of_side[1:]) / 2 for of_side in bounds)
     small = {"textcoords": "offset points", "fontsize": "small"}
-    if len(rows) <= MOST_NAMED:
-        for name, y in zip(names[0], rows, strict=True):
-            ax.annotate(str(name), (1, y), (3, 0), xycoords=("axes fraction", "data"), va="center", **small)
-    if len(columns) <= MOST_NAMED:
-        for name, x in zip(names[1], columns, strict=True):
-            ax.annotate(str(name), (x, 1), (0, 3), xycoords=("data", "axes fraction"), ha="center", **small)
+    for name, y in zip(names[0], rows, strict=True) if len(rows) <= MAX_NAMED else ():
+        ax.annotate(str(name), (1, y), (3, 0), xycoords=("axes fraction", "data"), va="center", **small)
+    for name, x in zip(names[1], columns, strict=True) if len(columns) <= MAX_NAMED else ():
+        ax.annotate(str(name), (x, 1), (0, 3), xycoords=("data", "axes fraction"), ha="center", **small)

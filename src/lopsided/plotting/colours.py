@@ -9,7 +9,7 @@ import numpy as np
 
 from ..io import is_missing
 
-MOST_NAMED = 20  # classes; a legend has no room for more
+MAX_NAMED = 20  # classes; there is no room for more names
 PALETTE = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#aa3377", "#66ccee", "#ee7733", "#885522", "#999999", "#000000")
 NO_CLASS, NO_LABEL = "#7f7f7f", "#d4d4d4"
 SEQUENCE = "viridis"
@@ -32,7 +32,7 @@ def colours_of(labels: list[np.ndarray | None], sizes: list[int]) -> Colours:
     if present and all(of_side.dtype.kind == "f" for of_side in present):
         values = np.concatenate(present)
         values = values[np.isfinite(values)]
-        if len(np.unique(values)) > MOST_NAMED:
+        if len(np.unique(values)) > MAX_NAMED:
             sides = [
                 np.full(n, np.nan) if of_side is None else of_side for of_side, n in zip(labels, sizes, strict=True)
             ]

@@ -9,7 +9,7 @@ import numpy as np
 from ..svd import Diagnostics
 from .axes import new_axes
 
-FLOOR = 1e-18  # residual at which exact zeros are drawn, since the axis is logarithmic
+ZERO_DRAWN_AT = 1e-18  # residual, since the axis is logarithmic
 LABELS = {
     "objective": "objective |J| / s1",
     "left": "|K v - s u| / s1",
@@ -53,10 +53,10 @@ def plot_diagnostics(diagnostics: Diagnostics, *, ax: Any = None) -> Any:
     made, ax = ax is None, new_axes(figsize=(8.2, 4.2)) if ax is None else ax
     components = np.arange(len(diagnostics.singular_values))
     for (name, label), marker in zip(LABELS.items(), MARKERS, strict=True):
-        values = np.maximum(np.abs(getattr(diagnostics, name)), FLOOR)
+        values = np.maximum(np.abs(getattr(diagnostics, name)), ZERO_DRAWN_AT)
         ax.semilogy(components, values, marker, markersize=4, alpha=0.7, label=label)
     ax.axhline(np.finfo(float).eps, color="0.7", linewidth=0.8, zorder=0)
-    ax.set(xlabel="component", ylabel="residual", title="what is left of the equations (line: rounding)")
+    ax.set(xlabel="component", ylabel="residual", title="residuals of the equations (line: rounding level)")
     place = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "frameon": False} if made else {"loc": "best"}
     ax.legend(fontsize="small", **place)
     ax.spines[["top", "right"]].set_visible(False)

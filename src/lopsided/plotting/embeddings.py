@@ -13,14 +13,14 @@ from ..graphs import DirectedGraphEmbedding
 from ..kernel_svd import KernelSVD
 from ..svd import powers
 from .axes import two_axes
-from .colours import MOST_NAMED, NO_LABEL, SEQUENCE, colours_of
+from .colours import MAX_NAMED, NO_LABEL, SEQUENCE, colours_of
 
 TITLES = ("left (rows)", "right (columns)")
 GRAPH_TITLES = ("source", "target")
-TAIL = 0.02  # fraction of points, at each end of an axis, that the limits may exclude
-SQUASHED = 2.5  # the tails are excluded if they would lengthen the axis by more than this factor
-REAL = 1e-4  # fraction of the axis; if the other points span less, they differ only by rounding and the tails stay
-MARGIN = 0.06  # padding of the limits, as a fraction of their range
+TAIL_SHARE = 0.02  # of the points, at each end of an axis, that the limits may exclude
+MAX_TAIL_LENGTH = 2.5  # the tails are excluded if they would lengthen the axis by more than this factor
+MIN_BULK_LENGTH = 1e-4  # of the axis; if the other points span less, they differ only by rounding and the tails stay
+LIMIT_PADDING = 0.06  # as a fraction of their range
 
 
 def plot_embeddings(
@@ -103,8 +103,7 @@ def _take(points: np.ndarray, components: tuple[int, int]) -> np.ndarray:
     width = points.shape[1]
     if len(chosen) != 2 or not all(isinstance(c, Integral) and 0 <= c < width for c in chosen):
         raise ValueError(
-            f"components={components}, but a picture takes two whole numbers from 0 to {width - 1}; choose others or "
-            "raise n_components"
+            f"components={components} must be two integers from 0 to {width - 1}; choose others or raise n_components"
         )
     return points[:, chosen]
 
@@ -114,17 +113,17 @@ def _check_labels(labels: Any, sides: list[np.ndarray]) -> list[np.ndarray | Non
     pair = labels if isinstance(labels, tuple) else (labels, labels)
     if len(pair) != 2:
         raise ValueError(f"labels is a tuple of {len(pair)}, but there are two sides; give (left labels, right labels)")
-    checked = [None if of_side is None else column_or_1d(_as_labels(of_side)) for of_side in pair]
+    checked = [None if of_side is None else column_or_1d(_keep_missing(of_side)) for of_side in pair]
     for name, of_side, points in zip(("left", "right"), checked, sides, strict=True):
         if of_side is not None and len(of_side) != len(points):
             raise ValueError(
-                f"{len(of_side)} labels for {len(points)} {name} points; give one for each, or a tuple "
+                f"{len(of_side)} labels for {len(points)} {name} points; give one per point, or a tuple "
                 "(left labels, right labels) in which None leaves a side grey"
             )
     return checked
 
 
-def _as_labels(labels: Any) -> np.ndarray:
+def _keep_missing(labels: Any) -> np.ndarray:
     """Labels as an array; nan among strings stays nan."""
     found = np.asarray(labels)
     return np.asarray(labels, dtype=object) if found.dtype.kind in "US" else found
@@ -160,17 +159,17 @@ def _draw(ax: Any, points: np.ndarray, colours: np.ndarray, span: tuple[float, f
 def _bulk(values: np.ndarray) -> tuple[float, float]:
     """Limits that include every value, or exclude the tails if these would compress the distinct values between."""
     low, high = np.quantile(values, [0, 1])
-    bulk = np.quantile(values, [TAIL, 1 - TAIL])
-    if REAL * (high - low) < np.ptp(bulk) < (high - low) / SQUASHED:
+    bulk = np.quantile(values, [TAIL_SHARE, 1 - TAIL_SHARE])
+    if MIN_BULK_LENGTH * (high - low) < np.ptp(bulk) < (high - low) / MAX_TAIL_LENGTH:
         low, high = bulk
-    pad = MARGIN * (high - low) if high > low else 1.0
+    pad = LIMIT_PADDING * (high - low) if high > low else 1.0
     return low - pad, high + pad
 
 
 def _add_legend(ax: Any, names: dict[str, np.ndarray], outside: bool) -> None:
     """Add a legend of the classes, beside the axes of a new figure and inside the user's own axes."""
     title = "class"
-    if len(names) > MOST_NAMED:
+    if len(names) > MAX_NAMED:
         names, title = {}, f"{len(names)} classes,\ntoo many to name"
     handles = [ax.scatter([], [], color=[colour], s=36) for colour in names.values()]
     place = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5), "frameon": False} if outside else {"loc": "best"}
