@@ -1,7 +1,7 @@
 """Table 1 of the prior Nystrom paper (Zhang et al., 2012) beside ours, and what a fit costs.
 
     python benchmarks/prior_table1.py                 all of it (data beside the project, or in $LOPSIDED_DATA)
-    python benchmarks/prior_table1.py table           parts: table, fresh, balance, cost, slope
+    python benchmarks/prior_table1.py table           parts: table, fresh, balance, ablation, cost, slope
     python benchmarks/prior_table1.py table --only dna --draws 5
     python benchmarks/prior_table1.py --smoke         a minute of it on generated data
 
@@ -28,6 +28,9 @@ settled. One rule followed from them: self-training needs five samples without a
 balance: draws of 100 labels that follow the classes' sizes, and the mean of the classes' error rates, with and without
 class_weight="balanced".
 
+ablation: the errors of the first five draws of both tables, MNIST left out, with each of the tuned numbers and rules of
+PriorNystroem changed or switched off, one at a time.
+
 cost: fit and transform of MNIST with 500 landmarks against Nystroem of scikit-learn from the same landmarks, and the
 linear SVM on top: from 100 labels, and from 10,000; medians of five rounds. slope: fit and transform from 10,000 to
 1,000,000 rows. Both count seconds of processor time, all threads added.
@@ -39,7 +42,9 @@ import json
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any, TypeVar
+from unittest import mock
 
 import numpy as np
 from scipy import sparse
@@ -61,6 +66,7 @@ LABELS = 100
 LANDMARK_SETS = 6  # draws take turns
 LARGEST = 10_000  # samples for the peers
 CRITERION_DRAWS = 5
+ABLATION_DRAWS = 5
 PENALTY = 3.0
 ROUNDS = 5  # of the cost, whose medians count
 ROWS = {  # file, scaling, and the paper's error of Nystrom and of its own method
@@ -87,6 +93,20 @@ FRESH = {  # see above
     **{name: f"tabular/{name}" for name in ("heart", "ionosphere", "sonar", "spambase")},
 }
 SCALED = {"german", "segment", "satimage", "heart", "ionosphere", "sonar", "spambase"}
+ABLATION = {  # a parameter of PriorNystroem, or a constant of one of its modules, and its other values
+    "self_training": [False],
+    "smoothness": [0.0],
+    "prior_metric": ["landmarks"],
+    "candidates.BANDWIDTH_FRACTIONS": [(1.0,), (1.0, 0.5**0.5, 0.5)],
+    "candidates.SMOOTHNESS_GRID": [(0.0, 1e4), (0.0, 1e2, 1e3, 1e4, 1e5, 1e6)],
+    "smoothness.N_NEIGHBOURS": [4, 12],
+    "folds.N_FOLDS": [3, 10],
+    "criteria.WELL_EXPLAINED": [0.0, 1.0],
+    "learning.SELF_TRAINING_WEIGHT": [1e-10, 1e-6, 1e-4],
+    "self_training.SVM_C": [0.3, 30.0],
+    "self_training.LEAST_EXPLAINED": [0.0, 0.3],
+    "self_training.UNLABELLED_PER_LABEL": [0, 20],
+}
 T = TypeVar("T")
 UNEVEN = ("USPS", "german", "adult1a", "dna", "satimage")
 
@@ -193,6 +213,7 @@ def table(smoke: bool, only: list[str] | None = None, draws: int | None = None) 
     for name in ["blobs"] if smoke else only or ROWS:
         result[name] = row(name, 2 if smoke else draws or DRAWS)
         print_row(name, result[name])
+    print_result(result)
     return result
 
 
@@ -203,17 +224,26 @@ def fresh(smoke: bool) -> dict[str, Any]:
     return result
 
 
+def prepared(name: str) -> tuple[Any, np.ndarray, list[Any]]:
+    """Samples, classes and landmarks of a row."""
+    X, y = make_blobs(300, 5, centers=3, random_state=0) if name == "blobs" else load(name)
+    return X, np.unique(y, return_inverse=True)[1], landmark_sets(X, min(500, X.shape[0] // 10))
+
+
+def drawn_for(name: str, classes: np.ndarray, draw: int) -> np.ndarray:
+    """Labelled samples of one draw."""
+    return drawn(classes, 30 if name == "blobs" else LABELS, np.random.default_rng([SEED, draw]))
+
+
 def row(name: str, draws: int) -> list[dict[str, Any]]:
     """All draws of one data set, kept one by one so that a run can be continued."""
     path = ROOT / "out" / f"prior_{name}.json"
     done = json.loads(path.read_text()) if path.exists() else []
     if len(done) >= draws:
         return done[:draws]
-    X, y = make_blobs(300, 5, centers=3, random_state=0) if name == "blobs" else load(name)
-    classes = np.unique(y, return_inverse=True)[1]
-    places = landmark_sets(X, min(500, X.shape[0] // 10))
+    X, classes, places = prepared(name)
     for draw in range(len(done), draws):
-        known = drawn(classes, 30 if name == "blobs" else LABELS, np.random.default_rng([SEED, draw]))
+        known = drawn_for(name, classes, draw)
         done.append(one_draw(X, classes, places[draw % LANDMARK_SETS], known, draw))
         if name != "blobs":
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -297,6 +327,36 @@ def balance(smoke: bool) -> dict[str, Any]:
     return result
 
 
+def ablation(smoke: bool, only: list[str] | None = None, draws: int | None = None) -> dict[str, Any]:
+    """Mean errors with one tuned number or rule changed at a time."""
+    names = ["blobs"] if smoke else only or [name for name in (*ROWS, *FRESH) if name != "mnist"]
+    changes = [("defaults", None), *((what, value) for what, values in ABLATION.items() for value in values)]
+    result: dict[str, Any] = {f"{what} = {value}" if value is not None else what: {} for what, value in changes}
+    for name in names:
+        X, classes, places = prepared(name)
+        for (what, value), errors in zip(changes, result.values(), strict=True):
+            found = []
+            for draw in range(1 if smoke else draws or ABLATION_DRAWS):
+                known = drawn_for(name, classes, draw)
+                settings = {"landmarks": places[draw % LANDMARK_SETS], "random_state": draw}
+                with ExitStack() as changed:
+                    if "." in what:
+                        changed.enter_context(mock.patch(f"lopsided.prior_nystroem.{what}", value))
+                    elif value is not None:
+                        settings[what] = value
+                    said = classified(PriorNystroem(**settings), X, classes, known)[0]
+                others = np.setdiff1d(np.arange(len(classes)), known)
+                found.append(100 * float(np.mean(said[others] != classes[others])))
+            errors[name] = float(np.mean(found))
+        print(f"{name}, defaults {result['defaults'][name]:.2f}", flush=True)
+    rows = [
+        [label, *(f"{error:.2f}" for error in (np.mean(list(errors.values())), *errors.values()))]
+        for label, errors in result.items()
+    ]
+    print_table("Error in %, one thing changed at a time", ["changed", "mean", *names], rows)
+    return result
+
+
 def cost(smoke: bool) -> dict[str, Any]:
     """A fit on MNIST against scikit-learn's Nystroem on the same landmarks, both followed by a linear SVM."""
     X, y = make_blobs(2000, 20, centers=10, random_state=0) if smoke else load("mnist")
@@ -360,20 +420,19 @@ def slope(smoke: bool) -> dict[str, Any]:
     return {"rows": sizes, **seconds, "power": power}
 
 
-PARTS = {"table": table, "fresh": fresh, "balance": balance, "cost": cost, "slope": slope}
+PARTS = {"table": table, "fresh": fresh, "balance": balance, "ablation": ablation, "cost": cost, "slope": slope}
 
 
 def main() -> None:
     """Run the parts that were asked for."""
     command = parser(__doc__, PARTS)
-    command.add_argument("--only", nargs="+", choices=list(ROWS), help="rows of the table")
+    command.add_argument("--only", nargs="+", choices=[*ROWS, *FRESH], help="rows of the table, or of the ablation")
     command.add_argument("--draws", type=int, help="of labels")
     options = command.parse_args()
     warnings.filterwarnings("ignore")
     for name in options.parts or PARTS:
-        if name == "table":
-            result = table(options.smoke, options.only, options.draws)
-            print_result(result)
+        if name in ("table", "ablation"):
+            result = PARTS[name](options.smoke, options.only, options.draws)
         else:
             result = PARTS[name](options.smoke)
         if not options.smoke and not options.only:
