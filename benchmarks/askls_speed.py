@@ -25,10 +25,7 @@ from common import DATA, clock, in_child, load_graph, load_labels, main, print_t
 from lopsided import AsymmetricLSSVC, Nystrom
 from lopsided.datasets import make_citation_graph
 from lopsided.kernels import RBF, SNE, NodeKernel
-from lopsided.least_squares.saddle.block_lu import BlockLU
-from lopsided.least_squares.saddle.reduced import Reduced
-from lopsided.least_squares.saddle.spectral import Spectral
-from lopsided.least_squares.saddle.system import Duals
+from lopsided.least_squares.saddle import BlockLU, Dense, Duals, Spectral
 from lopsided.operators import Stored
 
 SEED = 0
@@ -88,7 +85,7 @@ def dense(smoke: bool) -> dict[str, Any]:
     """A dense SNE kernel, n = 1,600, seven classes."""
     X, labels = points(smoke)
     K, Y = SNE()(X, X), signs(labels)
-    row = all_classes("SNE, dense", lambda: Reduced(Stored(K)).at(0.5).solve(Y), K, 0.5, Y, 1 if smoke else 5)
+    row = all_classes("SNE, dense", lambda: Dense(Stored(K)).at(0.5).solve(Y), K, 0.5, Y, 1 if smoke else 5)
     return {**row, "estimator": clock(lambda: AsymmetricLSSVC(0.5).fit(X, labels), 1 if smoke else 5)[0]}
 
 
@@ -104,7 +101,7 @@ def path(smoke: bool) -> dict[str, Any]:
     tasks = {
         "fifty": fifty,
         "one fit by numpy": lambda: peer(K, middle, Y),
-        "one fit by ours": lambda: Reduced(Stored(K)).at(middle).solve(Y),
+        "one fit by ours": lambda: Dense(Stored(K)).at(middle).solve(Y),
     }
     times = race(tasks, 1 if smoke else 5)
     source, target = fifty()[len(PATH) // 2]

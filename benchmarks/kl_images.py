@@ -125,7 +125,7 @@ def least_squares(K: Blocks, y: np.ndarray, merge: str = "mean") -> tuple[float,
     """Held-out accuracy at the best C, and the predictions for the new images."""
     within, out, back = K
     model = AsymmetricLSSVC(C=GRID, kernel="precomputed", merge=merge).fit(within, y)
-    return model.loo_score_, lambda: model.predict(out, Z=back.T)
+    return model.held_out_score_, lambda: model.predict(out, Z=back.T)
 
 
 def support_vectors(K: Blocks, y: np.ndarray) -> tuple[float, Callable[[], np.ndarray]]:

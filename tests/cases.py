@@ -31,12 +31,7 @@ from lopsided import (
     kernels as k,
 )
 from lopsided.kernels.base import Kernel
-from lopsided.least_squares.saddle.block_lu import BlockLU
-from lopsided.least_squares.saddle.minres import Minres
-from lopsided.least_squares.saddle.reduced import Reduced
-from lopsided.least_squares.saddle.spectral import Spectral
-from lopsided.least_squares.saddle.symmetric import Symmetric
-from lopsided.least_squares.saddle.system import Saddle
+from lopsided.least_squares.saddle import BlockLU, Dense, Minres, SaddleFamily, Spectral
 from lopsided.operators import Blocked, Centered, KernelOperator, LowRank, Stored, Sum, Weighted, sparse_plus_low_rank
 from lopsided.svd.dense import lapack
 from lopsided.svd.krylov import krylov
@@ -388,23 +383,24 @@ def nystrom_svd(n_components=2, **parameters):
     return KernelSVD(parameters.pop("n_components", n_components), solver=Nystrom(**of_solver), **parameters)
 
 
-# Saddle systems: builders of a Saddle from a square matrix. INVERTING ones leave samples out exactly; ASYMMETRIC ones
-# take any matrix.
+# Saddle systems: builders of a SaddleFamily from a square matrix. INVERTING ones leave samples out exactly; ASYMMETRIC
+# ones take any matrix.
 
-SADDLES: dict[str, Callable[[np.ndarray], Saddle]] = {
-    "dense": lambda K: Reduced(Stored(K)),
+SADDLES: dict[str, Callable[[np.ndarray], SaddleFamily]] = {
+    "dense": lambda K: Dense(Stored(K)),
     "block_lu_dense": lambda K: BlockLU(Stored(K)),
     "sparse_lu": lambda K: BlockLU(Stored(sparse.csr_array(K))),
     "spectral_gram": lambda K: Spectral.of_matrix(Stored(K), 0.0),
     "spectral_svd": lambda K: Spectral.of_matrix(Stored(K), np.inf),
-    "woodbury": lambda K: Spectral.of_factors(lapack(Stored(K), len(K))),
+    "woodbury": lambda K: Spectral.of_product(K, np.eye(len(K))),
     "minres": lambda K: Minres(Stored(K), 1e-14),
     "minres_of_product": lambda K: Minres(LowRank(K, np.eye(len(K))), 1e-14),
-    "symmetric": lambda K: Symmetric(Stored(K), many=False),
-    "symmetric_many": lambda K: Symmetric(Stored(K), many=True),
+    "symmetric_lu": lambda K: Dense(Stored(K), symmetric=True),
+    "symmetric_eigh": lambda K: Spectral.of_matrix(Stored(K), np.inf, symmetric=True),
 }
-ASYMMETRIC = [name for name in SADDLES if not name.startswith("symmetric")]
-INVERTING = [name for name in SADDLES if not name.startswith("minres")]
+SYMMETRIC = [name for name in SADDLES if name.startswith("symmetric")]
+ASYMMETRIC = [name for name in SADDLES if name not in SYMMETRIC]
+INVERTING = [name for name, build in SADDLES.items() if build(np.eye(2)).leaves_one_out]
 
 
 def bordered(K, C):
@@ -431,6 +427,7 @@ def solve_bordered(K, C, Y, damping=0.0):
 ESTIMATORS = [
     KernelSVD(center=True),
     KernelSVD(kernel="sne", solver=Nystrom(10), tol=0.9, compatibility="random"),
+    AsymmetricLSSVC(C=0.1),
     AsymmetricLSSVC(C=[0.1, 1.0]),
     AsymmetricLSSVC(merge="stack"),
     AsymmetricLSSVC(solver=Nystrom(20, landmarks="kmeans")),

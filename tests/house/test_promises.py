@@ -128,6 +128,20 @@ def test_masked_entries_are_not_read_as_data(estimator):
         getattr(model, "predict" if hasattr(model, "predict") else "transform")(masked)
 
 
+@pytest.mark.parametrize(
+    ("former", "latter"),
+    [(one, other) for one in ESTIMATORS for other in ESTIMATORS if type(one) is type(other) and one is not other],
+    ids=repr,
+)
+def test_a_refit_with_other_settings_leaves_no_attribute_of_the_former_fit(former, latter):
+    def learned(model):
+        return {name for name in vars(model) if name.endswith("_")}
+
+    X, y = data_for(former)
+    refitted = clone(former).fit(X, y).set_params(**clone(latter).get_params(deep=False)).fit(X, y)
+    assert learned(refitted) == learned(fitted(latter))
+
+
 def test_a_refit_that_fails_leaves_the_model_as_it_was(rng):
     model = KernelSVD().fit(rng.random((5, 5)))
     before = model.transform(np.eye(5))

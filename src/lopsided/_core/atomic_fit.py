@@ -1,4 +1,4 @@
-"""Restore an estimator's state if ``fit`` fails."""
+"""``fit`` as one step: a model is refitted from scratch, or left as it was."""
 
 from __future__ import annotations
 
@@ -10,11 +10,17 @@ Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 
 def atomic_fit(fit: Fit) -> Fit:
-    """Decorate ``fit`` to restore all attributes if it raises, so that no model is left partially refitted."""
+    """Decorate ``fit`` to forget what was learned before, and to restore all attributes if it raises.
+
+    No attribute of a former fit survives a refit with other settings, and no model is left partially refitted.
+    """
 
     @wraps(fit)
     def fit_or_restore(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = vars(self).copy()
+        for name in before:
+            if name.endswith("_") and not name.startswith("_"):
+                delattr(self, name)
         try:
             return fit(self, *args, **kwargs)
         except BaseException:

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize_scalar
-from scipy.special import log_softmax, softmax
+from scipy.special import softmax
 from sklearn.base import ClassifierMixin
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
-from .._core import Array, argmax_class, atomic_fit, encoded, per_class_scores
+from .._core import Array, argmax_class, encoded, per_class_scores
 from .base import AsymmetricLeastSquares
-
-STEEPEST = 1e4  # bound on the calibration slope, which is infinite if the held-out predictions separate the classes
 
 
 def _has_probabilities(estimator: AsymmetricLSSVC) -> bool:
     if not estimator._holds_out:
         raise AttributeError(
-            f"predict_proba learns from held-out predictions, which C={estimator.C} and merge={estimator.merge!r} do "
-            "without; give C='auto', or as a list (one value will do), or merge='stack'"
+            f"predict_proba is calibrated on held-out predictions, and C={estimator.C} with merge={estimator.merge!r} "
+            "makes none; give C='auto', or C as a list (one value will do), or merge='stack'"
         )
     return True
 
@@ -48,13 +42,14 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         error of held-out predictions is used (log-loss with merge="stack"). Let s be the largest singular value of the
         centred kernel matrix: the system is positive definite for C < 1 / s, and a 1/C very close to a singular value
         issues a :class:`~lopsided.exceptions.NearSingularWarning`. "auto" compares thirteen values from 0.2 / s to
-        2e5 / s (MINRES: up to 20 / s), on a subset of 1,500 samples for MINRES or more than 3,000 samples, unless
-        landmarks are used. With damping, or a sparse kernel matrix that is not decomposed, only 0.2 / s and 0.6 / s.
+        2e5 / s. If each value needs its own factorisation (an asymmetric matrix of more than 3,000 samples) or
+        iteration (MINRES, up to 20 / s), a subset of 1,500 samples is used for this. With damping, or a sparse kernel
+        matrix that is not decomposed, only 0.2 / s and 0.6 / s are compared.
     kernel : str, Kernel or callable, default="sne"
         A kernel of :mod:`lopsided.kernels`, its name, a vectorised f(X, Z), or "precomputed": X is then the square K.
     merge : {"mean", "source", "target", "stack"}, default="mean"
         How f_s and f_t are combined into one decision: their mean, one of them alone, or ("stack") a logistic
-        regression trained on held-out values of both.
+        regression (scikit-learn's default one, on standardised values) trained on held-out values of both.
     cv : int, splitter or None, default=None
         How samples are held out. None means exact leave-one-out from one factorisation, or up to 10 folds if
         merge="stack" or the solver gives no entries of the inverse (MINRES, damping). The kernel is always the one
@@ -67,7 +62,8 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         If positive, the solution is (M'M + damping I)^-1 M'r with M the matrix of the whole system. The authors of the
         method use 1.0 if M is singular.
     tol : float, default=0.0
-        Relative residual at which MINRES stops; 0 means 1e-10.
+        Error allowed in the solution: the relative residual of the system, which only MINRES leaves above rounding. 0
+        means 1e-10.
     random_state : int, RandomState instance or None, default=None
         Seed of the landmarks and of the subset that selects C; None means a fixed seed.
     n_jobs : int or None, default=None
@@ -88,12 +84,14 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         b1 and b2.
     solver_ : Choice
         Name of the solver and the reason for it.
-    loo_predictions_ : array of shape (n,) or (n, k)
-        Held-out decision values of the training samples. Only available if C is "auto" or a list, or merge="stack".
-    loo_score_ : float
-        Accuracy of ``loo_predictions_``.
+    held_out_predictions_ : array of shape (n,) or (n, k)
+        Decision values of the training samples at ``C_``, each from a model trained without it: leave-one-out or folds,
+        see ``cv``. Only available if C is "auto" or a list, or merge="stack".
+    held_out_score_ : float
+        Accuracy of ``held_out_predictions_``.
     path_ : dict
-        Arrays "C", "error" (the selection criterion) and "score", with one entry per value of C.
+        What was compared when C was chosen: arrays "C", "error" (the criterion) and "score". Available like
+        ``held_out_predictions_``.
     X_fit_, Z_fit_ : arrays or sparse matrices
         The training samples as sources and as targets, or the left and right landmarks; indices if precomputed.
     n_features_in_, feature_names_in_, kernel_, merger_
@@ -118,27 +116,6 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
     >>> model.predict([[0.1], [1.1]])
     array(['a', 'b'], dtype='<U1')
     """
-
-    @atomic_fit
-    def fit(self, X: Array, y: Any) -> Self:
-        """Fit the source and the target function for every class.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, width)
-            Samples, or the kernel matrix itself.
-        y : array of shape (n,)
-            Labels of at least two classes.
-        """
-        self._validate_params()
-        X, y = self._samples(X, y)
-        check_classification_targets(y)
-        self.classes_, y = encoded(y)
-        n_classes = len(self.classes_)
-        self._flat = n_classes == 2
-        Y = np.where(y[:, None] == (np.arange(n_classes) if n_classes > 2 else [1]), 1.0, -1.0)
-        self._learn(X, Y, y)
-        return self
 
     def decision_function(self, X: Array, *, Z: Array = None) -> np.ndarray:
         """Merged decision values, of shape (n,) for two classes and (n, n_classes) otherwise.
@@ -172,31 +149,9 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         decisions = per_class_scores(self._decide(X, Z))
         return softmax(decisions if self.merge == "stack" else self.merger_ * decisions, axis=1)
 
-    def _fit_merger(self, source: np.ndarray, target: np.ndarray, y: np.ndarray) -> Any:
-        if self.merge == "stack":
-            logistic = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
-            return logistic.set_output(transform="default").fit(np.hstack([source, target]), y)
-        return _fit_slope(per_class_scores(self._merge(source, target, None)), y)
-
-    def _merged_by(self, merger: Any, features: np.ndarray) -> np.ndarray:
-        return merger.decision_function(features).reshape(len(features), -1)
-
-    def _held_out_error(self, merged: np.ndarray, Y: np.ndarray, y: np.ndarray) -> float:
-        return (
-            _log_loss(per_class_scores(merged), y) if self.merge == "stack" else super()._held_out_error(merged, Y, y)
-        )
-
-    def _held_out_score(self, merged: np.ndarray, y: np.ndarray) -> float:
-        return float((argmax_class(merged) == y).mean())
-
-
-def _log_loss(decisions: np.ndarray, y: np.ndarray) -> float:
-    """Mean negative log-likelihood of the labels under softmax(decisions)."""
-    return -float(log_softmax(decisions, axis=1)[np.arange(len(y)), y].mean())
-
-
-def _fit_slope(decisions: np.ndarray, y: np.ndarray) -> float:
-    """Slope t that maximises the likelihood of the labels under softmax(t decisions)."""
-    bound = np.log(STEEPEST)
-    fitted = minimize_scalar(lambda t: _log_loss(np.exp(t) * decisions, y), bounds=(-bound, bound), method="bounded")
-    return float(np.exp(fitted.x))
+    def _encode_targets(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        check_classification_targets(y)
+        self.classes_, y = encoded(y)
+        n_classes = len(self.classes_)
+        self._flat = n_classes == 2
+        return np.where(y[:, None] == (np.arange(n_classes) if n_classes > 2 else [1]), 1.0, -1.0), y

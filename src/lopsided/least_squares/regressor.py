@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.linear_model import Ridge
 from sklearn.metrics import r2_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Tags
 
-from .._core import Array, atomic_fit, real_targets
+from .._core import Array, real_targets
 from .base import AsymmetricLeastSquares
 
 
@@ -50,9 +47,9 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
 
     Attributes
     ----------
-    C_, left_duals_, right_duals_, source_intercept_, target_intercept_, solver_, loo_predictions_, loo_score_, path_
+    C_, path_, left_duals_, right_duals_, source_intercept_, target_intercept_, held_out_predictions_, held_out_score_
         As in :class:`AsymmetricLSSVC`; the score is R^2, and k is the number of targets.
-    kernel_, X_fit_, Z_fit_, merger_, n_features_in_, feature_names_in_
+    solver_, kernel_, X_fit_, Z_fit_, merger_, n_features_in_, feature_names_in_
         As in :class:`AsymmetricLSSVC`; ``merger_`` is None unless merge="stack".
 
     Examples
@@ -61,33 +58,11 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
     >>> from lopsided import AsymmetricLSSVR
     >>> X = np.linspace(0, 3, 30)[:, None]
     >>> model = AsymmetricLSSVR(kernel="rbf").fit(X, np.sin(X[:, 0]))
-    >>> bool(model.loo_score_ > 0.99)
+    >>> bool(model.held_out_score_ > 0.99)
     True
     """
 
-    @atomic_fit
-    def fit(self, X: Array, y: Any) -> Self:
-        """Fit the source and the target function for every target.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, width)
-            Samples, or the kernel matrix itself.
-        y : array of shape (n,) or (n, k)
-            Real targets, none of them constant.
-        """
-        self._validate_params()
-        X, y = self._samples(X, y, multi_output=True, y_numeric=True)
-        Y = real_targets(y)
-        constant = np.ptp(Y, axis=0) == 0
-        if constant.any():
-            raise ValueError(
-                f"target {int(constant.argmax())} is {Y[0, constant.argmax()]:g} for all n_samples={len(Y)} samples; "
-                "there is nothing to learn, so leave it out or give more samples"
-            )
-        self._flat = np.ndim(y) == 1
-        self._learn(X, Y, Y)
-        return self
+    _target_checks = {"multi_output": True, "y_numeric": True}
 
     def predict(self, X: Array, *, Z: Array = None) -> np.ndarray:
         """Predict targets by the merged functions; shape (n,) or (n, k) like y.
@@ -106,17 +81,16 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
         """Coefficient of determination R^2 of ``predict``; X and Z as in ``predict``."""
         return float(r2_score(y, self.predict(X, Z=Z), sample_weight=sample_weight))
 
-    def _fit_merger(self, source: np.ndarray, target: np.ndarray, y: np.ndarray) -> Any:
-        if self.merge != "stack":
-            return None
-        ridge = make_pipeline(StandardScaler(), Ridge()).set_output(transform="default")
-        return ridge.fit(np.hstack([source, target]), y)
-
-    def _merged_by(self, merger: Any, features: np.ndarray) -> np.ndarray:
-        return merger.predict(features).reshape(len(features), -1)
-
-    def _held_out_score(self, merged: np.ndarray, y: np.ndarray) -> float:
-        return float(r2_score(y, merged))
+    def _encode_targets(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        Y = real_targets(y)
+        constant = np.ptp(Y, axis=0) == 0
+        if constant.any():
+            raise ValueError(
+                f"target {int(constant.argmax())} is {Y[0, constant.argmax()]:g} for all n_samples={len(Y)} samples; "
+                "there is nothing to learn, so leave it out or give more samples"
+            )
+        self._flat = np.ndim(y) == 1
+        return Y, Y
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

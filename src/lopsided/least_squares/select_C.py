@@ -1,94 +1,129 @@
-"""Selection of C by leave-one-out or cross-validation."""
+"""Selection of C by exact leave-one-out or cross-validation."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.model_selection import check_cv
+from sklearn.utils import resample
 
 from .._core import Array
-from ..operators import KernelOperator
-from .saddle.policy import largest_singular_value
-from .saddle.system import Fold, HeldOut
+from ..operators import KernelOperator, Stored
+from .merging import HeldOutResult, Merging
+from .saddle import BlockLU, Fold, Minres, SaddleFamily, Spectral, largest_singular_value
 
-FOLDS = 10  # default number of cross-validation folds
-MANY_C = 0.2 * 10 ** np.arange(0, 6.5, 0.5)  # in units of 1 / (largest singular value); 1 would be a singular system
-MODERATE_C = MANY_C[MANY_C <= 20]  # values for which MINRES converges quickly
-FEW_C = np.array([0.2, 0.6])  # same units; the system is positive definite below 1
-NEIGHBOURS = np.array([0.7, 1.0, 1.4])  # multiples of the C selected on a subset, which may be near-singular on all
-PART = 1500  # samples in the subset that selects C if each value costs as much as a fit
-LARGEST_C = 1e150  # the square of C and of 1/C must not overflow
-
-
-class Judged(NamedTuple):
-    """Held-out values of both functions at one C, merged and compared with the targets."""
-
-    merger: Any
-    """Stacking model or calibration slope, trained on all held-out values."""
-    merged: np.ndarray
-    """(n, k), merged held-out values."""
-    error: float
-    """Criterion by which C is selected."""
-    score: float
-    """Held-out accuracy or R^2, as defined by ``score``."""
+N_FOLDS = 10  # of cross-validation, as in the 2023 paper
+# Candidates for C="auto", in units of 1 / (largest singular value). They follow from the spectrum, not from data sets:
+# below 1 the system is positive definite, at 1 it is singular.
+WIDE_C = 0.2 * 10 ** np.arange(0, 6.5, 0.5)
+MINRES_C = WIDE_C[WIDE_C <= 20]  # the number of iterations grows with C
+DEFINITE_C = np.array([0.2, 0.6])
+NEIGHBOUR_FACTORS = np.array([0.7, 1.0, 1.4])  # around the C selected on a subset, which may be near-singular on all
+SUBSET_SIZE = 1500  # samples that select C if each value costs as much as a fit; their SVD takes seconds
+EXTREME_C = 1e150  # the square of C and of 1/C must not overflow
 
 
-@dataclass(frozen=True)
-class Chosen:
-    """The selected C, its held-out results, and the errors and scores of all values."""
+def select_C(
+    grid: np.ndarray | None,
+    family: SaddleFamily,
+    X: Array,
+    Y: np.ndarray,
+    y: np.ndarray,
+    *,
+    merging: Merging,
+    cv: Any,
+    seed: int,
+) -> tuple[float, HeldOutResult, dict[str, np.ndarray]]:
+    """Select the C of the grid, or without a grid of the default candidates, with the least held-out error.
 
-    C: float
-    best: Judged
-    path: dict[str, np.ndarray]
+    Samples X are for the splitter ``cv`` only; None means exact leave-one-out if it is available and nothing is
+    stacked. Y (n, k) holds the columns to be fitted, y class numbers or targets. The seed draws the subset that selects
+    C if each candidate costs as much as a fit.
+
+    Returns C, the held-out results at this C, and the errors and scores of all candidates.
+    """
+    if grid is None:
+        grid = _auto_C_grid(family, Y, y, merging, seed)
+    return _compare(family, grid, Y, y, merging, _folds(family, merging, cv, X, y))
 
 
-def grid_of(C: Any) -> np.ndarray:
+def C_grid(C: Any) -> np.ndarray:
     """Validate C and return its values as a 1-d array; their squares must neither overflow nor underflow."""
     grid = np.atleast_1d(np.asarray(C, dtype=float))
     if grid.ndim != 1 or not grid.size:
-        raise ValueError(f"C has shape {grid.shape}; give a number, or a list of them from which the best is taken")
+        raise ValueError(f"C has shape {grid.shape}; give a number, or a list of numbers from which the best is taken")
     if not (np.isfinite(grid).all() and grid.min() > 0):
         raise ValueError(f"C={C} must be finite and above 0")
-    if grid.min() < 1 / LARGEST_C or grid.max() > LARGEST_C:
-        raise ValueError(f"C={C} must lie between {1 / LARGEST_C:g} and {LARGEST_C:g}; scale the kernel instead")
+    if grid.min() < 1 / EXTREME_C or grid.max() > EXTREME_C:
+        raise ValueError(f"C={C} must lie between {1 / EXTREME_C:g} and {EXTREME_C:g}; scale the kernel instead")
     return grid
 
 
-def unit_of_C(A: KernelOperator) -> float:
+def _auto_C_grid(family: SaddleFamily, Y: np.ndarray, y: np.ndarray, merging: Merging, seed: int) -> np.ndarray:
+    """Grid for C="auto": multiples of 1 / (largest singular value of the centred matrix).
+
+    If one decomposition serves all values, the grid is wide. If each value needs its own factorisation or iteration, it
+    holds the best C of a subset of the samples and, for factorisations, two neighbours. With damping, and for sparse
+    matrices, of which a subset is not representative, it holds two values at which the system is positive definite.
+    """
+    A, iterated = family.A, isinstance(family, Minres)
+    unit = _unit_of_C(A)
+    if isinstance(family, BlockLU) or (iterated and isinstance(A, Stored) and sparse.issparse(A.K)):
+        return DEFINITE_C * unit
+    if isinstance(family, Spectral):
+        return family.clear_of_singular(WIDE_C * unit)
+    some = stratified_subset(y, seed, of_classes=merging.of_classes)
+    part = Spectral.of_matrix(Stored(A.take(some, some)), np.inf)
+    unit_of_part = _unit_of_C(part.A)
+    grid = part.clear_of_singular((MINRES_C if iterated else WIDE_C) * unit_of_part)
+    best = _compare(part, grid, Y[some], y[some], merging, _folds(part, merging, None, some, y[some]))[0]
+    return best / unit_of_part * unit * (np.ones(1) if iterated else NEIGHBOUR_FACTORS)
+
+
+def _unit_of_C(A: KernelOperator) -> float:
     """1 / (largest singular value of the centred matrix), or 1 if the centred matrix is zero to rounding."""
     largest = largest_singular_value(A)
     mean = np.abs(A @ np.full((A.shape[1], 1), 1 / A.shape[1])).max()
     unit = 1 / largest if largest > A.shape[0] * np.finfo(A.dtype).eps * mean else 1.0
-    if unit * MANY_C[-1] > LARGEST_C:
+    if unit * WIDE_C[-1] > EXTREME_C:
         raise ValueError(
-            f"singular values of the centred kernel matrix reach {largest:.3g} only, for which C would have to exceed "
-            f"{LARGEST_C:g}; multiply the kernel, or scale the data up"
+            f"the largest singular value of the centred kernel matrix is only {largest:.3g}, so C would have to exceed "
+            f"{EXTREME_C:g}; multiply the kernel, or scale the data up"
         )
     return unit
 
 
-def part_of(y: np.ndarray, seed: int, *, of_classes: bool) -> np.ndarray:
-    """Sorted indices of a random subset of ``PART`` samples; for classification, every class is represented."""
-    some = np.random.default_rng(seed).permutation(len(y))[:PART]
-    firsts = np.unique(y, return_index=True)[1] if of_classes else np.empty(0, dtype=int)
-    return np.union1d(some, firsts)
+def stratified_subset(y: np.ndarray, seed: int, *, of_classes: bool) -> np.ndarray:
+    """Sorted indices of a random subset of ``SUBSET_SIZE`` samples, of classes in proportion and at least one each."""
+    everything, size = np.arange(len(y)), min(SUBSET_SIZE, len(y))
+    some = resample(everything, n_samples=size, replace=False, stratify=y if of_classes else None, random_state=seed)
+    return np.union1d(some, np.unique(y, return_index=True)[1]) if of_classes else np.sort(some)
 
 
-def folds_of(cv: Any, X: Array, y: np.ndarray, *, of_classes: bool) -> list[Fold]:
-    """Cross-validation folds; cv=None means ten, or the size of the smallest class if that is from two to nine."""
-    counts = np.unique(y, return_counts=True)[1] if of_classes else np.array([len(y)])
-    if cv is None and counts.max() < 2:
-        raise ValueError(
-            f"none of the {len(counts)} classes has two samples, so that none can be held out; give more samples, or a "
-            "single C and a merge other than 'stack'"
-        )
-    if cv is None and counts.min() == 1:
-        return _dealt(y, min(FOLDS, len(y)))
-    splits = min(FOLDS, int(counts.min())) if cv is None else cv
-    folds = list(check_cv(splits, y, classifier=of_classes).split(X, y))
+def _folds(family: SaddleFamily, merging: Merging, cv: Any, X: Array, y: np.ndarray) -> list[Fold]:
+    """Folds to be held out, or an empty list for exact leave-one-out.
+
+    Stacking never uses leave-one-out: the mean of the remaining labels reveals the label left out, and a stacking model
+    would learn only that. The default is ten folds, or fewer if the smallest class of two or more samples has fewer; a
+    class of one sample is dealt out with the largest class.
+    """
+    if cv is None and family.leaves_one_out and merging.how != "stack":
+        return []
+    strata, splits = y, cv
+    if cv is None:
+        numbers, counts = np.unique(y, return_counts=True) if merging.of_classes else (None, np.array([len(y)]))
+        if counts.max() < 2:
+            raise ValueError(
+                f"none of the {len(counts)} classes has two samples, so none can be held out; give more samples, or a "
+                "single C and a merge other than 'stack'"
+            )
+        if numbers is not None:
+            strata = np.where(np.isin(y, numbers[counts == 1]), numbers[counts.argmax()], y)
+        splits = min(N_FOLDS, int(counts[counts > 1].min()))
+    folds = list(check_cv(splits, strata, classifier=merging.of_classes).split(X, strata))
     everything = np.arange(len(y))
     times = np.bincount(np.concatenate([left_out for _, left_out in folds]), minlength=len(y))
     whole = all(np.array_equal(np.sort(np.concatenate(fold)), everything) for fold in folds)
@@ -97,32 +132,26 @@ def folds_of(cv: Any, X: Array, y: np.ndarray, *, of_classes: bool) -> list[Fold
     return folds
 
 
-def _dealt(y: np.ndarray, number: int) -> list[Fold]:
-    """Stratified folds that also allow classes with fewer samples than folds."""
-    fold = np.empty(len(y), dtype=int)
-    fold[np.argsort(y, axis=0, kind="stable").ravel()] = np.arange(len(y)) % number
-    return [(np.flatnonzero(fold != i), np.flatnonzero(fold == i)) for i in range(number)]
-
-
-def choose_C(
-    grid: np.ndarray, held_out: Iterable[HeldOut], judge: Callable[[np.ndarray, np.ndarray], Judged]
-) -> Chosen:
-    """Evaluate the held-out values of both functions for every C, and select the C with the least error.
+def _compare(
+    family: SaddleFamily, grid: np.ndarray, Y: np.ndarray, y: np.ndarray, merging: Merging, folds: Sequence[Fold]
+) -> tuple[float, HeldOutResult, dict[str, np.ndarray]]:
+    """Merge and judge the held-out values at every C, and select the C with the least error.
 
     Values of C with non-finite held-out values are skipped.
     """
     errors, scores = np.full(len(grid), np.inf), np.full(len(grid), np.nan)
     best, C = None, np.nan
+    held_out = family.leave_folds_out(grid, Y, folds) if folds else family.leave_one_out(grid, Y)
     for number, (source, target) in enumerate(held_out):
         if not (np.isfinite(source).all() and np.isfinite(target).all()):
             continue
-        judged = judge(source, target)
-        errors[number], scores[number] = judged.error, judged.score
-        if judged.error < errors[:number].min(initial=np.inf):
-            best, C = judged, float(grid[number])
+        found = merging.held_out(source, target, Y, y, folds)
+        errors[number], scores[number] = found.error, found.score
+        if found.error < errors[:number].min(initial=np.inf):
+            best, C = found, float(grid[number])
     if best is None:
         raise ValueError(
-            f"without some of the samples the system is singular, to rounding, at C={grid.tolist()}; add other values "
-            "of C, smaller ones if values of the kernel are large"
+            f"without some of the samples the system is singular, up to rounding, at C={grid.tolist()}; add other "
+            "values of C, smaller ones if values of the kernel are large"
         )
-    return Chosen(C, best, {"C": grid, "error": errors, "score": scores})
+    return C, best, {"C": grid, "error": errors, "score": scores}

@@ -12,12 +12,12 @@ from scipy.sparse.linalg import splu
 
 from ..._core import slices_of
 from ...operators import Stored
-from .system import BlockwiseSystem, Duals, Saddle, dense_lu, factorised
+from .system import Duals, SaddleFamily, SaddleSystem, dense_lu, factorised
 
-BATCH_ENTRIES = 1 << 22  # entries of the inverse held in memory at once, 32 MB in float64
+INVERSE_ENTRIES = 1 << 22  # entries of the inverse held in memory at once, 32 MB in float64
 
 
-class BlockLU(Saddle):
+class BlockLU(SaddleFamily):
     """LU of S = [I/C, K; K', I/C] for a stored K, with a 2 x 2 Schur complement for the offsets.
 
     With damping, the solution is (M'M + damping I)^-1 M'r, where M is the matrix of all 2n + 2 unknowns; the authors
@@ -30,16 +30,12 @@ class BlockLU(Saddle):
     def __init__(self, A: Stored, damping: float = 0.0) -> None:
         self.A = A
         self.damping = float(damping)
-
-    @property
-    def leaves_one_out(self) -> bool:
-        """True without damping; the leave-one-out identity does not hold for the damped solution."""
-        return not self.damping
+        self.leaves_one_out = not damping  # the leave-one-out identity does not hold for the damped solution
 
     def at(self, C: float) -> BlockLUSystem:
         """Factorise the system at one C."""
         shift = 1j * np.sqrt(self.damping) if self.damping else 0.0
-        solve = factorised(lambda ridge: _solver(_blocks(self.A.K, ridge + shift), ridge), C)
+        solve = factorised(lambda ridge: _solver(_assembled(self.A.K, ridge + shift), ridge), C)
         return BlockLUSystem(self.A, C, solve, shift)
 
     def restricted(self, kept: np.ndarray) -> BlockLU:
@@ -47,7 +43,7 @@ class BlockLU(Saddle):
         return BlockLU(Stored(self.A.K[kept][:, kept]), self.damping)
 
 
-class BlockLUSystem(BlockwiseSystem):
+class BlockLUSystem(SaddleSystem):
     """The system at one C, solved by LU factors of S and a Schur complement."""
 
     def __init__(self, A: Stored, C: float, solve: Callable[[np.ndarray], np.ndarray], shift: complex) -> None:
@@ -68,11 +64,11 @@ class BlockLUSystem(BlockwiseSystem):
         x, _ = self._unknowns(R1, R2)
         return x[: len(R1)], x[len(R1) :]
 
-    def blocks(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def inverse_diagonals(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Compute the diagonals by 2n solves with unit vectors, in batches."""
         n = self.A.shape[0]
         aa, cc, ac = np.empty((3, n))
-        for rows in slices_of(n, max(1, BATCH_ENTRIES // (2 * n))):
+        for rows in slices_of(n, max(1, INVERSE_ENTRIES // (2 * n))):
             units = np.eye(n, rows.stop - rows.start, -rows.start)
             (of_a, _), (of_c, _) = self._unknowns(units, 0 * units), self._unknowns(0 * units, units)
             aa[rows], ac[rows] = of_a[:n][rows].diagonal(), of_a[n:][rows].diagonal()
@@ -90,7 +86,7 @@ class BlockLUSystem(BlockwiseSystem):
         return np.stack([x[: self.n].sum(axis=0), x[self.n :].sum(axis=0)])
 
 
-def _blocks(K: Any, ridge: complex) -> Any:
+def _assembled(K: Any, ridge: complex) -> Any:
     """Assemble [ridge I, K; K', ridge I]; a CSC array if K is sparse."""
     n = K.shape[0]
     if not sparse.issparse(K):

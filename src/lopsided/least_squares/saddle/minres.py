@@ -8,37 +8,27 @@ import numpy as np
 
 from ...exceptions import ConvergenceWarning, warn
 from ...operators import KernelOperator, Stored
-from .system import Closeness, Duals, HeldOut, Saddle, System
+from .system import Conditioning, SaddleFamily, SaddleSystem
 
-TOLERANCE = 1e-10  # default relative residual at which to stop
-STEPS = 2000  # maximum number of iterations; a ConvergenceWarning follows
-TINY = np.finfo(float).tiny  # lower bound on norms used as divisors, so that zero columns stay finite
+DEFAULT_TOL = 1e-10  # relative residual
+MAX_STEPS = 2000  # iterations after which to stop with a ConvergenceWarning
+TINY_NORM = np.finfo(float).tiny  # lower bound on norms used as divisors, so that zero columns stay finite
 
 
-class Minres(Saddle):
+class Minres(SaddleFamily):
     """MINRES on [I/C, B; B', I/C] for all right-hand sides at once; centring is applied as a projection.
 
     Cost: one product with K and one with K' per iteration, and the memory of a dozen (n, k) arrays. The number of
     iterations grows with C sigma_max; it is small for C below 1 / sigma_max, where the matrix is positive definite.
-
-    Parameters
-    ----------
-    A : KernelOperator of shape (n, n)
-    tol : float
-        Relative residual at which to stop; 0 means 1e-10.
-    kept : array of int, default=None
-        Indices of the training samples; None means all.
+    ``kept`` restricts the system to some samples; a ``tol`` of 0 means 1e-10.
     """
+
+    leaves_one_out = False  # the iteration does not compute entries of the inverse
 
     def __init__(self, A: KernelOperator, tol: float = 0.0, kept: np.ndarray | None = None) -> None:
         self.A = A
-        self.tol = tol or TOLERANCE
+        self.tol = tol or DEFAULT_TOL
         self.kept = np.arange(A.shape[0]) if kept is None else kept
-
-    @property
-    def leaves_one_out(self) -> bool:
-        """Always False: the iteration does not compute entries of the inverse."""
-        return False
 
     def at(self, C: float) -> MinresSystem:
         """Return the system at one C, without a factorisation."""
@@ -51,29 +41,25 @@ class Minres(Saddle):
         return Minres(self.A, self.tol, self.kept[kept])
 
 
-class MinresSystem(System):
+class MinresSystem(SaddleSystem):
     """The system at one C, solved by MINRES."""
 
-    def __init__(self, saddle: Minres, C: float) -> None:
-        super().__init__(saddle.A, C, len(saddle.kept))
-        self.saddle = saddle
+    def __init__(self, family: Minres, C: float) -> None:
+        super().__init__(family.A, C, len(family.kept))
+        self.family = family
 
     def inverse(self, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Iterate until the residual of every column is below ``tol``; warn if ``STEPS`` iterations do not suffice."""
-        x, left = minres(self._multiply, np.stack([R1, R2]), self.saddle.tol)
-        if not left <= self.saddle.tol:
+        """Iterate until the relative residual of every column is below ``tol``; warn if it is not reached."""
+        x, left = minres(self._multiply, np.stack([R1, R2]), self.family.tol)
+        if not left <= self.family.tol:
             warn(
-                f"MINRES stopped after {STEPS} steps with a relative residual of {left:.1e}, above tol="
-                f"{self.saddle.tol:g}, at C={self.C:g}; it is quick for C below {1 / self.largest():.3g}",
+                f"MINRES stopped after {MAX_STEPS} steps with a relative residual of {left:.1e}, above tol="
+                f"{self.family.tol:g}, at C={self.C:g}; it is quick for C below {1 / self.norm_estimate():.3g}",
                 ConvergenceWarning,
             )
         return x[0], x[1]
 
-    def leave_one_out(self, Y: np.ndarray, duals: Duals) -> HeldOut:
-        """Raise an error: exact leave-one-out needs the diagonal of the inverse."""
-        raise NotImplementedError("minres has no exact leave-one-out; leave folds out")
-
-    def closeness(self) -> Closeness | None:
+    def conditioning(self) -> Conditioning | None:
         """Return None: the condition number is unknown, and MINRES warns if it does not converge."""
         return None
 
@@ -82,7 +68,7 @@ class MinresSystem(System):
 
     def _products(self, a: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """K c and K'a on the kept samples, with zero duals for all others."""
-        kept = self.saddle.kept
+        kept = self.family.kept
         if len(kept) == self.A.shape[0]:
             return super()._products(a, c)
         wide = np.zeros((2, self.A.shape[0], a.shape[1]))
@@ -98,9 +84,9 @@ def minres(multiply: Callable[[np.ndarray], np.ndarray], r: np.ndarray, tol: flo
     """
     x, w, w_before, v_before = (np.zeros_like(r) for _ in range(4))
     size = _norm(r)
-    v, beta, residual = r / np.maximum(size, TINY), np.zeros_like(size), size
+    v, beta, residual = r / np.maximum(size, TINY_NORM), np.zeros_like(size), size
     cosine, sine = (np.ones_like(size), np.ones_like(size)), (np.zeros_like(size), np.zeros_like(size))
-    for _ in range(STEPS):
+    for _ in range(MAX_STEPS):
         if (np.abs(residual) <= tol * size).all():
             break
         p = multiply(v)
@@ -108,7 +94,7 @@ def minres(multiply: Callable[[np.ndarray], np.ndarray], r: np.ndarray, tol: flo
         p -= alpha * v + beta * v_before
         beta_next = _norm(p)
         delta = cosine[1] * alpha - cosine[0] * sine[1] * beta
-        along = np.maximum(np.hypot(delta, beta_next), TINY)
+        along = np.maximum(np.hypot(delta, beta_next), TINY_NORM)
         w, w_before = (
             (v - sine[0] * beta * w_before - (sine[1] * alpha + cosine[0] * cosine[1] * beta) * w) / along,
             w,
@@ -116,8 +102,8 @@ def minres(multiply: Callable[[np.ndarray], np.ndarray], r: np.ndarray, tol: flo
         cosine, sine = (cosine[1], delta / along), (sine[1], beta_next / along)
         x += cosine[1] * residual * w
         residual = -sine[1] * residual
-        v_before, v, beta = v, p / np.maximum(beta_next, TINY), beta_next
-    return x, float((np.abs(residual) / np.maximum(size, TINY)).max(initial=0.0))
+        v_before, v, beta = v, p / np.maximum(beta_next, TINY_NORM), beta_next
+    return x, float((np.abs(residual) / np.maximum(size, TINY_NORM)).max(initial=0.0))
 
 
 def _norm(x: np.ndarray) -> np.ndarray:

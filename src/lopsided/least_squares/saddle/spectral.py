@@ -1,4 +1,4 @@
-"""Saddle systems from a singular value decomposition of the kernel matrix: each further C costs only products."""
+"""Saddle systems from one decomposition of the kernel matrix: each further C costs only products."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from functools import cached_property
 import numpy as np
 
 from ..._core import centred, centred_twice, led_by_ones, slices_of
-from ...nystrom import NystromFactors
 from ...operators import KernelOperator, LowRank, Stored
 from ...svd import Factors, lapack
-from .system import BlockwiseSystem, Closeness, Duals, Fold, HeldOut, Saddle, from_blocks, solve_or_nan, unless_drowned
+from .system import EPS, Conditioning, Duals, Fold, HeldOut, SaddleFamily, SaddleSystem, nan_if_unresolved, without_each
 
-EPS = np.finfo(float).eps
-DIGITS = 1e-10  # estimated relative error above which the SVD of B replaces eigenvectors of B B' (squared condition)
-NEAR = 0.1  # relative distance of 1/C to a singular value below which C is moved away
-BATCH_ENTRIES = 1 << 22  # entries of the solutions for several C held in memory at once, 32 MB in float64
+GRAM_ERROR = (
+    1e-10  # estimated relative error above which the SVD of B replaces eigenvectors of B B' (squared condition)
+)
+CLEARANCE = 0.1  # relative distance of 1/C to a singular value below which C is moved away
+SOLUTION_ENTRIES = 1 << 22  # entries of the solutions for several C held in memory at once, 32 MB in float64
 
 
-class Spectral(Saddle):
+class Spectral(SaddleFamily):
     """Solutions for all C from one SVD B = U diag(s) V' of the centred kernel matrix, full or of low rank.
 
     With u = U'R1, v = V'R2, p = (u + v) / (1/C + s) and q = (u - v) / (1/C - s),
@@ -28,19 +28,26 @@ class Spectral(Saddle):
 
     and if U and V are complete (bases of all vectors that sum to zero), a = U (p + q) / 2 and c = V (p - q) / 2. For
     factors of rank k this is the Woodbury identity: O(n k) for each C and right-hand side, without any n x n array.
+
+    A symmetric K has eigenvectors, as U and V, and signed eigenvalues s. Then u = v and q = 0: 1/C - s plays no part,
+    and 1/C + s stands in for it.
     """
 
-    def __init__(self, A: KernelOperator, factors: Factors, complete: bool = False) -> None:
+    def __init__(self, A: KernelOperator, factors: Factors, *, complete: bool = False, symmetric: bool = False) -> None:
         self.A = A
         self.factors = factors
         self.complete = complete
+        self.symmetric = symmetric
 
     @classmethod
-    def of_matrix(cls, A: KernelOperator, largest_C: float) -> Spectral:
+    def of_matrix(cls, A: KernelOperator, largest_C: float, *, symmetric: bool = False) -> Spectral:
         """Decompose a dense matrix in O(n^3), twice as fast from eigenvectors of B B' if ``largest_C`` permits it."""
         B = centred_twice(np.asarray(A.take(), dtype=float))
+        if symmetric:
+            s, U = (part[..., :-1] for part in np.linalg.eigh(led_by_ones(B)))
+            return cls(A, Factors(U, s, U), complete=True, symmetric=True)
         size = np.linalg.norm(B)
-        if size > 0 and EPS * (largest_C * size) ** 2 > DIGITS:
+        if size > 0 and EPS * (largest_C * size) ** 2 > GRAM_ERROR:
             with_ones = lapack(Stored(led_by_ones(B)), len(B))
             return cls(A, Factors(with_ones.U[:, 1:], with_ones.s[1:], with_ones.V[:, 1:]), complete=True)
         U = np.linalg.eigh(B @ B.T)[1][:, ::-1]
@@ -49,48 +56,42 @@ class Spectral(Saddle):
         return cls(A, Factors(U, s, W / np.where(s > 0, s, 1)))
 
     @classmethod
-    def of_factors(cls, factors: Factors) -> Spectral:
-        """Centre and decompose U diag(s) V', whose factors need not be orthonormal. Cost O(n k^2)."""
-        L, R = factors.U * factors.s, factors.V
-        (Q, X), (P, Y) = np.linalg.qr(L - L.mean(axis=0)), np.linalg.qr(R - R.mean(axis=0))
+    def of_product(cls, L: np.ndarray, R: np.ndarray) -> Spectral:
+        """Centre and decompose a matrix of low rank, K = L R'. Cost O(n k^2)."""
+        (Q, X), (P, Y) = np.linalg.qr(centred(L)), np.linalg.qr(centred(R))
         W, s, Zt = np.linalg.svd(X @ Y.T, full_matrices=False)
-        return cls(LowRank(L, R), Factors(Q @ W, s, P @ Zt.T))
-
-    @classmethod
-    def of_nystrom(cls, found: NystromFactors) -> Spectral:
-        """Use the orthonormal factors of a centred Nystrom approximation. Cost O(n k)."""
-        if found.means is None:
-            raise ValueError("the approximation must be centred")
-        factors, (rows, columns) = found.factors, found.means
-        L = np.column_stack([factors.U * factors.s, np.ones_like(rows), rows])
-        R = np.column_stack([factors.V, columns - rows.mean(), np.ones_like(columns)])
-        return cls(LowRank(L, R), factors)
+        return Spectral(LowRank(L, R), Factors(Q @ W, s, P @ Zt.T))
 
     def at(self, C: float) -> SpectralSystem:
         """Return the system at one C, without a further factorisation."""
         return SpectralSystem(self, C)
 
-    def clear_of_singular(self, grid: np.ndarray) -> np.ndarray:
-        """Adjust a grid of C: a 1/C within 10 % of a singular value moves midway between the two that enclose it."""
-        s, ridges = np.sort(self.factors.s), 1 / np.asarray(grid, dtype=float)
-        above = np.clip(np.searchsorted(s, ridges), 1, len(s) - 1)
-        low, high = s[above - 1], s[above]
-        near = np.minimum(np.abs(ridges - low), np.abs(ridges - high)) < NEAR * ridges
-        return 1 / np.where(near & (low <= ridges) & (ridges <= high), (low + high) / 2, ridges)
-
     def restricted(self, kept: np.ndarray) -> Spectral:
         """Restrict to the samples ``kept`` by slicing the matrix, or its factors if it is of low rank."""
         if isinstance(self.A, LowRank):
-            return Spectral.of_factors(Factors(self.A.L[kept], np.ones(self.A.L.shape[1]), self.A.R[kept]))
-        return Spectral.of_matrix(Stored(self.A.take(kept, kept)), np.inf)
+            return Spectral.of_product(self.A.L[kept], self.A.R[kept])
+        return Spectral.of_matrix(Stored(self.A.take(kept, kept)), np.inf, symmetric=self.symmetric)
+
+    def clear_of_singular(self, grid: np.ndarray) -> np.ndarray:
+        """Adjust a grid of C: a 1/C within 10 % of a singular value moves midway between the two that enclose it.
+
+        A symmetric matrix needs no adjustment, unless it has negative eigenvalues.
+        """
+        if self.symmetric:
+            return grid
+        s, ridges = np.sort(self.factors.s), 1 / np.asarray(grid, dtype=float)
+        above = np.clip(np.searchsorted(s, ridges), 1, len(s) - 1)
+        low, high = s[above - 1], s[above]
+        near = np.minimum(np.abs(ridges - low), np.abs(ridges - high)) < CLEARANCE * ridges
+        return 1 / np.where(near & (low <= ridges) & (ridges <= high), (low + high) / 2, ridges)
 
     def leave_one_out(self, grid: np.ndarray, Y: np.ndarray) -> Iterator[HeldOut]:
         """Exact leave-one-out predictions for each C; batches of C share their matrix products."""
         R = centred(centred(Y))
-        for some in slices_of(len(grid), BATCH_ENTRIES // Y.size):
-            batch = zip(*self.inverse(grid[some], R, R), *self.blocks(grid[some]), strict=True)
-            for C, of_one_C in zip(grid[some], batch, strict=True):
-                yield unless_drowned(from_blocks(Y, *of_one_C), C, self.factors.s.max(initial=0.0))
+        for some in slices_of(len(grid), SOLUTION_ENTRIES // Y.size):
+            batch = zip(*self.inverse(grid[some], R, R), *self.inverse_diagonals(grid[some]), strict=True)
+            for C, at_one_C in zip(grid[some], batch, strict=True):
+                yield nan_if_unresolved(without_each(Y, *at_one_C), C, self.largest)
 
     def leave_folds_out(self, grid: np.ndarray, Y: np.ndarray, folds: Sequence[Fold]) -> Iterator[HeldOut]:
         """Exact predictions for left-out folds of f samples from blocks of size 2f: O(n k f) per C for all folds."""
@@ -99,27 +100,26 @@ class Spectral(Saddle):
             duals = system.solve(Y)
             source, target = Y.copy(), Y.copy()
             for _, fold in folds:
-                residuals = solve_or_nan(system.block(fold), np.concatenate([duals.a[fold], duals.c[fold]]))
-                source[fold] -= residuals[: len(fold)]
-                target[fold] -= residuals[len(fold) :]
-            yield unless_drowned((source, target), C, system.largest())
+                of_source, of_target = system.held_out_residuals(fold, duals)
+                source[fold] -= of_source
+                target[fold] -= of_target
+            yield nan_if_unresolved((source, target), C, self.largest)
 
     def inverse(self, grid: np.ndarray, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Solve for a and c at every C, each of shape (len(grid), n, k)."""
         U, V = self.factors.U, self.factors.V
         u, v = U.T @ R1, V.T @ R2
-        sums, gaps = self._denominators(grid)
+        sums, gaps = self.eigenvalues(grid)
         p, q = (u + v) / sums[:, :, None], (u - v) / gaps[:, :, None]
         beyond = self._beyond(grid)[:, :, None]
         a, c = _times_each(U, (p + q) / 2 - beyond * u), _times_each(V, (p - q) / 2 - beyond * v)
         return a + beyond * R1, c + beyond * R2
 
-    def blocks(self, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def inverse_diagonals(self, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Diagonals of the aa, cc and ac blocks of the inverse for every C, each of shape (len(grid), n)."""
         left, right, mixed = self._squares
         own, cross = self.weights(grid)
-        beyond = self._beyond(grid)
-        offset = beyond * (1 - 1 / len(left))
+        offset = self._beyond(grid) * (1 - 1 / len(left))
         return own @ left.T + offset, own @ right.T + offset, cross @ mixed.T
 
     def weights(self, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -127,83 +127,69 @@ class Spectral(Saddle):
 
         The V-V block equals the U-U block. The action of the inverse outside the bases, ``_beyond``, is subtracted.
         """
-        sums, gaps = self._denominators(grid)
+        sums, gaps = self.eigenvalues(grid)
         return (1 / sums + 1 / gaps) / 2 - self._beyond(grid), (1 / sums - 1 / gaps) / 2
+
+    def eigenvalues(self, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """1/C + s and 1/C - s for every C, or twice the former if K is symmetric; zeros are replaced by eps / C."""
+        ridge = 1 / np.asarray(grid, dtype=float)[:, None]
+        sums, gaps = (np.where(e == 0, EPS * ridge, e) for e in (ridge + self.factors.s, ridge - self.factors.s))
+        return sums, sums if self.symmetric else gaps
+
+    @cached_property
+    def largest(self) -> float:
+        """Largest singular value of the centred matrix."""
+        return float(np.abs(self.factors.s).max(initial=0.0))
 
     def _beyond(self, grid: np.ndarray) -> np.ndarray:
         """Eigenvalue of the inverse on vectors orthogonal to the factors, (len(grid), 1): C, or 0 if there are none."""
         return np.zeros((len(grid), 1)) if self.complete else np.asarray(grid, dtype=float)[:, None]
 
-    def _denominators(self, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """1/C + s and 1/C - s for every C, with zeros of the latter replaced by eps / C."""
-        ridge = 1 / np.asarray(grid)[:, None]
-        gaps = ridge - self.factors.s
-        return ridge + self.factors.s, np.where(gaps == 0, EPS * ridge, gaps)
-
     @cached_property
     def _squares(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         U, V = self.factors.U, self.factors.V
-        return U * U, V * V, U * V
+        return (U * U,) * 3 if self.symmetric else (U * U, V * V, U * V)
 
 
-def duals_over_landmarks(found: NystromFactors, system: SpectralSystem, Y: np.ndarray) -> Duals:
-    """Duals over the landmarks that define the same functions as the duals over all samples.
+class SpectralSystem(SaddleSystem):
+    """The system at one C, solved through the decomposition."""
 
-    f_source(x) = left(x) s V'c + mean(y), where left(x) is a sum over landmarks; f_target(x) has the same form.
-    """
-    s = found.factors.s[:, None]
-    of_target, of_source = (s * along for along in system.along_factors(Y))
-    mean = Y.mean(axis=0)
-    return Duals(
-        a=found.right.map @ of_target,
-        c=found.left.map @ of_source,
-        b1=mean - found.left.offset @ of_source,
-        b2=mean - found.right.offset @ of_target,
-    )
-
-
-class SpectralSystem(BlockwiseSystem):
-    """The system at one C, solved through the SVD."""
-
-    def __init__(self, saddle: Spectral, C: float) -> None:
-        super().__init__(saddle.A, C)
-        self.saddle = saddle
+    def __init__(self, family: Spectral, C: float) -> None:
+        super().__init__(family.A, C)
+        self.family = family
+        self.symmetric = family.symmetric
 
     def inverse(self, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Solve by four products with the factors."""
-        a, c = self.saddle.inverse(np.array([self.C]), R1, R2)
+        a, c = self.family.inverse(np.array([self.C]), R1, R2)
         return a[0], c[0]
 
-    def along_factors(self, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """U'a and V'c of the solution for Y, without forming a and c, whose other components are far larger."""
-        R = centred(centred(Y))
-        u, v = self.saddle.factors.U.T @ R, self.saddle.factors.V.T @ R
-        sums, gaps = self.saddle._denominators(np.array([self.C]))
-        p, q = (u + v) / sums.T, (u - v) / gaps.T
-        return (p + q) / 2, (p - q) / 2
+    def held_out_residuals(self, fold: np.ndarray, duals: Duals) -> HeldOut:
+        """Residuals N_FF^-1 (a_F, c_F) of the f samples of a fold F; nan if the block is singular. Cost O(k f^2)."""
+        U, V, a = self.family.factors.U[fold], self.family.factors.V[fold], duals.a[fold]
+        own, cross = (weights[0] for weights in self.family.weights(np.array([self.C])))
+        rest = 0.0 if self.family.complete else self.C * (np.eye(len(fold)) - 1 / self.n)
+        aa = (U * own) @ U.T + rest
+        try:
+            if self.symmetric:
+                return (np.linalg.solve(aa, a),) * 2
+            ac = (U * cross) @ V.T
+            block = np.block([[aa, ac], [ac.T, (V * own) @ V.T + rest]])
+            source, target = np.split(np.linalg.solve(block, np.concatenate([a, duals.c[fold]])), 2)
+        except np.linalg.LinAlgError:
+            source = target = np.full_like(a, np.nan)
+        return source, target
 
-    def largest(self) -> float:
-        """Largest singular value of the centred matrix, known from the SVD."""
-        return float(self.saddle.factors.s.max(initial=0.0))
+    def norm_estimate(self) -> float:
+        """Largest singular value of the centred matrix, known from the decomposition."""
+        return self.family.largest
 
-    def blocks(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Diagonals of the aa, cc and ac blocks of the inverse, by three products."""
-        aa, cc, ac = self.saddle.blocks(np.array([self.C]))
-        return aa[0], cc[0], ac[0]
-
-    def block(self, fold: np.ndarray) -> np.ndarray:
-        """Submatrix of the inverse for the f samples of a fold, shape (2f, 2f). Cost O(k f^2)."""
-        U, V, n = self.saddle.factors.U[fold], self.saddle.factors.V[fold], self.n
-        own, cross = (weights[0] for weights in self.saddle.weights(np.array([self.C])))
-        rest = 0.0 if self.saddle.complete else self.C * (np.eye(len(fold)) - 1 / n)
-        mixed = (U * cross) @ V.T
-        return np.block([[(U * own) @ U.T + rest, mixed], [mixed.T, (V * own) @ V.T + rest]])
-
-    def closeness(self) -> Closeness:
-        """Distance of 1/C to the nearest singular value, known from the SVD."""
-        s = self.saddle.factors.s
-        gaps = np.abs(1 / self.C - s)
-        return Closeness(float(s[gaps.argmin()]), float(s.max()), float(gaps.min() / (1 / self.C + s.max())))
+    def conditioning(self) -> Conditioning:
+        """Smallest eigenvalue of the system, known from the decomposition."""
+        s = self.family.factors.s
+        gaps = np.abs(1 / self.C + s if self.symmetric else 1 / self.C - s)
+        nearest, largest = gaps.argmin(), self.family.largest
+        return Conditioning(float(abs(s[nearest])), largest, float(gaps[nearest] / (1 / self.C + largest)))
 
 
 def _times_each(U: np.ndarray, H: np.ndarray) -> np.ndarray:

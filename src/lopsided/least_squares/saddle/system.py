@@ -5,12 +5,14 @@ For a square kernel matrix K and a right-hand side y, the unknowns a, c, b1, b2 
     1'a = 0,   1'c = 0,   a / C + K c + b1 1 = y,   c / C + K'a + b2 1 = y,
 
 which is system (6) of the 2023 paper with a = y * alpha and c = y * beta. The matrix does not depend on the labels, so
-every class and every target is one more right-hand side. All solvers use two facts:
+every class and every target is one more right-hand side. All solvers use three facts:
 
 - **The offsets can be eliminated.** With H = I - 11'/n and B = H K H, the unknowns solve
   [I/C, B; B', I/C] [a; c] = [H y; H y], and b1 = mean(y - K c), b2 = mean(y - K'a). The eigenvalues are 1/C -+ the
   singular values of B, and 1/C.
-- **Leave-one-out predictions need no refitting.** Let N be the inverse of the full matrix. The model trained without
+- **A symmetric K has a = c.** Then (I/C + B) a = H y, and the other half of the system, I/C - B, may be singular
+  without harm.
+- **Held-out predictions need no refitting.** Let N be the inverse of the full matrix. The model trained without
   sample i predicts (y_i, y_i) - N_i^-1 (a_i, c_i) for it, where N_i is the 2 x 2 block of N that belongs to a_i and
   c_i. The same holds for a fold of samples and its block of N.
 """
@@ -31,10 +33,8 @@ from ...operators import KernelOperator
 INVERSE_STEPS = 2  # steps of inverse iteration: enough to be accurate for nearly singular systems, where it matters
 POWER_STEPS = 4  # steps of power iteration; they may underestimate the largest singular value slightly
 EPS = np.finfo(float).eps
-DROWNED = 0.01  # rounding error of the largest singular value, relative to 1/C, that makes held-out values meaningless
-NUDGE = EPS ** (2 / 3)  # relative change of 1/C that makes a zero pivot nonzero
-NEAR = 1e-8  # reciprocal condition number below which the authors of the 2023 paper use the damped solution
-
+UNRESOLVED = 0.01  # share of 1/C that is rounding error of the largest singular value, from which on N means nothing
+RIDGE_NUDGE = EPS ** (2 / 3)  # relative change of 1/C that makes a zero pivot nonzero
 
 HeldOut = tuple[np.ndarray, np.ndarray]  # held-out values of the source and the target function, each (n, k)
 LU = tuple[np.ndarray, np.ndarray]  # factors and pivots as LAPACK stores them
@@ -55,19 +55,21 @@ class Duals(NamedTuple):
     """(k,), offsets of the target function."""
 
 
-class Closeness(NamedTuple):
+class Conditioning(NamedTuple):
     """Distance of a system from singularity."""
 
     sigma: float
-    """Singular value of the centred kernel matrix nearest to 1/C."""
+    """Singular value of the centred kernel matrix that is responsible for the smallest eigenvalue."""
     largest: float
     """Estimate from below of the largest singular value; for C below its reciprocal the system is positive definite."""
     rcond: float
     """Reciprocal condition number."""
 
 
-class System(ABC):
+class SaddleSystem(ABC):
     """The saddle system of one kernel matrix at one C, ready to be solved."""
+
+    symmetric = False  # whether K = K'; right-hand sides are then equal, and so are a and c
 
     def __init__(self, A: KernelOperator, C: float, n: int | None = None) -> None:
         self.A = A
@@ -81,17 +83,23 @@ class System(ABC):
         therefore centred twice, and solutions once more.
         """
         R = centred(centred(Y))
-        return self._with_offsets(Y, *map(centred, self.inverse(R, R)))
+        a, c = map(centred, self.inverse(R, R))
+        rows, columns = self._means
+        return Duals(a, c, Y.mean(axis=0) - columns @ c, Y.mean(axis=0) - rows @ a)
+
+    def duals_for_prediction(self, Y: np.ndarray) -> Duals:
+        """Duals over the points with which new samples are compared; here all training samples."""
+        return self.solve(Y)
 
     @abstractmethod
     def inverse(self, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Solve [I/C, B; B', I/C] [P; Q] = [R1; R2] for columns that sum to zero."""
 
-    @abstractmethod
-    def leave_one_out(self, Y: np.ndarray, duals: Duals) -> HeldOut:
-        """Leave-one-out predictions of the source and the target function, two (n, k) arrays."""
+    def inverse_diagonals(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Diagonals N[a_i, a_i], N[c_i, c_i] and N[a_i, c_i] of the inverse, each of shape (n,)."""
+        raise NotImplementedError(f"{type(self).__name__} does not compute entries of the inverse; leave folds out")
 
-    def closeness(self) -> Closeness | None:
+    def conditioning(self) -> Conditioning | None:
         """Distance of the system from singularity, or None if it is unknown.
 
         Uses two steps of inverse iteration from one vector, which are accurate for nearly singular systems.
@@ -101,10 +109,10 @@ class System(ABC):
             x = _unit(self._rough_inverse(x))
         nearest = 1 / self.C + np.vdot(x, self._offdiagonal(x))
         sigma = abs(nearest - 1 / self.C)
-        largest = max(self.largest(), sigma)
-        return Closeness(sigma, largest, abs(nearest) / (1 / self.C + largest))
+        largest = max(self.norm_estimate(), sigma)
+        return Conditioning(sigma, largest, abs(nearest) / (1 / self.C + largest))
 
-    def largest(self) -> float:
+    def norm_estimate(self) -> float:
         """Estimate the largest singular value of the centred matrix from below by a few steps of power iteration."""
         x = _unit(self._probe())
         for _ in range(POWER_STEPS):
@@ -112,7 +120,7 @@ class System(ABC):
         return float(np.linalg.norm(self._offdiagonal(x)))
 
     @cached_property
-    def means(self) -> tuple[np.ndarray, np.ndarray]:
+    def _means(self) -> tuple[np.ndarray, np.ndarray]:
         """Row means and column means of K, by one product each."""
         source, target = self._products(*np.full((2, self.n, 1), 1 / self.n))
         return source[:, 0], target[:, 0]
@@ -122,9 +130,10 @@ class System(ABC):
         return self.A.T
 
     def _probe(self) -> np.ndarray:
-        """Random start vector of shape (2, n, 1) whose halves sum to zero."""
+        """Random start vector of shape (2, n, 1) whose halves sum to zero, and are equal if K is symmetric."""
         start = np.random.default_rng(0).standard_normal((2, self.n, 1))
-        return start - start.mean(axis=1, keepdims=True)
+        start -= start.mean(axis=1, keepdims=True)
+        return start[[0, 0]] if self.symmetric else start
 
     def _rough_inverse(self, x: np.ndarray) -> np.ndarray:
         return np.stack(self.inverse(x[0], x[1]))
@@ -135,69 +144,53 @@ class System(ABC):
         return y - y.mean(axis=1, keepdims=True)
 
     def _products(self, a: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """K c and K'a."""
-        return self.A @ c, self._At @ a
-
-    def _with_offsets(self, Y: np.ndarray, a: np.ndarray, c: np.ndarray) -> Duals:
-        """Add the offsets b1 = mean(y - K c) and b2 = mean(y - K'a) to centred duals."""
-        rows, columns = self.means
-        return Duals(a, c, Y.mean(axis=0) - columns @ c, Y.mean(axis=0) - rows @ a)
+        """K c and K'a, which are one and the same if K is symmetric."""
+        source = self.A @ c
+        return source, source if self.symmetric else self._At @ a
 
 
-class Saddle(ABC):
+class SaddleFamily(ABC):
     """The saddle systems of one kernel matrix for all C."""
 
     A: KernelOperator
-
-    @property
-    def leaves_one_out(self) -> bool:
-        """Whether ``leave_one_out`` is available, which needs entries of the inverse."""
-        return True
+    leaves_one_out = True  # whether ``leave_one_out`` is available, which needs entries of the inverse
 
     @abstractmethod
-    def at(self, C: float) -> System:
+    def at(self, C: float) -> SaddleSystem:
         """Return the system at one C."""
 
     @abstractmethod
-    def restricted(self, kept: np.ndarray) -> Saddle:
+    def restricted(self, kept: np.ndarray) -> SaddleFamily:
         """Return the systems restricted to the samples with indices ``kept``."""
 
     def leave_one_out(self, grid: np.ndarray, Y: np.ndarray) -> Iterator[HeldOut]:
         """Exact leave-one-out predictions for each C in the grid."""
         for C in grid:
             system = self.at(C)
-            yield unless_drowned(system.leave_one_out(Y, system.solve(Y)), C, system.largest())
+            duals = system.solve(Y)
+            held_out = without_each(Y, duals.a, duals.c, *system.inverse_diagonals())
+            yield nan_if_unresolved(held_out, C, system.norm_estimate())
 
     def leave_folds_out(self, grid: np.ndarray, Y: np.ndarray, folds: Sequence[Fold]) -> Iterator[HeldOut]:
         """Predictions for left-out folds for each C in the grid, by solving a system for every fold and C."""
         found, largest = np.zeros((len(grid), 2, *Y.shape)), 0.0
         for kept, left_out in folds:
-            saddle = self.restricted(kept)
+            family = self.restricted(kept)
             for C, (source, target) in zip(grid, found, strict=True):
-                system = saddle.at(C)
-                duals, largest = system.solve(Y[kept]), max(largest, system.largest())
+                system = family.at(C)
+                duals, largest = system.solve(Y[kept]), max(largest, system.norm_estimate())
                 wide = np.zeros((2, *Y.shape))
                 wide[0, kept], wide[1, kept] = duals.a, duals.c
                 source[left_out] = (self.A @ wide[1])[left_out] + duals.b1
                 target[left_out] = (self.A.T @ wide[0])[left_out] + duals.b2
         yield from (
-            unless_drowned((source, target), C, largest) for C, (source, target) in zip(grid, found, strict=True)
+            nan_if_unresolved((source, target), C, largest) for C, (source, target) in zip(grid, found, strict=True)
         )
 
 
-class BlockwiseSystem(System):
-    """A system that computes the 2 x 2 diagonal blocks of its inverse, from which leave-one-out predictions follow."""
-
-    @abstractmethod
-    def blocks(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Diagonals N[a_i, a_i], N[c_i, c_i] and N[a_i, c_i] of the inverse, each of shape (n,)."""
-
-    def leave_one_out(self, Y: np.ndarray, duals: Duals) -> HeldOut:
-        """Compute (y_i, y_i) - N_i^-1 (a_i, c_i) for every sample i."""
-        return from_blocks(Y, duals.a, duals.c, *self.blocks())
-
-
-def from_blocks(Y: np.ndarray, a: np.ndarray, c: np.ndarray, aa: np.ndarray, cc: np.ndarray, ac: np.ndarray) -> HeldOut:
+def without_each(
+    Y: np.ndarray, a: np.ndarray, c: np.ndarray, aa: np.ndarray, cc: np.ndarray, ac: np.ndarray
+) -> HeldOut:
     """Compute (y_i, y_i) - N_i^-1 (a_i, c_i) for every i from the three diagonals that form the blocks N_i.
 
     The result is not finite at samples without which the system is singular.
@@ -208,9 +201,9 @@ def from_blocks(Y: np.ndarray, a: np.ndarray, c: np.ndarray, aa: np.ndarray, cc:
         return Y - (cc * a - ac * c) / determinant, Y - (aa * c - ac * a) / determinant
 
 
-def unless_drowned(held_out: HeldOut, C: float, largest: float) -> HeldOut:
+def nan_if_unresolved(held_out: HeldOut, C: float, largest: float) -> HeldOut:
     """Return held-out values, or nan if 1/C is lost in the rounding error of the largest singular value."""
-    if EPS * C * largest < DROWNED:
+    if EPS * C * largest < UNRESOLVED:
         return held_out
     return np.full_like(held_out[0], np.nan), np.full_like(held_out[1], np.nan)
 
@@ -218,10 +211,10 @@ def unless_drowned(held_out: HeldOut, C: float, largest: float) -> HeldOut:
 def factorised(factorise: Callable[[float], Factorised | None], C: float) -> Factorised:
     """Return factorise(1/C) or, if that is None, the factorisation for a C that differs in the eleventh digit.
 
-    At a C that makes the system singular, the solution is then that of a nearby system: finite, and ``closeness``
+    At a C that makes the system singular, the solution is then that of a nearby system: finite, and ``conditioning``
     reports the near singularity.
     """
-    for factor in (1.0, 1.0 + NUDGE):
+    for factor in (1.0, 1.0 + RIDGE_NUDGE):
         found = factorise(factor / C)
         if found is not None:
             return found
@@ -232,14 +225,6 @@ def dense_lu(T: np.ndarray, least: float) -> LU | None:
     """LU factors of T, which may be overwritten, or None if a pivot is at most eps * ``least`` in magnitude."""
     factors, order, info = scipy.linalg.get_lapack_funcs("getrf", (T,))(T, overwrite_a=True)
     return None if info > 0 or np.abs(factors.diagonal()).min() <= EPS * least else (factors, order)
-
-
-def solve_or_nan(block: np.ndarray, r: np.ndarray) -> np.ndarray:
-    """Solve with ``block``; return nan if it is singular."""
-    try:
-        return np.linalg.solve(block, r)
-    except np.linalg.LinAlgError:
-        return np.full_like(r, np.nan)
 
 
 def _unit(x: np.ndarray) -> np.ndarray:

@@ -1,0 +1,238 @@
+"""Laws of held-out predictions, of the selection of C by them, and of stacking and calibration."""
+
+import numpy as np
+import pytest
+from machine_data import BITS, NEW, REAL, THREE, TWO, X, either, signs, targets_of
+from sklearn.datasets import load_iris, make_moons
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from cases import centred, solve_bordered
+from lopsided import AsymmetricLSSVC, AsymmetricLSSVR, Nystrom
+from lopsided.kernels import RBF, SNE
+from lopsided.least_squares.saddle import Spectral
+from lopsided.least_squares.select_C import stratified_subset
+from lopsided.operators import Stored
+
+
+@either
+@pytest.mark.parametrize("solver", ["auto", "dense", "spectral", "minres"])
+def test_the_best_of_several_C_is_the_fit_at_that_C(estimator, solver):
+    grid, y = [0.01, 0.3, 2.0, 17.0], targets_of(estimator)
+    model = estimator(grid, solver=solver, tol=1e-13).fit(X, y)
+    alone = [estimator([C], solver=solver, tol=1e-13).fit(X, y) for C in grid]
+    np.testing.assert_allclose(model.path_["score"], [one.held_out_score_ for one in alone], rtol=1e-9)
+    Y = signs(y) if estimator is AsymmetricLSSVC else y
+    errors = [np.square(one.held_out_predictions_ - Y).mean() for one in alone]
+    np.testing.assert_allclose(model.path_["error"], errors, rtol=1e-9)
+    np.testing.assert_array_equal(model.path_["C"], grid)
+    best = int(np.argmin(errors))
+    assert model.C_ == alone[best].C_
+    assert model.held_out_score_ == model.path_["score"][best]
+    np.testing.assert_allclose(model.held_out_predictions_, alone[best].held_out_predictions_, rtol=1e-8)
+    one_C = estimator(model.C_, solver="dense").fit(X, y)
+    np.testing.assert_allclose(model.left_duals_, one_C.left_duals_, rtol=0, atol=1e-9 * model.C_)
+
+
+@either
+@pytest.mark.parametrize("merge", ["mean", "source", "target"])
+def test_held_out_predictions_are_those_of_refits_on_the_same_kernel_matrix(estimator, merge):
+    y, K = targets_of(estimator), SNE()(X, X)
+    model = estimator([0.7], merge=merge, kernel="precomputed").fit(K, y)
+    for i in range(len(K)):
+        rest = np.delete(np.arange(len(K)), i)
+        Y = signs(y) if estimator is AsymmetricLSSVC else y[:, None]
+        a, c, b1, b2 = solve_bordered(K[np.ix_(rest, rest)], 0.7, Y[rest])
+        source, target = K[i, rest] @ c + b1, K[rest, i] @ a + b2
+        expected = {"source": source, "target": target, "mean": (source + target) / 2}[merge]
+        np.testing.assert_allclose(np.ravel(model.held_out_predictions_[i]), expected, rtol=1e-9)
+    points = estimator([0.7], merge=merge).fit(X, y)
+    np.testing.assert_allclose(points.held_out_predictions_, model.held_out_predictions_, rtol=1e-9)
+
+
+def test_folds_with_one_sample_each_are_leave_one_out():
+    for solver in ("spectral", "minres"):
+        exact = AsymmetricLSSVC([0.7], solver="spectral").fit(X, THREE)
+        folds = AsymmetricLSSVC([0.7], solver=solver, cv=KFold(len(X)), tol=1e-13).fit(X, THREE)
+        np.testing.assert_allclose(folds.held_out_predictions_, exact.held_out_predictions_, rtol=1e-8)
+
+
+def test_minres_and_damping_hold_out_ten_folds():
+    for parameters in ({"solver": "minres"}, {"damping": 1.0}):
+        model = AsymmetricLSSVC([0.3, 0.7], **parameters).fit(X, TWO)
+        folds = AsymmetricLSSVC([0.3, 0.7], cv=10, **parameters).fit(X, TWO)
+        np.testing.assert_array_equal(model.held_out_predictions_, folds.held_out_predictions_)
+
+
+def test_a_C_at_which_a_refit_is_singular_is_passed_over(rng):
+    """Without the first sample the centred matrix has the singular value 1 = 1/C: held-out values mean nothing."""
+    rest = centred(rng.standard_normal((29, 29)))
+    U, s, Vt = np.linalg.svd(rest)
+    K = rng.standard_normal((30, 30))
+    K[1:, 1:] = (U * np.where(np.arange(29) == 3, 1.0, s)) @ Vt
+    model = AsymmetricLSSVC([1.0, 0.01], kernel="precomputed").fit(K, TWO)
+    assert model.path_["error"][0] > 1e10
+    assert model.C_ == 0.01
+
+
+def test_a_C_with_held_out_values_that_are_not_finite_is_passed_over(monkeypatch):
+    exact = Spectral.leave_one_out
+    spoiled = {1.0}
+
+    def leave_one_out(self, grid, Y):
+        found = exact(self, grid, Y)
+        return ((np.nan * s, t) if C in spoiled else (s, t) for C, (s, t) in zip(grid, found, strict=True))
+
+    monkeypatch.setattr(Spectral, "leave_one_out", leave_one_out)
+    model = AsymmetricLSSVC([1.0, 0.3]).fit(X, TWO)
+    assert (model.C_, model.path_["error"][0]) == (0.3, np.inf)
+    spoiled.add(0.3)
+    with pytest.raises(ValueError, match=r"singular, up to rounding, at C=\[1.0, 0.3\]; add other values"):
+        AsymmetricLSSVC([1.0, 0.3]).fit(X, TWO)
+
+
+def test_nothing_is_held_out_unless_it_is_needed():
+    model = AsymmetricLSSVC(0.7).fit(X, TWO)
+    assert not {"held_out_predictions_", "held_out_score_", "path_", "merger_"} & vars(model).keys()
+    assert model.solver_.name == "dense"
+    assert AsymmetricLSSVC([0.7]).fit(X, TWO).solver_.name == "spectral"
+
+
+def test_stacking_is_logistic_regression_on_held_out_values():
+    model = AsymmetricLSSVC(0.7, merge="stack", cv=5).fit(X, THREE)
+    held_out = [
+        AsymmetricLSSVC([0.7], merge=side, cv=5).fit(X, THREE).held_out_predictions_ for side in ("source", "target")
+    ]
+    logistic = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)).fit(np.hstack(held_out), THREE)
+    features = np.hstack([model.source_decision_function(NEW), model.target_decision_function(NEW)])
+    np.testing.assert_allclose(model.decision_function(NEW), logistic.decision_function(features), rtol=1e-6)
+    np.testing.assert_allclose(model.predict_proba(NEW), logistic.predict_proba(features), rtol=1e-6)
+    np.testing.assert_array_equal(model.predict(NEW), logistic.predict(features))
+
+
+def test_stacking_learns_nothing_from_random_labels(rng):
+    """Leaving out one sample at a time would: the mean of the other labels tells which label is missing."""
+    y = rng.permutation(np.repeat([0, 1], 100))
+    points = rng.standard_normal((200, 4))
+    for C in (0.001, 1.0):
+        assert AsymmetricLSSVC(C, merge="stack").fit(points, y).held_out_score_ < 0.65
+
+
+def test_stacked_regression_weighs_the_functions():
+    model = AsymmetricLSSVR(20.0, merge="stack").fit(X, REAL)
+    features = np.column_stack([model.source_decision_function(NEW), model.target_decision_function(NEW)])
+    np.testing.assert_allclose(model.predict(NEW), model.merger_.predict(features).ravel(), rtol=1e-12)
+    assert model.held_out_score_ > AsymmetricLSSVR([20.0]).fit(X, REAL).held_out_score_
+
+
+@pytest.mark.filterwarnings("ignore:The number of unique classes")
+def test_a_stack_needs_two_samples_of_some_class():
+    with pytest.raises(ValueError, match="none of the 30 classes has two samples"):
+        AsymmetricLSSVC(merge="stack").fit(X, np.arange(30))
+
+
+@pytest.mark.parametrize("merge", ["mean", "source", "target", "stack"])
+@pytest.mark.parametrize("y", [TWO, THREE], ids=["two", "three"])
+def test_probabilities_sum_to_one_and_rank_as_the_decisions_do(merge, y):
+    model = AsymmetricLSSVC([0.7], merge=merge).fit(X, y)
+    p = model.predict_proba(NEW)
+    assert p.shape == (len(NEW), len(model.classes_))
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    np.testing.assert_array_equal(model.classes_[p.argmax(axis=1)], model.predict(NEW))
+
+
+def test_probabilities_are_calibrated_on_held_out_predictions():
+    """No other slope makes the held-out labels likelier."""
+    model = AsymmetricLSSVC([0.7]).fit(X, THREE)
+
+    def loss(slope):
+        p = np.exp(slope * model.held_out_predictions_)
+        return log_loss(THREE, p / p.sum(axis=1, keepdims=True))
+
+    best = loss(model.merger_)
+    assert all(best <= loss(model.merger_ * factor) for factor in (0.5, 0.9, 1.1, 2.0))
+
+
+def test_probabilities_without_held_out_predictions_name_the_way_out():
+    model = AsymmetricLSSVC(0.7).fit(X, TWO)
+    assert not hasattr(model, "predict_proba")
+    with pytest.raises(AttributeError) as caught:
+        model.predict_proba(NEW)
+    assert "C='auto', or C as a list" in str(caught.value.__cause__)
+
+
+@pytest.mark.parametrize("solver", ["dense", "spectral", "symmetric", "minres", Nystrom(15)])
+@either
+def test_an_automatic_C_scales_with_the_kernel(estimator, solver):
+    kernel = RBF(2.0) if solver == "symmetric" else SNE(2.0)
+    fitted = [estimator(kernel=scale * kernel, solver=solver).fit(X, BITS) for scale in (1e-6, 1.0, 1e6)]
+    small, one, large = (model.C_ for model in fitted)
+    np.testing.assert_allclose([small, large], [1e6 * one, 1e-6 * one], rtol=1e-6)
+    for model in fitted:
+        np.testing.assert_allclose(model.held_out_predictions_, fitted[1].held_out_predictions_, rtol=1e-4, atol=1e-6)
+
+
+def test_a_subset_selects_C_if_each_C_costs_a_factorisation(monkeypatch):
+    points, labels = load_iris(return_X_y=True)
+    whole = AsymmetricLSSVC().fit(points, labels)
+    monkeypatch.setattr("lopsided.least_squares.build.MODERATE_SIZE", 100)
+    monkeypatch.setattr("lopsided.least_squares.select_C.SUBSET_SIZE", 75)
+    part = AsymmetricLSSVC().fit(points, labels)
+    assert whole.held_out_score_ > 0.95 and part.held_out_score_ > 0.95
+    assert (whole.solver_.name, part.solver_.name) == ("spectral", "dense")
+    assert len(part.path_["C"]) < len(whole.path_["C"])
+    symmetric = AsymmetricLSSVC(kernel="rbf").fit(points, labels)
+    assert len(symmetric.path_["C"]) == len(whole.path_["C"])
+
+
+def test_a_subset_holds_every_class_in_proportion(monkeypatch, rng):
+    monkeypatch.setattr("lopsided.least_squares.select_C.SUBSET_SIZE", 100)
+    y = rng.permutation(np.repeat([0, 1, 2], [600, 398, 2]))
+    some = stratified_subset(y, 0, of_classes=True)
+    assert np.abs(np.bincount(y[some]) - [60, 40, 1]).max() <= 1
+    assert np.all(np.diff(some) > 0)
+    assert len(stratified_subset(rng.random((1000, 2)), 0, of_classes=False)) == 100
+
+
+def test_a_class_of_one_sample_is_held_out_with_the_others():
+    y = np.append("rare", np.where(X[1:, 0] > 0, "b", "c"))
+    model = AsymmetricLSSVC(merge="stack").fit(X, y)
+    assert np.isfinite(model.held_out_predictions_).all() and model.held_out_predictions_.shape == (30, 3)
+
+
+@pytest.mark.parametrize("K", [np.ones((30, 30)), X[:, :1] - X[:, 0]], ids=["constant", "differences"])
+def test_an_automatic_C_does_not_take_rounding_for_a_scale(K):
+    assert AsymmetricLSSVC(kernel="precomputed", merge="source").fit(K, TWO).C_ < 1e6
+
+
+def test_an_automatic_C_keeps_clear_of_singular_values():
+    found = Spectral.of_matrix(Stored(SNE(2.0)(X, X)), np.inf)
+    wanted = 1 / found.factors.s[3:9] * (1 + 1e-12)
+    given = found.clear_of_singular(wanted)
+    s = np.sort(found.factors.s)[::-1]
+    np.testing.assert_allclose(1 / given, (s[3:9] + s[4:10]) / 2)
+    np.testing.assert_allclose(found.clear_of_singular([0.1 / s[0]]), 0.1 / s[0])
+
+
+def test_held_out_selection_gives_accurate_classifiers():
+    moons, sides = make_moons(200, noise=0.2, random_state=0)
+    search = GridSearchCV(AsymmetricLSSVC(np.logspace(-2, 3, 11), kernel=SNE()), {"kernel__bandwidth": [0.3, 0.6, 1.2]})
+    assert search.fit(moons[:120], sides[:120]).score(moons[120:], sides[120:]) > 0.92
+    iris, kinds = load_iris(return_X_y=True)
+    model = AsymmetricLSSVC(np.logspace(-2, 3, 11), kernel=SNE()).fit(iris[::2], kinds[::2])
+    assert model.score(iris[1::2], kinds[1::2]) > 0.9
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_stack_of_noise_does_not_look_better_than_it_is(seed):
+    rng = np.random.default_rng(seed)
+    points, new = rng.standard_normal((60, 5)), rng.standard_normal((500, 5))
+    noise = AsymmetricLSSVC([0.1, 1.0, 10.0], kernel=SNE(1.0), merge="stack").fit(points, rng.integers(0, 6, 60))
+    assert noise.held_out_score_ < 0.35  # chance is 1/6, with a deviation of 0.05
+    numbers = AsymmetricLSSVR([0.1, 1.0, 10.0], kernel=SNE(1.0), merge="stack").fit(
+        points, rng.standard_normal((60, 5))
+    )
+    assert numbers.score(new, rng.standard_normal((500, 5))) > -1
