@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.cluster import KMeans
@@ -13,54 +13,26 @@ from .discriminant import Discriminant, nearest_mean, refine_partition, unit_row
 Pair = tuple[np.ndarray, np.ndarray]  # of the rows and of the columns
 
 
-class Rule(NamedTuple):
-    """Assignment of points to clusters by a discriminant on their leading features, or on the direction of these."""
-
-    discriminant: Discriminant
-    spherical: bool
-
-    @property
-    def n_clusters(self) -> int:
-        """Number of clusters that the rule tells apart."""
-        return len(self.discriminant.offsets)
-
-    def labels(self, F: np.ndarray) -> np.ndarray:
-        """Cluster labels of points with features F, shape (n, at least as many as the rule uses)."""
-        F = F[:, : len(self.discriminant.weights)]
-        return self.discriminant.labels(unit_rows(F) if self.spherical else F)
-
-
 def fit_rule(
     F: np.ndarray, count: int, *, spherical: bool, refine: bool, n_components: int | None, n_init: int, seed: int
-) -> Rule:
+) -> Discriminant:
     """Cluster points by k-means on as many features as clusters, then by discriminants on more and more features.
 
-    Parameters
-    ----------
-    F : array of shape (n, k)
-        Features of the points.
-    count : int
-        Number of clusters; the rule has fewer if the points have fewer distinct features.
-    spherical : bool
-        Whether to compare feature vectors by their direction only.
-    refine : bool
-        Whether to refine the k-means clusters with discriminants.
-    n_components : int or None
-        If given, the last discriminant uses all k features; None uses a few per cluster.
-    n_init, seed : int
-        Number of k-means initialisations, and their seed.
+    The discriminant has fewer than ``count`` clusters if the points have fewer distinct features. The last one uses all
+    features F (n, k) if ``n_components`` was given, and a few per cluster if it is None; the other settings are those
+    of ``KernelBiclustering``.
     """
     start = unit_rows(F[:, :count]) if spherical else F[:, :count]
     live = np.abs(start).sum(axis=1) > 0
     distinct = _count_distinct(start[live], count)
     if distinct < 2:
-        return Rule(nearest_mean(start, np.zeros(len(start), dtype=np.intp), 1), spherical)
+        return nearest_mean(start, np.zeros(len(start), dtype=np.intp), 1)._replace(spherical=spherical)
     labels = KMeans(distinct, n_init=n_init, random_state=seed).fit_predict(start[live])
-    rule = Rule(nearest_mean(start[live], labels, distinct), spherical)
+    rule = nearest_mean(start[live], labels, distinct)._replace(spherical=spherical)
     widest = F.shape[1] if n_components else min(F.shape[1], default_width(count))
     for width in _widths(count, widest) if refine else ():
         features = unit_rows(F[:, :width]) if spherical else F[:, :width]
-        rule = Rule(refine_partition(features, rule.labels(F), distinct), spherical)
+        rule = refine_partition(features, rule.labels(F), distinct)._replace(spherical=spherical)
     return rule
 
 

@@ -22,10 +22,13 @@ class Discriminant(NamedTuple):
     """Shape (q, classes)."""
     offsets: np.ndarray
     """Shape (classes,)."""
+    spherical: bool = False
+    """Whether f is the direction of the features, and not the features themselves."""
 
     def labels(self, F: np.ndarray) -> np.ndarray:
-        """Predict the class of each row of F."""
-        return np.argmax(F @ self.weights + self.offsets, axis=1)
+        """Predict the class of each row of F, from its leading q features."""
+        F = F[:, : len(self.weights)]
+        return np.argmax((unit_rows(F) if self.spherical else F) @ self.weights + self.offsets, axis=1)
 
 
 def unit_rows(F: np.ndarray) -> np.ndarray:

@@ -27,12 +27,13 @@ from .._core import (
     seed_of,
 )
 from ..exceptions import LopsidedWarning, RankWarning, warn
-from ..kernel_svd import KernelSVD, times_kernel
+from ..kernel_svd import KernelSVD, kernel_times
 from ..kernels import Function, Kernel, Precomputed, as_kernel
 from ..svd import Factors
 from .blocks import block_means, matched_left_classes
-from .clustering import Pair, Rule, finer_labels, fit_rule
+from .clustering import Pair, finer_labels, fit_rule
 from .counts import MAX_FEATURES, check_counts, count_clusters, default_width
+from .discriminant import Discriminant
 from .frames import named_labels, subframe
 from .sweeps import BlockRules, block_sweeps, unequal_sweeps
 from .weighting import WEIGHTINGS, Weighting
@@ -199,7 +200,8 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
             "n_init": self.n_init,
             "seed": seed,
         }
-        self._row_rule, self._column_rule = self._fit_rules(left, right, settings)
+        rules = self._fit_rules(left, right, settings)
+        self._row_rule, self._column_rule = rules[0], rules[-1]
         rows, columns = self._row_rule.labels(left), self._column_rule.labels(right)
         self._blocks = self._fit_blocks(table, (left, right), (rows, columns), settings)
         if self._blocks is not None:  # as new points would be labelled, also where rounding decides
@@ -283,17 +285,21 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         )
         return svd.set_output(transform="default").fit(X)
 
-    def _fit_rules(self, left: np.ndarray, right: np.ndarray, settings: dict[str, Any]) -> tuple[Rule, Rule]:
+    def _fit_rules(self, left: np.ndarray, right: np.ndarray, settings: dict[str, Any]) -> list[Discriminant]:
         """Rules of the row clusters and of the column clusters; one rule for both if they are clustered jointly."""
         k_rows, k_columns = self.n_clusters_
+        sides = [("rows", left, k_rows), ("columns", right, k_columns)]
         if self.joint:
-            rule = fit_rule(np.concatenate([left, right]), k_rows, **settings)
-            _warn_if_fewer(rule, k_rows, "points")
-            return rule, rule
-        row_rule, column_rule = fit_rule(left, k_rows, **settings), fit_rule(right, k_columns, **settings)
-        _warn_if_fewer(row_rule, k_rows, "rows")
-        _warn_if_fewer(column_rule, k_columns, "columns")
-        return row_rule, column_rule
+            sides = [("points", np.concatenate([left, right]), k_rows)]
+        rules = [fit_rule(F, count, **settings) for _, F, count in sides]
+        for (name, _, count), rule in zip(sides, rules, strict=True):
+            if len(rule.offsets) < count:
+                warn(
+                    f"n_clusters={count}, but the {name} have only {len(rule.offsets)} distinct feature vectors, so "
+                    "the other clusters are empty; lower n_clusters",
+                    LopsidedWarning,
+                )
+        return rules
 
     def _fit_blocks(self, table: Array, features: Pair, labels: Pair, settings: dict[str, Any]) -> BlockRules | None:
         """Rules by sums over the clusters of the other side, where the kernel compares entries and lengths matter."""
@@ -320,14 +326,14 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         """Clusters of the rows of a weighted table."""
         if self._blocks is None:
             return self._row_rule.labels(in_unit(self.svd_.transform(table), self._unit))
-        sums = times_kernel(self.svd_, table, self._blocks.columns_of)
+        sums = kernel_times(self.svd_, table, self._blocks.columns_of)
         return self._blocks.rows.labels(in_unit(sums, self._unit))
 
     def _label_columns(self, columns: Array) -> np.ndarray:
         """Clusters of weighted columns, passed as rows, before they are matched with row clusters."""
         if self._blocks is None:
             return self._column_rule.labels(in_unit(self.svd_.transform_right(columns), self._unit))
-        sums = times_kernel(self.svd_, columns, self._blocks.rows_of, of_right=True)
+        sums = kernel_times(self.svd_, columns, self._blocks.rows_of, of_right=True)
         return self._blocks.columns.labels(in_unit(sums, self._unit))
 
     def __sklearn_tags__(self) -> Tags:
@@ -340,12 +346,3 @@ def _mostly_zero(X: Array) -> bool:
     """Whether fewer than half of the entries are nonzero."""
     filled = X.count_nonzero() if sparse.issparse(X) else np.count_nonzero(X)
     return bool(2 * filled < X.shape[0] * X.shape[1])
-
-
-def _warn_if_fewer(rule: Rule, count: int, name: str) -> None:
-    if rule.n_clusters < count:
-        warn(
-            f"n_clusters={count}, but the {name} have only {rule.n_clusters} distinct feature vectors, so the other "
-            "clusters are empty; lower n_clusters",
-            LopsidedWarning,
-        )

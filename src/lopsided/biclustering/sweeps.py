@@ -34,27 +34,14 @@ def block_sweeps(
 ) -> tuple[BlockRules | None, np.ndarray, np.ndarray]:
     """Refine row and column partitions alternately towards blocks on which K is constant.
 
-    The sweeps lower the sum of squared differences between the entries of K and the means of their blocks, from a good
-    initial guess. C has a column for each column class, constant on its members. Each row of K moves to the row class
-    with the nearest mean in K C, which averages noise over all columns of a class; singular vectors average it too, but
-    are noisy themselves. Columns are then updated likewise. Sweeps stop when no label changes or a class would become
-    empty. Cost per sweep: one product with K and one with its transpose.
+    The sweeps lower the sum of squared differences between the entries of K (n, m) and the means of their blocks, from
+    a good initial guess: ``rows`` and ``columns`` hold classes 0, 1, ..., none of them empty. C has a column for each
+    column class, constant on its members. Each row of K moves to the row class with the nearest mean in K C, which
+    averages noise over all columns of a class; singular vectors average it too, but are noisy themselves. Columns are
+    then updated likewise. Sweeps stop when no label changes or a class would become empty.
 
-    Parameters
-    ----------
-    K : array, sparse matrix or operator of shape (n, m)
-        The matrix, used only in products with it and with its transpose.
-    rows, columns : arrays of shapes (n,) and (m,)
-        Initial labels, classes 0, 1, ..., none of them empty.
-    sweeps : int, default=20
-        Maximum number of sweeps.
-
-    Returns
-    -------
-    rules : BlockRules or None
-        Classifiers that produce the labels; None, with the initial labels, if the first sweep would empty a class.
-    rows, columns : arrays of shapes (n,) and (m,)
-        Refined labels.
+    Returns the classifiers that produce the labels, and the labels; None, with the initial labels, if the first sweep
+    would empty a class. Cost per sweep: one product with K and one with its transpose.
     """
     k_rows, k_columns = int(rows.max()) + 1, int(columns.max()) + 1
     found = None
@@ -84,18 +71,10 @@ def unequal_sweeps(
 
     Of three diagonal blocks, two have equal sums if their columns form one class, and sweeps would divide their rows by
     noise. If there are fewer column classes than row classes, sweeps are therefore made with ``columns`` and with
-    ``finer``, and the result of smaller ``description_length`` is kept. If that is the finer one, its rows are final
-    and the columns move, until none does, to the class in ``columns`` with the nearest mean of K^T R. If there are
-    fewer row classes, the same is done to K^T. Cost: twice that of ``block_sweeps``.
-
-    Parameters
-    ----------
-    K, rows, columns
-        As in ``block_sweeps``, and so are the results.
-    finer : array of shape (m,) or (n,)
-        Initial labels of the columns, or of the rows if these have fewer classes, in more classes, none of them empty.
-    energy : float
-        Sum of the squared entries of K.
+    ``finer``, labels of the columns in more classes, and the result of smaller ``description_length`` is kept. If that
+    is the finer one, its rows are final and the columns move, until none does, to the class in ``columns`` with the
+    nearest mean of K^T R. If there are fewer row classes, ``finer`` labels the rows, and the same is done to K^T.
+    ``energy`` is the sum of the squared entries of K. Results as in ``block_sweeps``, at twice the cost.
     """
     if rows.max() < columns.max():
         turned, columns, rows = unequal_sweeps(K.T, columns, rows, finer, energy)

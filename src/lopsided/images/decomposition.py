@@ -153,6 +153,7 @@ def _warn_of_lost_tones(tones: np.ndarray, values: np.ndarray, kernel: Any, eps:
     if lost.any() and np.ptp(tones[:2]) > eps * np.abs(tones).max():
         warn(
             f"{lost.mean():.0%} of the tones from {tones[0]:.3g} to {tones[-1]:.3g} are lost to rounding, as "
-            f"{kernel!r} reaches {np.abs(values).max():.3g}; scale the image to at most 1, or use a kernel that grows less",
+            f"{kernel!r} reaches {np.abs(values).max():.3g}; scale the image to at most 1, or use a flatter "
+            "kernel",
             LopsidedWarning,
         )

@@ -220,20 +220,10 @@ class Mixtures(NamedTuple):
 
 
 def maximise(F: np.ndarray, R: np.ndarray, prior: np.ndarray, n_iter: int, floor: float) -> Mixtures:
-    """Fit one mixture to each of n sets of points by expectation-maximisation.
+    """Fit one mixture to each of n sets of points by ``n_iter`` steps of expectation-maximisation.
 
-    Parameters
-    ----------
-    F : array of shape (n, points, 2 d + 1)
-        Monomials [x^2, x, 1] of the points.
-    R : array of shape (n, points, k)
-        Initial responsibilities.
-    prior : array of shape (1, k, 2 d + 1)
-        Sums of the monomials over the prior points of each component, added to those of its share of the set.
-    n_iter : int
-        Number of maximisation steps.
-    floor : float
-        Lower bound of the variances.
+    F (n, points, 2 d + 1) holds the monomials [x^2, x, 1] of the points, and R (n, points, k) initial responsibilities.
+    The sums ``prior`` (1, k, 2 d + 1) of the monomials over prior points are added to those of each component's share.
     """
     mixtures = Mixtures.with_sums(R.swapaxes(1, 2) @ F + prior, floor)
     for _ in range(n_iter - 1):

@@ -1,6 +1,6 @@
 """KernelSVD, its learned versions, and compatibility between rows and columns of different widths."""
 
-from .base import times_kernel as times_kernel
+from .base import kernel_times as kernel_times
 from .compatibility.condition import split_condition
 from .compatibility.maps import (
     Compatibility,

@@ -170,7 +170,7 @@ class BaseKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def _embedded(self, points: Array, of_right: bool) -> np.ndarray:
         """Compute (k(points, points of fit) map - offset) s^scaling in blocks, without storing the kernel matrix."""
         side = self._right if of_right else self._left
-        scores = times_kernel(self, points, side.map, of_right=of_right)
+        scores = kernel_times(self, points, side.map, of_right=of_right)
         check_finite(scores)
         return (scores - side.offset) * self._powers(self.scaling)
 
@@ -185,7 +185,7 @@ class BaseKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return tags
 
 
-def times_kernel(model: BaseKernelSVD, points: Array, weights: np.ndarray, *, of_right: bool = False) -> np.ndarray:
+def kernel_times(model: BaseKernelSVD, points: Array, weights: np.ndarray, *, of_right: bool = False) -> np.ndarray:
     """Compute k(points, Z) W for left points or k(X, points)^T W for right points, without storing the kernel matrix.
 
     X and Z are the points, or the landmarks, of the fitted model, and W are the ``weights``.
