@@ -32,7 +32,7 @@ from .candidates import Candidate, Selection, list_candidates, select
 from .dictionary import Iteration
 from .learning import LearnedKernel, learn_kernel
 from .samples import place_landmarks
-from .supervision import Labels, Pairs, check_pair_count, read_supervision
+from .supervision import MOST_PAIRS, Labels, Pairs, read_supervision
 
 
 class Compared(NamedTuple):
@@ -288,8 +288,11 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
                     f"kernel lists {len(self.kernel)} kernels; to have one selected from several, give labels or pairs "
                     "and set prior_weight to 'auto' or 'alignment'; otherwise give one kernel"
                 )
-        if isinstance(known, Pairs) and self.prior_weight != np.inf:
-            check_pair_count(known)
+        if isinstance(known, Pairs) and len(known.targets) > MOST_PAIRS and self.prior_weight != np.inf:
+            raise ValueError(
+                f"{len(known.targets)} pairs (without Z, both orders count) exceed the {MOST_PAIRS} that can be solved "
+                "at once; give fewer pairs, or labels, whose cost does not depend on their number"
+            )
         if Z is not None and self.smoothness not in ("auto", 0):
             raise ValueError(
                 f"smoothness={self.smoothness} compares neighbouring samples of one set; with Z leave it at 'auto'"

@@ -14,30 +14,19 @@ from .._core import Array
 
 
 class Axes(NamedTuple):
-    """Axes of the Nystrom features E_x left and E_z right, where left right^T = W^+.
+    """Axes of the Nystrom features E_x left and E_z right, where left right^T = W^+; for one set left = right.
 
-    Attributes
-    ----------
-    left, right : arrays of shapes (right landmarks, r) and (left landmarks, r)
-        The axes; the same for one set.
-    spread : array of shape (r, r)
-        How freely the dictionary may change: the second moments of the samples' features, left^T E^T E left / n, or
-        left^-1 left^-T if changes are measured at the landmarks.
-    roughness : array of shape (r,)
-        How much each feature f differs between neighbouring samples: f^T L f / n, with L the normalised Laplacian of
-        the nearest-neighbour graph; zero if it was not computed.
-    turn : array of shape (r, m) or None
-        For one set, orthonormal rows such that left turn is a square root of W^+, the symmetric one without smoothing.
-    of_samples : bool
-        Whether ``spread`` is that of the samples rather than that of the landmarks.
+    ``spread`` says how freely the dictionary may change: it holds the second moments of the samples' features,
+    left^T E^T E left / n, or left^-1 left^-T if changes are measured at the landmarks. ``roughness`` says how much each
+    feature f differs between neighbouring samples: f^T L f / n, with L the normalised Laplacian of the neighbour graph.
     """
 
-    left: np.ndarray
-    right: np.ndarray
-    spread: np.ndarray
-    roughness: np.ndarray
-    turn: np.ndarray | None = None
-    of_samples: bool = False
+    left: np.ndarray  # (right landmarks, r)
+    right: np.ndarray  # (left landmarks, r)
+    spread: np.ndarray  # (r, r)
+    roughness: np.ndarray  # (r,), zero if it was not computed
+    turn: np.ndarray | None = None  # of one set: left turn is a square root of W^+, the symmetric one if not smoothed
+    of_samples: bool = False  # whether the spread is that of the samples
 
     def smoothed(self, smoothness: float) -> Axes:
         """Axes of W + smoothness E^T L E / n in place of W, which shrinks features in proportion to their roughness.
@@ -102,21 +91,12 @@ class Frame(NamedTuple):
     (M - I)_ij^2 / (s_i s_j): the smaller the scales of two axes, the larger the penalty on M_ij. If the scales are the
     singular values of W, this is the paper's |S - W^+|^2. If they are the second moments of the samples' features, the
     dictionary hardly changes in directions in which the samples hardly vary. In N_ij = M_ij / sqrt(s_i s_j) the penalty
-    is |N - diag(1 / s)|^2.
-
-    Attributes
-    ----------
-    left, right : arrays of shapes (right landmarks, r) and (left landmarks, r)
-        The axes; the same for one set.
-    scales : array of shape (learned,)
-        s, descending. Along further axes, whose scales are lost in rounding, M stays the identity.
-    turn : array of shape (r, m) or None
-        See :class:`Axes`.
+    is |N - diag(1 / s)|^2. Axes whose scales are lost in rounding come last, and M stays the identity along them.
     """
 
     left: np.ndarray
     right: np.ndarray
-    scales: np.ndarray
+    scales: np.ndarray  # s, descending
     turn: np.ndarray | None
 
     @property

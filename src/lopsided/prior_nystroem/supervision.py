@@ -114,16 +114,6 @@ def _read_pairs(pairs: Any, n: int, n_right: int | None) -> Pairs:
     return Pairs(rows, targets)
 
 
-def check_pair_count(pairs: Pairs) -> None:
-    """Raise an error if a dictionary cannot be learned from that many pairs."""
-    count = len(pairs.targets)
-    if count > MOST_PAIRS:
-        raise ValueError(
-            f"{count} pairs (within one set, both orders count) exceed the {MOST_PAIRS} that can be solved at once; "
-            "give fewer pairs, or labels, whose cost does not depend on their number"
-        )
-
-
 def _pair_rows(pairs: Any, name: str, sides: tuple[tuple[str, int], tuple[str, int]]) -> np.ndarray:
     found = np.asarray(pairs)
     if not found.size:
