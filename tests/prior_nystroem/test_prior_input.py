@@ -197,15 +197,15 @@ def test_columns_of_right_samples_are_checked_by_name(rng):
         assert of_function.fit(X, Z=turned.iloc[:, :width]).n_features_right_ == width
 
 
-@pytest.mark.parametrize("two_kinds_of_things", [False, True])
-def test_right_features_and_kernels_are_arrays_whatever_transform_returns(two_kinds_of_things, rng):
-    X, Z = rng.standard_normal((40, 3)), rng.standard_normal((30, 3))
-    model = PriorNystroem(10).fit(X, Z=Z if two_kinds_of_things else None)
-    expected = model.transform_right(Z), model.learned_kernel(X, Z)
-    model.set_output(transform="pandas")
-    for found, values in zip((model.transform_right(Z), model.learned_kernel(X, Z)), expected, strict=True):
-        assert type(found) is np.ndarray
-        np.testing.assert_array_equal(found, values)
+@pytest.mark.parametrize("two_sets", [False, True])
+def test_features_of_both_sides_are_framed_as_asked_and_kernels_are_arrays(two_sets, rng):
+    left, right = (pd.DataFrame(rng.standard_normal((n, 3)), index=range(n, 0, -1)) for n in (40, 30))
+    model = PriorNystroem(10).fit(left, Z=right if two_sets else None)
+    values, kernel = model.transform_right(right), model.learned_kernel(left, right)
+    framed = model.set_output(transform="pandas").transform_right(right)
+    assert list(framed.columns) == list(model.get_feature_names_out()) and framed.index.equals(right.index)
+    np.testing.assert_array_equal(framed.to_numpy(), values)
+    np.testing.assert_array_equal(model.learned_kernel(left, right), kernel)
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._core import (
     FLOATS,
     Array,
+    as_configured,
     as_indexable,
     atomic_fit,
     canonical,
@@ -264,20 +265,16 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """Features E R with R R^T = S, of shape (n, n_features_out); their inner products are the learned kernel."""
         return self._features(X)
 
-    def transform_right(self, Z: Array) -> np.ndarray:
-        """Features of right samples, whose inner products with features of left samples are the learned kernel."""
-        check_is_fitted(self)
-        if self.components_left_ is None:
-            return self._features(Z)
-        check_names(column_names(Z), self._right_names, "the Z of fit")
-        Z = check_points(as_indexable(Z, "Z"), "Z")
-        if Z.shape[1] != self.n_features_right_:
-            raise ValueError(f"Z has {Z.shape[1]} columns, but right samples have {self.n_features_right_}")
-        return self._mapped(self.components_left_, Z, self.normalization_right_, of_right=True)
+    def transform_right(self, Z: Array) -> Any:
+        """Features of right samples, whose inner products with features of left samples are the learned kernel.
+
+        ``set_output`` frames the result as that of ``transform``.
+        """
+        return as_configured(self, self._right_features(Z), Z)
 
     def learned_kernel(self, X: Array, Y: Array) -> np.ndarray:
         """Learned kernel E_x S E_y^T, shape (n, m), between any samples; if fitted with Z, X is left and Y is right."""
-        return self._features(X) @ self.transform_right(Y).T
+        return self._features(X) @ self._right_features(Y).T
 
     def _check_settings(self, known: Labels | Pairs | None, Z: Array | None) -> None:
         """Raise an error if settings do not go together with each other, with Z or with what is known of samples."""
@@ -327,6 +324,17 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         check_is_fitted(self)
         X = canonical(validate_data(self, as_indexable(X, "X"), accept_sparse="csr", dtype=FLOATS, reset=False))
         return self._mapped(X, self.components_, self.normalization_, of_right=False)
+
+    def _right_features(self, Z: Array) -> np.ndarray:
+        """``transform_right`` as an array; without Z in ``fit`` both sides are one."""
+        check_is_fitted(self)
+        if self.components_left_ is None:
+            return self._features(Z)
+        check_names(column_names(Z), self._right_names, "the Z of fit")
+        Z = check_points(as_indexable(Z, "Z"), "Z")
+        if Z.shape[1] != self.n_features_right_:
+            raise ValueError(f"Z has {Z.shape[1]} columns, but right samples have {self.n_features_right_}")
+        return self._mapped(self.components_left_, Z, self.normalization_right_, of_right=True)
 
     def _mapped(self, X: Array, Z: Array, normalization: np.ndarray, *, of_right: bool) -> np.ndarray:
         """Features of X, or of Z if ``of_right``; the others are landmarks. Kernel blocks are not stored."""
