@@ -45,8 +45,8 @@ from common import DATA, RESULTS, load_graph, parser, print_table, save
 from embeddings import FIXED, LINK_METHODS, METHODS, OURS, SEED, TUNED, Candidates
 from lopsided.datasets import make_citation_graph
 from lopsided.graphs import classify_nodes, evaluate_links, hide_edges, reconstruct_graph
+from lopsided.graphs.decoder import EdgeDecoder
 from lopsided.graphs.links import HiddenEdges
-from lopsided.graphs.scoring import EdgeScores
 
 SPLITS, SHARE, FOLDS, FOLD_NODES = 10, 0.6, 10, 2000
 COMPONENTS, LINK_COMPONENTS = 1000, 128
@@ -177,7 +177,7 @@ def links(method: str, A: sparse.csr_array, k: int) -> dict[str, float]:
 def link_scores(vectors: Any, hidden: HiddenEdges) -> dict[str, float]:
     """AUC and average precision of hidden edges, and their share among the best new targets of their sources."""
     source, target = vectors
-    pairs = EdgeScores(source, target, np.ones(source.shape[1], dtype=source.dtype))
+    pairs = EdgeDecoder(source, target, np.ones(source.shape[1], dtype=source.dtype))
     judged = evaluate_links(pairs.of_pairs, hidden, k=min(100, len(hidden.negative[0])))
     rows = np.random.default_rng(SEED).permutation(np.unique(hidden.positive[0]))[:RECALL_SOURCES]
     best = pairs.best_targets(rows, RECALL_TARGETS, hidden.adjacency[rows])

@@ -120,7 +120,7 @@ def test_an_edge_and_its_reverse_are_no_negative_pair():
     assert [pair.tolist() for pair in hidden.negative] == [[0], [1]]
 
 
-def test_hiding_edges_of_an_undirected_graph_is_spoken_of():
+def test_hiding_edges_of_an_undirected_graph_gives_a_warning():
     graph = nx.gnm_random_graph(30, 60, seed=0)
     with pytest.warns(LopsidedWarning, match="every edge has its reverse.*triu"):
         hide_edges(graph)
@@ -185,11 +185,11 @@ def test_whole_numbers_are_embeddings_too():
         (lambda: precision_at_k(SOURCE, TARGET, GRAPH, 0), "k=0 must be whole numbers from 1"),
         (lambda: hide_edges(GRAPH, share=0.0), "share=0.0 must lie"),
         (lambda: hide_edges(np.eye(3)), "of 0 edges hides none"),
-        (lambda: hide_edges(np.ones((3, 3)), share=0.5), "3 pairs that are no edges are asked for, but there are 0"),
+        (lambda: hide_edges(np.ones((3, 3)), share=0.5), "3 pairs without an edge are needed, but there are only 0"),
         (lambda: evaluate_links(lambda u, v: u, hide_edges(GRAPH), k=0), "k=0 must be a whole number from 1"),
         (lambda: classify_nodes(SOURCE, [{1}, {1, 2}, {2}] * 50), r"node 0 has the labels \{1\}.*MultiLabelBinarizer"),
         (lambda: classify_nodes(SOURCE, [[1], [1, 2], [2]] * 50), "node 0 has the labels.*MultiLabelBinarizer"),
-        (lambda: classify_nodes(SOURCE, [("a", "b")] * 150), "as MultiLabelBinarizer of"),
+        (lambda: classify_nodes(SOURCE, [("a", "b")] * 150), "MultiLabelBinarizer"),
         (lambda: classify_nodes(SOURCE, SOURCE[:, 0]), "Unknown label type: continuous"),
     ],
     ids=[
@@ -233,7 +233,7 @@ def test_masked_labels_are_refused(rng):
         classify_nodes(rng.standard_normal((20, 2)), labels)
 
 
-def test_a_model_in_place_of_its_scores_is_told_apart():
+def test_a_model_in_place_of_its_scores_is_refused():
     hidden = hide_edges(make_citation_graph(60, random_state=0)[0])
-    with pytest.raises(TypeError, match="DirectedGraphEmbedding; give model.score_edges"):
+    with pytest.raises(TypeError, match="DirectedGraphEmbedding; pass model.score_edges"):
         evaluate_links(DirectedGraphEmbedding(4).fit(hidden.adjacency), hidden)

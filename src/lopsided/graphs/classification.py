@@ -123,14 +123,14 @@ def _indicators(labels: Any, several: bool) -> np.ndarray:
         Y = dense(labels)
         if not np.isin(Y, (0, 1)).all() or Y.shape[1] < 2:
             raise ValueError(
-                "several labels are given as zeros and ones, a column for each label, as MultiLabelBinarizer of "
-                "scikit-learn makes them; one class for each node as an array of shape (n_nodes,)"
+                "pass several labels per node as zeros and ones, a column for each label, as scikit-learn's "
+                "MultiLabelBinarizer returns them, and one class per node as an array of shape (n_nodes,)"
             )
         return Y.astype(int)
     sets = [(node, label) for node, label in enumerate(labels) if isinstance(label, SETS)]
     if sets:
         raise ValueError(
-            f"node {sets[0][0]} has the labels {sets[0][1]!r}; several labels are given as zeros and ones: "
+            f"node {sets[0][0]} has the labels {sets[0][1]!r}; pass several labels per node as zeros and ones: "
             "sklearn.preprocessing.MultiLabelBinarizer().fit_transform(labels)"
         )
     missing = [node for node, label in enumerate(labels) if is_missing(label)]

@@ -18,12 +18,14 @@ from ..exceptions import FallbackWarning, RankWarning, warn
 from ..io import read_graph
 from ..kernel_svd import KernelSVD
 from ..kernels import Balance, Diffusion, GraphKernel, Kernel
+from ..nystrom import Nystrom
 from ..svd import powers
+from .decoder import EdgeDecoder, NewNodes
 from .kernel_choice import AUTO, check_kernel, is_auto, wanted_kernel, warn_if_no_paths
-from .node_index import Nodes
-from .scoring import EdgeScores, NewNodes, ScoresEdges
+from .node_index import NodeIndex
+from .scoring import ScoresEdges
 
-ROUNDING = 10  # in units of eps: length beside the longest row up to which a row may be all rounding errors
+ROUNDING_LENGTH = 10  # in units of eps: length beside the longest row up to which a row may be all rounding errors
 
 
 class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
@@ -59,18 +61,21 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         How edges are scored. "factors" uses F = U diag(s) V' directly. "edges" uses a_i (g_j (P F)_ij + b (1 + v_j))
         with P = D^-1 A: a step along an edge from i, then the similarity F to j. The activity a is one plus the weight
         of a node's outgoing edges, in units of the mean weight; the visits v are its column sum of P, and
-        g = v / (v + 0.1); b makes the sum of the second terms 0.3 of that of the first. It suits kernels that measure
-        proximity rather than links, such as the default kernel, and requires weights >= 0. A node without outgoing
-        edges has its row of F / 1000 instead of P F. "auto" is "edges" if kernel="auto" and "factors" otherwise.
+        g = v / (v + 0.1); b makes the ratio of the degree term to the proximity term 0.3 over all pairs. It suits
+        kernels that measure proximity rather than links, such as the default kernel, and requires weights >= 0. A node
+        without outgoing edges has its row of F / 1000 instead of P F. "auto" is "edges" if kernel="auto" and "factors"
+        otherwise.
     unit_length : bool, default=True
         Scale each row returned by ``fit_transform`` and ``transform`` (source and target vector side by side) to unit
         length, so that later pipeline steps treat hubs like other nodes. ``source_embedding_`` and
         ``target_embedding_`` are not scaled.
+    solver : str or Nystrom, default="auto"
+        Solver of :class:`KernelSVD`; "auto" chooses by the size of the graph and the memory budget.
     tol : float, default=0.0
         Acceptable error of the singular vectors, as in :class:`KernelSVD`; 0 means near machine precision.
     random_state : int, RandomState instance or None, default=None
-        Seed for landmarks, used when a dense kernel matrix is too large. None means a fixed seed, so the same graph
-        always gives the same vectors.
+        Seed of the solver, as in :class:`KernelSVD`. None means a fixed seed, so the same graph always gives the same
+        vectors.
     n_jobs : int or None, default=None
         Number of threads; None uses one per core.
     memory_budget : float, str or None, default=None
@@ -116,6 +121,7 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         "scaling": [Interval(Real, None, None, closed="neither")],
         "decoder": [StrOptions({"auto", "factors", "edges"})],
         "unit_length": ["boolean"],
+        "solver": [str, Nystrom],
         "tol": [Interval(Real, 0, None, closed="left")],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
@@ -132,6 +138,7 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         scaling: float = 1.0,
         decoder: str = "auto",
         unit_length: bool = True,
+        solver: Any = "auto",
         tol: float = 0.0,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -144,6 +151,7 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         self.scaling = scaling
         self.decoder = decoder
         self.unit_length = unit_length
+        self.solver = solver
         self.tol = tol
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -162,37 +170,19 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         """
         self._validate_params()
         A, nodes = read_graph(X)
-        n = A.shape[0]
-        if not A.nnz:
-            raise ValueError(
-                f"the graph has {n} nodes and no edge, so that nothing tells them apart; give one with edges"
-            )
-        if self.n_components > n:
-            warn(f"n_components={self.n_components} exceeds the number of nodes; {n} are kept", RankWarning)
-        if self.decoder == "edges" and A.data.min() < 0:
-            raise ValueError(
-                f"decoder='edges' takes steps with the chances P = D^-1 A, for which weights must be >= 0, but the "
-                f"least is {A.data.min():g}; take decoder='factors'"
-            )
-        linked = (np.diff(A.indptr) > 0) | (np.bincount(A.indices, minlength=n) > 0)
-        balance = Balance(A, self.normalize, self.self_loops, isolated=~linked)
         kernel = wanted_kernel(self.kernel)
         check_kernel(kernel, A)
-        balanced = by_rows(balance.matrix(A))
-        warn_if_no_paths(kernel, balanced)
-        svd = self._decomposed(balanced, kernel)
-        if svd.solver_.over_budget:
-            warn(f"{svd.solver_}; raise memory_budget to be faster", FallbackWarning)
-        self.adjacency_, self.nodes_, self.n_features_in_ = A.copy(), nodes, n  # the caller may go on to change A
+        self._check_graph(A)
+        linked = (np.diff(A.indptr) > 0) | (np.bincount(A.indices, minlength=A.shape[0]) > 0)
+        balance = Balance(A, self.normalize, self.self_loops, isolated=~linked)
+        svd = self._decomposed(by_rows(balance.matrix(A)), kernel)
+        self.adjacency_, self.nodes_, self.n_features_in_ = A.copy(), nodes, A.shape[0]  # the caller may change A later
         self.kernel_, self.solver_, self.singular_values_ = svd.kernel_, svd.solver_, svd.singular_values_
-        self._balance, self._nodes = balance, Nodes(nodes)
+        self._balance, self._nodes = balance, NodeIndex(nodes)
         self._svd = None if isinstance(svd.kernel_, GraphKernel) else svd
-        weights = self._powers(self.scaling)
+        weights = self._powers(self.scaling) * linked[:, None]
         self.source_embedding_, self.target_embedding_ = svd.left_vectors_ * weights, svd.right_vectors_ * weights
-        self.source_embedding_[~linked], self.target_embedding_[~linked] = 0, 0
-        by_edges = self.decoder == "edges" or (self.decoder == "auto" and is_auto(self.kernel))
-        scores = EdgeScores(self.source_embedding_, self.target_embedding_, self._powers(1 - 2 * self.scaling))
-        self._edges = scores.along(self.adjacency_) if by_edges else scores
+        self._decoder = self._chosen_decoder()
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
@@ -200,7 +190,8 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
 
         With ``set_output(transform="pandas")`` the node ids become the index of the DataFrame.
         """
-        return self.fit(X)._known()
+        self.fit(X)
+        return self._output(np.hstack([self.source_embedding_, self.target_embedding_]), self.nodes_)
 
     def transform(self, X: Any, in_edges: Any = None) -> np.ndarray:
         """Embed out-of-sample nodes: source and target vectors side by side, without changing the fitted graph.
@@ -230,8 +221,8 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         its own edges only.
         """
         check_is_fitted(self)
-        new = self._new(X, in_edges)
-        return self._joined(np.hstack([new.source, new.target]), new.ids)
+        new = self._embed_new(X, in_edges)
+        return self._output(np.hstack([new.source, new.target]), new.ids)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the column names source0, source1, ..., target0, target1, ..."""
@@ -239,31 +230,56 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         k = len(self.singular_values_)
         return np.array([f"{side}{i}" for side in ("source", "target") for i in range(k)], dtype=object)
 
+    def _check_graph(self, A: sparse.csr_array) -> None:
+        n = A.shape[0]
+        if not A.nnz:
+            raise ValueError(f"the graph has {n} nodes and no edge, so nothing tells them apart; give one with edges")
+        if self.n_components > n:
+            warn(f"n_components={self.n_components} exceeds the number of nodes; {n} are kept", RankWarning)
+        if self.decoder == "edges" and A.data.min() < 0:
+            raise ValueError(
+                f"decoder='edges' takes steps with probabilities P = D^-1 A, for which weights must be >= 0, but the "
+                f"least is {A.data.min():g}; use decoder='factors'"
+            )
+
     def _decomposed(self, A: sparse.csr_array, kernel: Kernel) -> KernelSVD:
+        """Kernel SVD of the balanced graph."""
+        warn_if_no_paths(kernel, A)
         svd = KernelSVD(
             min(self.n_components, A.shape[0]),
             kernel=kernel,
             scaling=self.scaling,
+            solver=self.solver,
             tol=self.tol,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
             memory_budget=self.memory_budget,
         ).set_output(transform="default")
-        if not isinstance(kernel, GraphKernel):
-            return svd.fit(A)
-        kernel.set_params(adjacency=A)
-        if "memory_budget" in kernel.get_params() and kernel.memory_budget is None:
-            kernel.set_params(memory_budget=self.memory_budget)
-        nodes = np.arange(A.shape[0], dtype=float)[:, None]
-        return svd.fit(nodes, Z=nodes)
+        if isinstance(kernel, GraphKernel):
+            kernel.set_params(adjacency=A)
+            if "memory_budget" in kernel.get_params() and kernel.memory_budget is None:
+                kernel.set_params(memory_budget=self.memory_budget)
+            nodes = np.arange(A.shape[0], dtype=float)[:, None]
+            svd.fit(nodes, Z=nodes)
+        else:
+            svd.fit(A)
+        if svd.solver_.over_budget:
+            warn(f"{svd.solver_}; raise memory_budget to be faster", FallbackWarning)
+        return svd
 
-    def _new(self, X: Any, in_edges: Any) -> NewNodes:
-        ids, outward, inward = self._nodes.edges_of_others(X, in_edges, self.adjacency_.dtype)
+    def _chosen_decoder(self) -> EdgeDecoder:
+        vectors = self.source_embedding_, self.target_embedding_, self._powers(1 - 2 * self.scaling)
+        if self.decoder == "edges" or (self.decoder == "auto" and is_auto(self.kernel)):
+            return EdgeDecoder.along_edges(*vectors, self.adjacency_)
+        return EdgeDecoder(*vectors)
+
+    def _embed_new(self, X: Any, in_edges: Any) -> NewNodes:
+        ids, outward, inward = self._nodes.edges_of_new(X, in_edges, self.adjacency_.dtype)
         with jobs(self.n_jobs):
-            vectors = self._embedded(outward, inward, (X is not None, in_edges is not None))
+            vectors = self._out_of_sample(outward, inward, (X is not None, in_edges is not None))
         return NewNodes(ids, outward, inward, *np.split(vectors, 2, axis=1))
 
-    def _embedded(
+    def _out_of_sample(
         self, out_edges: sparse.csr_array, in_edges: sparse.csr_array, known: tuple[bool, bool]
     ) -> np.ndarray:
         """Vectors of new nodes: k(new, known) V s^(scaling - 1) and k(known, new)' U s^(scaling - 1), side by side."""
@@ -281,13 +297,10 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         vectors[np.diff(out_edges.indptr) + np.diff(in_edges.indptr) == 0] = 0
         return vectors
 
-    def _known(self) -> np.ndarray:
-        return self._joined(np.hstack([self.source_embedding_, self.target_embedding_]), self.nodes_)
-
-    def _joined(self, vectors: np.ndarray, ids: np.ndarray | None) -> Any:
+    def _output(self, vectors: np.ndarray, ids: np.ndarray | None) -> Any:
         """Scale rows to unit length if requested; index pandas output by node ids, since rows of X may be edges."""
         if self.unit_length:
-            vectors = _of_length_one(vectors)
+            vectors = _unit_rows(vectors)
         if _get_output_config("transform", self)["dense"] != "pandas":
             return vectors
         import pandas as pd
@@ -308,9 +321,9 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         return tags
 
 
-def _of_length_one(vectors: np.ndarray) -> np.ndarray:
+def _unit_rows(vectors: np.ndarray) -> np.ndarray:
     """Scale rows to length one; rows that are rounding errors beside the longest have no direction and stay short."""
     lengths = row_lengths(vectors)
     longest = lengths.max(initial=0)
-    has_direction = lengths > ROUNDING * np.finfo(lengths.dtype).eps * longest
+    has_direction = lengths > ROUNDING_LENGTH * np.finfo(lengths.dtype).eps * longest
     return vectors / np.where(has_direction, lengths, longest or 1)[:, None]

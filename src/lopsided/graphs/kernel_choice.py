@@ -12,7 +12,7 @@ from ..io import read_graph
 from ..kernels import Diffusion, GraphKernel, Kernel, as_kernel
 
 AUTO = "auto"
-DEFAULT = Diffusion(restart=0.2, direction="last", transform="root", threshold=1e-4)
+DEFAULT_KERNEL = Diffusion(restart=0.2, direction="last", transform="root", threshold=1e-4)  # see docs/graphs_table1.md
 
 
 def is_auto(kernel: Any) -> bool:
@@ -22,7 +22,7 @@ def is_auto(kernel: Any) -> bool:
 
 def wanted_kernel(kernel: Any) -> Kernel:
     """The unfitted kernel, a graph kernel or one between vectors, with "auto" replaced by the default."""
-    return as_kernel(DEFAULT if is_auto(kernel) else kernel)
+    return as_kernel(DEFAULT_KERNEL if is_auto(kernel) else kernel)
 
 
 def check_kernel(kernel: Kernel, A: sparse.csr_array) -> None:
@@ -30,15 +30,15 @@ def check_kernel(kernel: Kernel, A: sparse.csr_array) -> None:
     if not isinstance(kernel, GraphKernel):
         if any(isinstance(part, GraphKernel) for part in kernel.get_params().values()):
             raise ValueError(
-                f"kernel={kernel} is made of kernels of nodes, for which new nodes are not defined; give each of "
-                "them its adjacency and fit KernelSVD on node numbers, nodes = np.arange(n)[:, None], as X and Z"
+                f"kernel={kernel} combines graph kernels and cannot embed new nodes; give each of them its adjacency "
+                "and fit KernelSVD on node numbers, nodes = np.arange(n)[:, None], as X and Z"
             )
     elif kernel.adjacency is not None:
         own = read_graph(kernel.adjacency).adjacency
         if own.shape != A.shape or (own != A).nnz:
             raise ValueError(
                 f"the adjacency of {type(kernel).__name__}, {own.shape[0]} nodes and {own.nnz} edges, is not the "
-                f"graph, {A.shape[0]} nodes and {A.nnz} edges; leave it out, for the kernel is given the graph, or fit "
+                f"graph, {A.shape[0]} nodes and {A.nnz} edges; leave it out, since fit supplies the graph, or fit "
                 "KernelSVD on node numbers, nodes = np.arange(n)[:, None], as X and Z"
             )
 
@@ -47,7 +47,7 @@ def warn_if_no_paths(kernel: Kernel, A: sparse.csr_array) -> None:
     """Warn if a kernel of vectors, whose inner products count paths of two edges, meets a graph without any."""
     if not isinstance(kernel, GraphKernel) and not np.diff(A.indptr)[A.indices].any():
         warn(
-            "no node has both edges from it and edges to it, and so there is no path of two edges, which is what "
-            "kernels of vectors see: they tell no nodes apart; take self_loops=1.0, or a kernel of nodes",
+            "no node has both incoming and outgoing edges, so there is no path of two edges, and kernels between "
+            "vectors cannot tell nodes apart; use self_loops=1.0, or a graph kernel",
             LopsidedWarning,
         )

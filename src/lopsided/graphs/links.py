@@ -80,9 +80,9 @@ def hide_edges(
     pairs = np.concatenate([turned, others])
     if _contains(known, v * n + u).all():
         warn(
-            "every edge has its reverse, as those of an undirected graph have, and the reverse of a hidden edge stays "
-            "and tells of it; hide edges of one triangle, scipy.sparse.triu(adjacency), and add the transpose of what "
-            "is left before fitting",
+            "every edge has its reverse, as in an undirected graph, and the reverse of a hidden edge stays and gives "
+            "it away; hide edges of one triangle, scipy.sparse.triu(adjacency), and add the transpose of the remaining "
+            "graph before fitting",
             LopsidedWarning,
         )
     return HiddenEdges(left, (u[hidden], v[hidden]), (pairs // n, pairs % n))
@@ -129,11 +129,11 @@ def evaluate_links(
     True
     """
     if not callable(score):
-        raise TypeError(f"score is a function of pairs of nodes, not {type(score).__name__}; give model.score_edges")
+        raise TypeError(f"score must be a function of pairs, not a {type(score).__name__}; pass model.score_edges")
     positive, negative = (np.asarray(score(*pairs), dtype=float) for pairs in (hidden.positive, hidden.negative))
     for pairs, scores in ((hidden.positive, positive), (hidden.negative, negative)):
         if scores.shape != pairs[0].shape:
-            raise ValueError(f"score gave an array of shape {scores.shape} for {len(pairs[0])} pairs, not one each")
+            raise ValueError(f"score returned shape {scores.shape} for {len(pairs[0])} pairs, not one score each")
     if not (isinstance(k, Integral) and k >= 1):
         raise ValueError(f"k={k} must be a whole number from 1 to {len(negative)}, the number of negative pairs")
     if k > len(negative):
@@ -159,7 +159,7 @@ def _free_pairs(taken: np.ndarray, n: int, count: int, rng: np.random.RandomStat
     """Draw distinct pairs of different nodes that are not taken, uniformly at random."""
     free = n * (n - 1) - np.count_nonzero(taken // n != taken % n)
     if count > free:
-        raise ValueError(f"{count} pairs that are no edges are asked for, but there are {free}; hide fewer edges")
+        raise ValueError(f"{count} pairs without an edge are needed, but there are only {free}; hide fewer edges")
     if 2 * (count + len(taken)) > n * n:
         pairs = np.setdiff1d(np.arange(n * n), taken)
         return rng.permutation(pairs[pairs // n != pairs % n])[:count]

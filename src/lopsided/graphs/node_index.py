@@ -13,7 +13,7 @@ from ..io import (
     Edges,
     Graph,
     assembled,
-    encoded,
+    factorized,
     forms,
     holds_edges,
     is_array_like,
@@ -22,19 +22,19 @@ from ..io import (
     read_edges,
 )
 
-SHOWN = 5  # ids listed in an error message
-TRUTHS = (bool, np.bool_)
+MOST_IDS_SHOWN = 5  # in an error message
+BOOLEANS = (bool, np.bool_)
 NOTHING = np.empty(0, dtype=np.intp)
 NO_EDGES = Edges(NOTHING, NOTHING, np.empty(0), np.empty(0, dtype=object))
 
 
-class Nodes:
+class NodeIndex:
     """Node ids in row order, with lookup from id to row number."""
 
     def __init__(self, ids: np.ndarray) -> None:
         self.ids = ids
         self._number = {node: i for i, node in enumerate(ids.tolist())}
-        self._of_truths = any(isinstance(node, TRUTHS) for node in self._number)
+        self._has_booleans = any(isinstance(node, BOOLEANS) for node in self._number)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -68,13 +68,13 @@ class Nodes:
         return np.array(numbers, dtype=np.intp)
 
     def _find(self, node: Any) -> int | None:
-        if isinstance(node, TRUTHS) and not self._of_truths:  # a mask; to a dict True is 1
+        if isinstance(node, BOOLEANS) and not self._has_booleans:  # a mask; to a dict True is 1
             return None
         if self._holds(node):
             return self._number[node]
         return next((self._number[form] for form in forms(node) if self._holds(form)), None)
 
-    def edges_of_others(
+    def edges_of_new(
         self, out_edges: Any, in_edges: Any, dtype: np.dtype
     ) -> tuple[np.ndarray | None, sparse.csr_array, sparse.csr_array]:
         """Ids of new nodes (only for tables), and edges from and to them, as sparse rows over known nodes."""
@@ -103,7 +103,7 @@ class Nodes:
 
     def _rows_of_tables(self, out_edges: Any, in_edges: Any) -> tuple[np.ndarray, sparse.csr_array, sparse.csr_array]:
         outward, inward = (NO_EDGES if table is None else self._read(table) for table in (out_edges, in_edges))
-        numbers, new = encoded(np.concatenate([outward.nodes[outward.source], inward.nodes[inward.target]]))
+        numbers, new = factorized(np.concatenate([outward.nodes[outward.source], inward.nodes[inward.target]]))
         if not len(new):
             raise ValueError("the tables hold no edges, and so no new nodes")
         known = [node for node in new.tolist() if self._find(node) is not None]
@@ -148,4 +148,4 @@ class Nodes:
 
 def _shown(ids: list[Any]) -> str:
     """The first few ids, as text for an error message."""
-    return ", ".join(map(repr, ids[:SHOWN])) + (", ..." if len(ids) > SHOWN else "")
+    return ", ".join(map(repr, ids[:MOST_IDS_SHOWN])) + (", ..." if len(ids) > MOST_IDS_SHOWN else "")

@@ -13,7 +13,7 @@ from .._core import FLOATS, budget_bytes, canonical, in_unit, row_numbers, safe_
 from ..io import read_graph
 from ..operators import Stored
 from ..svd import factorise
-from .scoring import BLOCK_ENTRIES
+from .decoder import BLOCK_ENTRIES
 
 DECODERS = ("dot", "distance")
 

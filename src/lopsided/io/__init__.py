@@ -8,6 +8,6 @@ from .graph import (
     is_networkx as is_networkx,
     read_graph,
 )
-from .ids import encoded as encoded, forms as forms, is_missing as is_missing, is_whole as is_whole
+from .ids import factorized as factorized, forms as forms, is_missing as is_missing, is_whole as is_whole
 
 __all__ = ["Graph", "read_graph"]

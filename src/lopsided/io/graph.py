@@ -12,7 +12,7 @@ from .._core import canonical
 from ..kernels import check_adjacency
 from .columns import ColumnNames
 from .edges import checked_weights, holds_edges, is_text, read_edges
-from .ids import as_ids, encoded, is_missing, whole_numbers
+from .ids import as_ids, factorized, is_missing, whole_numbers
 
 WAYS_OUT = (
     "pass an edge table (a DataFrame, a list of tuples or a path), a matrix, Graph(adjacency, nodes) or a networkx "
@@ -166,7 +166,7 @@ def _without_zeros(A: sparse.csr_array) -> sparse.csr_array:
 def _checked_ids(nodes: Any, n: int) -> np.ndarray:
     """Check that there are n distinct ids, none of them missing."""
     ids = as_ids(nodes)
-    distinct = len(encoded(ids)[1])
+    distinct = len(factorized(ids)[1])
     if len(ids) != n or distinct != n or any(map(is_missing, ids.tolist())):
         raise ValueError(
             f"the adjacency has {n} nodes, and each needs an id of its own; {len(ids)} are given, {distinct} of them "

@@ -22,14 +22,8 @@ class Ends(NamedTuple):
     @classmethod
     def of(cls, source: np.ndarray, target: np.ndarray) -> Self:
         """Encode two arrays of as many ids."""
-        (u, sources), (v, targets) = encoded(source), encoded(target)
+        (u, sources), (v, targets) = factorized(source), factorized(target)
         return cls(np.stack([u, v + len(sources)]), np.concatenate([sources.astype(object), targets.astype(object)]))
-
-    def preceded_by(self, source: str, target: str) -> Self:
-        """The same with one edge more, before all others."""
-        n = len(self.values)
-        values = np.append(self.values, np.array([source, target], dtype=object))
-        return type(self)(np.column_stack([[n, n + 1], self.codes]), values)
 
     def reject_missing(self) -> None:
         """Raise an error if an id is missing or an empty string."""
@@ -51,12 +45,12 @@ class Ends(NamedTuple):
         first = np.full(len(number), ends.size)
         np.minimum.at(first, ends, np.arange(ends.size).reshape(-1, 2).T)
         order = np.argsort(first)
-        rank = np.empty_like(order)
+        rank = np.empty(len(order), dtype=np.int32)
         rank[order] = np.arange(len(order))
         return as_ids(_objects(number)[order]), rank[ends]
 
 
-def encoded(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def factorized(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Codes and distinct values, ids = values[codes]; those of objects in order of first appearance."""
     if ids.dtype != object:
         values, codes = np.unique(ids, return_inverse=True)

@@ -36,6 +36,11 @@ class Text(NamedTuple):
         """Whether cells may be quoted; quotes mean nothing in edge lists."""
         return self.separator != SPACES and b'"' in self.data
 
+    @property
+    def n_lines(self) -> int:
+        """Number of lines, among them blank ones."""
+        return self.data.count(b"\n") + (not self.data.endswith(b"\n"))
+
     def records(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the line number and the cells of each record, in Python."""
         lines = (line.decode() for line in io.BytesIO(self.data))
