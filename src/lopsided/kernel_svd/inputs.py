@@ -16,28 +16,14 @@ from .compatibility.maps import Compatibility, Identity, given, given_pair, make
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a fit decomposes: the matrix of a kernel between left and right points.
-
-    Attributes
-    ----------
-    kernel : Kernel
-        The fitted kernel.
-    X, Z : arrays or sparse matrices
-        Left and right points after the compatibility maps; for "precomputed", the kernel matrix and column numbers.
-    compatibility : Compatibility
-        The fitted maps of both sides.
-    weights : Weights or None
-        Weights of the points, if given.
-    widths : (int, int)
-        Widths of left and right points before the maps.
-    """
+    """What a fit decomposes: the matrix of a fitted kernel between left and right points, mapped to one width."""
 
     kernel: Kernel
-    X: Array
-    Z: Array
+    X: Array  # for "precomputed", the kernel matrix itself
+    Z: Array  # for "precomputed", the numbers of its columns
     compatibility: Compatibility
     weights: Weights | None
-    widths: tuple[int, int]
+    widths: tuple[int, int]  # of left and right points before the maps
 
 
 def prepare(

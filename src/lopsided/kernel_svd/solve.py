@@ -18,36 +18,16 @@ from .inputs import Inputs, mapped_landmarks
 
 @dataclass(frozen=True)
 class Solution:
-    """Factors of a kernel matrix, and what is needed to embed new points.
-
-    Attributes
-    ----------
-    factors : Factors
-        Singular triplets, with vectors for all points.
-    choice : Choice
-        Name of the solver and the reason for it.
-    left, right : Side
-        Maps from kernel values with Z and with X to the singular vectors of new left and right points.
-    kernel : Kernel
-        The kernel that was used.
-    X, Z : arrays or sparse matrices
-        The points with which new ones are compared: all points or the landmarks; for "precomputed", their numbers.
-    means : tuple or None
-        Row means, column means and grand mean of the matrix, if it was centred.
-    landmarks : tuple of Landmarks or None
-        Left and right landmarks.
-    history : tuple of Attempt
-        Numbers of landmarks that were tried.
-    """
+    """Factors of a kernel matrix, and what embeds new points: kernel values with X or Z, and the maps of both sides."""
 
     factors: Factors
     choice: Choice
     left: Side
     right: Side
     kernel: Kernel
-    X: Array
+    X: Array  # all points or the landmarks; for "precomputed", their numbers
     Z: Array
-    means: tuple[Any, Any, Any] | None
+    means: tuple[Any, Any, Any] | None  # of rows, of columns and of all entries, if the matrix was centred
     landmarks: tuple[Landmarks, Landmarks] | None = None
     history: tuple[Attempt, ...] = ()
 

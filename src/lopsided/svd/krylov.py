@@ -20,9 +20,7 @@ SPARE_TRIPLETS = 20  # triplets kept beyond k at a restart, so that the k-th con
 PROBE_COLUMNS = 3  # random columns that must find no further singular value, nor U to have lost its orthogonality
 WIDEST_SEARCH = 8  # columns, at most, of a block that searches for further copies of a repeated singular value
 MAX_STEPS = 1000  # block steps before a ConvergenceWarning
-LARGEST_DRIFT = (
-    1e5  # in units of eps, at most sqrt(eps): estimate of |U^T U - I| above which a block of U is reorthogonalised
-)
+LARGEST_DRIFT = 1e5  # in units of eps, at most sqrt(eps): estimated |U^T U - I| above which U is reorthogonalised
 ORTHONORMAL_TO = 100.0  # in units of eps: deviation from orthonormality allowed in the returned vectors
 
 

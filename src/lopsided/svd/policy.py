@@ -70,17 +70,17 @@ def select_solver(
     """
     budget = budget_bytes(memory_budget)
     if isinstance(kernel, KernelOperator):
-        return choose_for_operator(kernel, n_components, budget)
+        return choose_for_operator(kernel, n_components, budget)[0]
     kernel, X = as_kernel(kernel), check_points(X, "X")
     if isinstance(kernel, Precomputed):
-        return choose_for_operator(Stored(X), n_components, budget)
+        return choose_for_operator(Stored(X), n_components, budget)[0]
     X, Z = check_sides(X, by_rows(X.T) if Z is None else Z)
     if (choice := nystrom_if_large(kernel, X, Z, n_components, budget)) is not None:
         return choice
     structured = is_indexed(kernel) or (sparse.issparse(X) and sparse.issparse(Z))
     if not structured or isinstance(as_operator(kernel.fit(X, Z), X, Z, budget=0), Blocked):
         return _choose_dense(kernel, X, Z, n_components, budget, landmarks=False)
-    return choose_for_operator(as_operator(kernel.fit(X, Z), X, Z, budget=budget), n_components, budget)
+    return choose_for_operator(as_operator(kernel, X, Z, budget=budget), n_components, budget)[0]
 
 
 def nystrom_if_large(kernel: Kernel, X: Array, Z: Array, k: float, budget: int) -> Choice | None:
@@ -104,31 +104,29 @@ def _choose_dense(kernel: Kernel, X: Array, Z: Array, k: int, budget: int, *, la
     )
 
 
-def choose_for_operator(A: KernelOperator, k: int, budget: int, solver: str = "auto") -> Choice:
-    """The exact solver for the k leading triplets of an operator: the one asked for, or the one chosen by "auto"."""
-    if (condensed := condensed_if_smaller(A, k)) is not None:
-        choice = choose_for_condensed(condensed.operator, k, budget, solver)
-        n, m = condensed.operator.shape
-        return choice._replace(reason=f"{choice.reason}, condensed to {n} x {m}")
-    return choose_for_condensed(A, k, budget, solver)
+def choose_for_operator(
+    A: KernelOperator, k: int, budget: int, solver: str = "auto"
+) -> tuple[Choice, Condensed | None]:
+    """The exact solver for k triplets of an operator, asked for or chosen, and the smaller operator to apply it to.
 
-
-def choose_for_condensed(A: KernelOperator, k: int, budget: int, solver: str = "auto") -> Choice:
-    """As :func:`choose_for_operator`, for an operator that is not condensed any further."""
-    choice, needed = Choice(solver, "asked for"), EXTRA_COLUMNS
+    An operator that can be condensed is replaced by the smaller one if that has at least k triplets and a margin.
+    """
+    condensed = A.condensed()
+    if condensed is None or k + 2 * EXTRA_COLUMNS > min(condensed.operator.shape):
+        condensed = None
+    else:
+        A = condensed.operator
+    choice, least_width = Choice(solver, "asked for"), EXTRA_COLUMNS
     if solver == "auto":
         size = A.dtype.itemsize
         choice = choose_solver(A.shape, k, cost=A.cost, matrix_free=A.matrix_free, budget=budget, itemsize=size)
-        needed = 1
-    if choice.name != "lapack" and krylov_room(A.shape, k) < needed:
-        return Choice("lapack", f"{k} of {min(A.shape)} triplets are too many for {choice.name}", is_fallback=True)
-    return choice
-
-
-def condensed_if_smaller(A: KernelOperator, k: int) -> Condensed | None:
-    """A smaller operator with the same leading triplets, if there is one that has at least k of them and a margin."""
-    condensed = A.condensed()
-    return None if condensed is None or k + 2 * EXTRA_COLUMNS > min(condensed.operator.shape) else condensed
+        least_width = 1
+    if choice.name != "lapack" and krylov_room(A.shape, k) < least_width:
+        why = f"{k} of {min(A.shape)} triplets are too many for {choice.name}"
+        choice = Choice("lapack", why, is_fallback=True)
+    if condensed is not None:
+        choice = choice._replace(reason=f"{choice.reason}, condensed to {A.shape[0]} x {A.shape[1]}")
+    return choice, condensed
 
 
 def choose_solver(
@@ -141,24 +139,10 @@ def choose_solver(
     itemsize: int = 8,
     landmarks: bool = False,
 ) -> Choice:
-    """Choose a solver from shape, rank, cost and memory budget, without access to the data.
+    """Choose a solver for k triplets of a matrix from its shape and memory, without access to the data.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        (n, m).
-    k : int
-        Number of triplets.
-    cost : int
-        Multiplications in a product with one column.
-    budget : int
-        Memory budget in bytes.
-    matrix_free : bool, default=False
-        Whether kernel values are evaluated again for each product.
-    itemsize : int, default=8
-        Bytes per matrix entry.
-    landmarks : bool, default=False
-        Whether the Nystrom approximation is allowed, for matrices that are matrix-free and large.
+    ``cost`` is the number of multiplications in a product with one column; ``matrix_free`` tells that kernel values are
+    evaluated again for each product; ``landmarks``, that a large matrix of that kind may be approximated by landmarks.
     """
     n, m = shape
     small = min(shape)

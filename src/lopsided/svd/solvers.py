@@ -13,14 +13,7 @@ from ..operators import KernelOperator
 from .dense import lapack
 from .factors import Factors
 from .krylov import EXTRA_COLUMNS, krylov
-from .policy import (
-    SMALL_SIDE,
-    Choice,
-    block_width,
-    choose_for_condensed,
-    condensed_if_smaller,
-    lapack_bytes,
-)
+from .policy import SMALL_SIDE, Choice, block_width, choose_for_operator, lapack_bytes
 
 
 def factorise(
@@ -52,11 +45,13 @@ def factorise(
     """
     if not isinstance(k, Integral):
         return _factorise_share(A, k, solver=solver, tol=tol, budget=budget, rng=rng)
-    if (condensed := condensed_if_smaller(A, k)) is None:
-        return _solve(A, k, solver=solver, tol=tol, budget=budget, rng=rng)
-    factors, choice = _solve(condensed.operator, k, solver=solver, tol=tol, budget=budget, rng=rng)
-    n, m = condensed.operator.shape
-    choice = choice._replace(reason=f"{choice.reason}, condensed to {n} x {m}")
+    choice, condensed = choose_for_operator(A, k, budget, solver)
+    if choice.is_fallback:
+        warn(f"{choice.reason}; lapack gives the answer", FallbackWarning)
+    solve = SOLVERS[choice.name]
+    if condensed is None:
+        return solve(A, k, tol=tol, budget=budget, rng=rng), choice
+    factors = solve(condensed.operator, k, tol=tol, budget=budget, rng=rng)
     return Factors(condensed.left(factors.U), factors.s, condensed.right(factors.V)).canonical(), choice
 
 
@@ -76,15 +71,6 @@ def _factorise_share(
         if held[-1] >= wanted or k == limit:
             return factors.truncate(min(k, int(np.searchsorted(held, wanted)) + 1)), choice
         k = min(2 * k, limit)
-
-
-def _solve(
-    A: KernelOperator, k: int, *, solver: str, tol: float, budget: int, rng: np.random.Generator
-) -> tuple[Factors, Choice]:
-    choice = choose_for_condensed(A, k, budget, solver)
-    if choice.is_fallback:
-        warn(f"{choice.reason}; lapack gives the answer", FallbackWarning)
-    return SOLVERS[choice.name](A, k, tol=tol, budget=budget, rng=rng), choice
 
 
 def _lapack(A: KernelOperator, k: int, *, tol: float, budget: int, rng: np.random.Generator) -> Factors:
