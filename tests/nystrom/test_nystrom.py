@@ -439,7 +439,7 @@ def test_solvers_that_are_exact_forget_the_landmarks_of_an_earlier_fit():
     model = model_of("rbf", n_landmarks=16, tol=0.9).fit(X, Z=Z)
     assert model.solver_[:2] == ("nystrom", "asked for")
     model.set_params(solver="lapack", tol=0.0).fit(X, Z=Z)
-    assert (model.landmarks_, model.eta_, model.history_) == (None, None, ())
+    assert (model.landmarks_, model.eta_, model.path_) == (None, None, ())
     assert_close(model.transform(X), model.left_vectors_ * model.singular_values_, ulps=1e5)
 
 

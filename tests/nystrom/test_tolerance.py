@@ -40,7 +40,7 @@ def eta_and_estimate(blobs, bandwidth, n_landmarks, center=False, **parameters):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AccuracyWarning)
         model.set_params(tol=1e-13, memory_budget=budget_for(model, X, Z)).fit(X, Z=Z)
-    assert model.history_[-1].left <= n_landmarks
+    assert model.path_[-1].left <= n_landmarks
     return true_eta(model, centred(K) if center else K), model.eta_
 
 
@@ -73,20 +73,20 @@ def budget_for(model, X, Z):
 def test_landmarks_are_doubled_until_the_estimate_is_below_the_tolerance(strategy, tol, blobs):
     X, Z = blobs
     model = model_of(RBF(20.0), 4, landmarks=strategy, tol=tol).fit(X, Z=Z)
-    assert model.eta_ == model.history_[-1].eta <= tol
-    assert all(attempt.eta > tol for attempt in model.history_[:-1])
-    for before, after in pairwise(model.history_):
+    assert model.eta_ == model.path_[-1].eta <= tol
+    assert all(attempt.eta > tol for attempt in model.path_[:-1])
+    for before, after in pairwise(model.path_):
         assert after.left > before.left and after.right > before.right
-    assert tuple(map(len, model.landmarks_)) == (model.history_[-1].left, model.history_[-1].right)
+    assert tuple(map(len, model.landmarks_)) == (model.path_[-1].left, model.path_[-1].right)
     assert true_eta(model, reference("rbf", X, Z, bandwidth=20.0)) <= 10 * tol
 
 
 def test_a_search_begins_where_it_is_told(blobs):
     X, Z = blobs
     model = model_of(RBF(6.0), 4, n_landmarks=(10, 30), tol=1e-4).fit(X, Z=Z)
-    assert model.history_[0][:2] == (10, 30)
-    assert [attempt[:2] for attempt in model.history_[1:]] == [
-        (min(500, 2 * left), min(400, 2 * right)) for left, right, _ in model.history_[:-1]
+    assert model.path_[0][:2] == (10, 30)
+    assert [attempt[:2] for attempt in model.path_[1:]] == [
+        (min(500, 2 * left), min(400, 2 * right)) for left, right, _ in model.path_[:-1]
     ]
 
 
@@ -100,7 +100,7 @@ def test_a_tolerance_does_not_change_how_many_components_hold_a_share(width):
 
 def test_without_a_tolerance_nothing_is_estimated(blobs):
     model = model_of(RBF(6.0)).fit(*blobs[:1], Z=blobs[1])
-    assert model.eta_ is None and model.history_ == ()
+    assert model.eta_ is None and model.path_ == ()
 
 
 def test_a_tolerance_that_cannot_be_met_warns_with_the_estimate(blobs):
@@ -118,8 +118,8 @@ def test_a_tolerance_that_cannot_be_met_warns_with_the_estimate(blobs):
         assert f"tol={model.tol:g}" in message
         assert warning.filename == __file__
         assert model.eta_ > model.tol
-    assert [attempt[:2] for attempt in bound.history_] == [(20, 20), (40, 40)]
-    assert whole.history_[-1][:2] == (500, 400) and whole.eta_ < 1e-12
+    assert [attempt[:2] for attempt in bound.path_] == [(20, 20), (40, 40)]
+    assert whole.path_[-1][:2] == (500, 400) and whole.eta_ < 1e-12
 
 
 @CENTER
@@ -144,7 +144,7 @@ def test_the_estimate_never_looks_at_the_whole_matrix(blobs):
 
     X, Z = blobs
     model = model_of(watched, 2, n_landmarks=20, tol=1.99, n_jobs=1).fit(X, Z=Z)
-    assert len(model.history_) == 1
+    assert len(model.path_) == 1
     assert sum(n * m for n, m in seen) < X.shape[0] * Z.shape[0]
 
 

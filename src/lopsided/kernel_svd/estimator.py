@@ -98,7 +98,7 @@ class KernelSVD(BaseKernelSVD):
     eta_ : float or None
         With landmarks and ``tol``: the 2024 paper's eta (section 4.4, weights s / s_1), estimated from held-out rows
         and columns. Zero means exact.
-    history_ : tuple of Attempt
+    path_ : tuple of Attempt
         The numbers of landmarks that were used in turn, with the eta of each.
     solver_ : Choice
         Name of the solver and the reason for it.
@@ -148,7 +148,7 @@ class KernelSVD(BaseKernelSVD):
     }
 
     solver_: Choice
-    history_: tuple[Attempt, ...]
+    path_: tuple[Attempt, ...]
     eta_: float | None
 
     def __init__(
@@ -245,8 +245,8 @@ class KernelSVD(BaseKernelSVD):
         self.X_fit_, self.Z_fit_, self.weights_ = solution.X, solution.Z, inputs.weights
         self.n_features_right_, self._right_names = inputs.widths[1], right_names
         self._left, self._right, self.means_ = solution.left, solution.right, solution.means
-        self.solver_, self.landmarks_, self.history_ = solution.choice, solution.landmarks, solution.history
-        self.eta_ = solution.history[-1].eta if solution.history else None
+        self.solver_, self.landmarks_, self.path_ = solution.choice, solution.landmarks, solution.path
+        self.eta_ = solution.path[-1].eta if solution.path else None
 
 
 def _check_ignored(y: Any, X: Array) -> None:

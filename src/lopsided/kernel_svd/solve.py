@@ -29,7 +29,7 @@ class Solution:
     Z: Array
     means: tuple[Any, Any, Any] | None  # of rows, of columns and of all entries, if the matrix was centred
     landmarks: tuple[Landmarks, Landmarks] | None = None
-    history: tuple[Attempt, ...] = ()
+    path: tuple[Attempt, ...] = ()
 
 
 def solve_exactly(
@@ -57,7 +57,7 @@ def solve_from_landmarks(
     if inputs.weights is not None:
         raise ValueError("the Nystrom solver takes no weights of points; use an exact solver, or repeat points")
     landmarks = mapped_landmarks(method.landmarks, inputs.kernel, inputs.compatibility, inputs.widths)
-    found, history = approximate(
+    found, path = approximate(
         inputs.kernel,
         inputs.X,
         inputs.Z,
@@ -72,7 +72,7 @@ def solve_from_landmarks(
     X = rows.indices[:, None] if isinstance(found.kernel, Precomputed) and rows.indices is not None else rows.points
     means = None if found.means is None else (*found.means, found.means[0].mean())
     return Solution(
-        found.factors, choice, found.left, found.right, found.kernel, X, columns.points, means, found.landmarks, history
+        found.factors, choice, found.left, found.right, found.kernel, X, columns.points, means, found.landmarks, path
     )
 
 

@@ -34,31 +34,15 @@ SAMPLE_ROWS = 1 << 13  # rows of each side, at most, from which the k combinatio
 
 @dataclass(frozen=True)
 class NystromFactors:
-    """Nystrom approximation of a kernel matrix: factors for the given points, and maps for new points.
-
-    Attributes
-    ----------
-    factors : Factors
-        Singular triplets of the approximation, with vectors for all points.
-    left, right : Side
-        Maps from kernel values with the landmarks to the singular vectors, also for new points.
-    kernel : Kernel
-        The kernel that was used, normalised over the landmarks if ``over_landmarks`` was set.
-    landmarks : tuple of Landmarks
-        Left and right landmarks.
-    k : int
-        Number of triplets requested, or found if fewer; further triplets in ``factors`` are spare.
-    means : tuple of arrays or None
-        Row means and column means of the matrix, estimated from the landmarks, if it was centred.
-    """
+    """Nystrom approximation of a kernel matrix: factors for the given points, and maps for new points."""
 
     factors: Factors
-    left: Side
+    left: Side  # map from kernel values with the landmarks to singular vectors, also for new points
     right: Side
-    kernel: Kernel
+    kernel: Kernel  # normalised over the landmarks if that was asked for
     landmarks: tuple[Landmarks, Landmarks]
-    k: int
-    means: tuple[np.ndarray, np.ndarray] | None
+    k: int  # number of triplets requested, or found if fewer; further triplets in ``factors`` are spare
+    means: tuple[np.ndarray, np.ndarray] | None  # of rows and of columns, estimated, if the matrix was centred
 
     def without_spare(self) -> NystromFactors:
         """Drop the spare triplets beyond k."""

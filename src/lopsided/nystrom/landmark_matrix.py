@@ -19,27 +19,16 @@ NOISE_EPS = 10  # in units of eps: singular values below this multiple of the ma
 
 @dataclass(frozen=True)
 class LandmarkMatrix:
-    """Kernel values between the landmarks, and the weighted, centred matrix that is decomposed.
+    """Kernel values K = k(X_I, Z_J) between p left and q right landmarks, and the matrix W that is decomposed.
 
-    Attributes
-    ----------
-    K : array of shape (p, q)
-        k(X_I, Z_J), in double precision.
-    W : array of shape (p, q)
-        K with every row and column multiplied by the square root of its landmark's weight, and centred if ``center``.
-        Centring uses the same weights, so that adding a constant to a row or column of K does not change W.
-    roots : pair of arrays of shapes (p,) and (q,)
-        Square roots of the weights.
-    rounding : float
-        Singular values of W up to this value are rounding error.
-    center : bool
-        Whether W is centred.
+    W is K with every row and column multiplied by the square root of its landmark's weight, and centred if asked for.
+    Centring uses the same weights, so that adding a constant to a row or column of K does not change W.
     """
 
-    K: np.ndarray
+    K: np.ndarray  # in double precision
     W: np.ndarray
-    roots: tuple[np.ndarray, np.ndarray]
-    rounding: float
+    roots: tuple[np.ndarray, np.ndarray]  # square roots of the weights of both sides
+    rounding: float  # singular values of W up to this are rounding error
     center: bool
 
     @classmethod

@@ -51,20 +51,9 @@ def approximate(
 ) -> tuple[NystromFactors, tuple[Attempt, ...]]:
     """Choose landmarks and apply :func:`nystrom`; double their number until the estimated eta is at most ``tol``.
 
-    Returns the approximation and the attempts that were made, an empty tuple if ``tol`` is zero.
-
-    Parameters
-    ----------
-    kernel, X, Z, k, center, quiet
-        As for :func:`nystrom`.
-    method : Nystrom
-        How landmarks are chosen and extended; with a tolerance, ``n_landmarks`` is their number in the first attempt.
-    tol : float, default=0.0
-        Upper bound on the estimate of eta; if zero, eta is not estimated.
-    budget : int
-        Bytes for blocks of kernel values and for the landmark matrix.
-    seed : int, default=0
-        Seed of all random choices.
+    Returns the approximation and the attempts that were made, none of them if ``tol`` is zero. The ``method`` tells
+    how landmarks are chosen and extended, and with a tolerance how many there are in the first attempt. The ``budget``
+    bounds the bytes of kernel blocks and of the landmark matrix; the other parameters are those of :func:`nystrom`.
     """
     shape, landmarks, plain = (X.shape[0], Z.shape[0]), method.landmarks, method.extension == "plain"
     _check_strategy(landmarks, kernel)
@@ -72,7 +61,7 @@ def approximate(
     counts = _counts(method.n_landmarks, k, shape, searching) if isinstance(landmarks, str) else _lengths(landmarks)
     settings = {"plain": plain, "center": center, "over_landmarks": sums_over_landmarks(method, kernel, X, Z)}
     spare = max(LEAST_SPARE, int(k)) if tol and not plain else 0
-    history: list[Attempt] = []
+    path: list[Attempt] = []
     while True:
         _check_budget(landmarks, counts, shape, budget)
         rngs = [np.random.default_rng([seed, side]) for side in (0, 0 if same_points(X, Z) else 1)]
@@ -89,13 +78,13 @@ def approximate(
         eta = estimate_eta(result, X, Z, np.random.default_rng(seed))
         result = result.without_spare()
         left, right = result.landmarks
-        history.append(Attempt(len(left), len(right), eta))
+        path.append(Attempt(len(left), len(right), eta))
         larger = min(GROWTH * counts[0], shape[0]), min(GROWTH * counts[1], shape[1])
         if eta <= tol:
-            return result, tuple(history)
+            return result, tuple(path)
         if not searching or larger == counts or _bytes(landmarks, larger, shape) > budget:
-            _warn(history[-1], tol, "these were given" if not searching else "more do not fit the data or the budget")
-            return result, tuple(history)
+            _warn(path[-1], tol, "these were given" if not searching else "more do not fit the data or the budget")
+            return result, tuple(path)
         counts = larger
 
 
