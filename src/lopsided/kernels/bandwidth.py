@@ -1,43 +1,35 @@
-"""Default bandwidths from the scale of the data, and checks that distances survive rounding."""
+"""Default bandwidths from the scale of the data, and checks that exponents survive rounding."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from numbers import Real
+from typing import Any, Self
+
 import numpy as np
 from scipy import sparse
+from sklearn.utils._param_validation import Interval
 
 from .._core import Array, canonical, in_unit, row_lengths, run, safe_unit, same_points, slices_of
 from ..exceptions import AccuracyWarning, warn
+from .base import Kernel
 from .points import squared_norms
 
-CHUNK_ENTRIES = 1 << 20  # entries processed at once, so that temporary copies stay small
-SAMPLED_ROWS = 1 << 13  # rows sampled per side, enough for a median norm or a mean
+CHUNK_ENTRIES = 1 << 20  # processed at once, so that temporary copies stay small
+SAMPLED_ROWS = 1 << 13  # per side, enough for a median norm or a mean
 CONSTANT_EPS = 64  # in units of eps times the mean: deviations below it are rounding errors of constant data
 MAX_EXPONENT_ERROR = 1e-3  # largest tolerated rounding error of an exponent: a divergence, or (distance / bandwidth)^2
 WARNED_EXPONENT_ERROR = 0.1  # the same between the longest points of both sides, above which there is a warning
 
 
-def deviation(X: Array, Z: Array) -> float:
-    """Standard deviation of all entries of two arrays, including the zeros of sparse arrays.
-
-    Each array has weight one half whatever its size, because a distance has one endpoint on each side.
-    """
-    sides = [canonical(side) for side in _distinct(X, Z)]
-    unit = safe_unit(*sides)
-    sides = [in_unit(side, unit) for side in sides]
-    mean = sum(map(_mean, sides)) / len(sides)
-    found = sum(_mean_square(side, mean) for side in sides) / len(sides)
-    rounding = CONSTANT_EPS * np.finfo(float).eps * mean
-    return float(unit) * float(np.sqrt(found)) if found > rounding**2 else 0.0  # else constant up to rounding
-
-
 def euclidean_bandwidth(X: Array, Z: Array) -> float:
     """Return sqrt(width) x standard deviation, the rule of the 2024 paper (C.2); one for constant data."""
-    return float(np.sqrt(X.shape[1])) * deviation(X, Z) or 1.0
+    return float(np.sqrt(X.shape[1])) * _deviation(X, Z) or 1.0
 
 
 def manhattan_bandwidth(X: Array, Z: Array) -> float:
     """Return width x standard deviation, the same rule for distances in the 1-norm; one for constant data."""
-    return X.shape[1] * deviation(X, Z) or 1.0
+    return X.shape[1] * _deviation(X, Z) or 1.0
 
 
 def root_mean_squared_distance(X: Array, Z: Array) -> float:
@@ -50,25 +42,40 @@ def root_mean_squared_distance(X: Array, Z: Array) -> float:
     return float(unit) * float(np.sqrt(found)) if found > 0 else 1.0
 
 
-def _mean_and_variance(X: Array) -> tuple[np.ndarray, float]:
-    """Mean of the points, and their mean squared distance from it."""
-    mean = np.asarray(X.mean(axis=0, dtype=float)).ravel()
-    if sparse.issparse(X):
-        return mean, float(squared_norms(X).mean(dtype=float)) - float(mean @ mean)
-    return mean, float(_norms_from(mean.astype(X.dtype), X).mean(dtype=float))
+class BandwidthKernel(Kernel):
+    """Base class of the kernels with a bandwidth that is learned if it is None.
+
+    Attributes
+    ----------
+    bandwidth_ : float
+        The bandwidth, given or learned.
+    """
+
+    _parameter_constraints: dict[str, Any] = {"bandwidth": [Interval(Real, 0, None, closed="neither"), None]}
+
+    def __init__(self, bandwidth: float | None = None) -> None:
+        self.bandwidth = bandwidth
+
+    def fit(self, X: Array, Z: Array) -> Self:
+        """Learn the bandwidth if it is None."""
+        super().fit(X, Z)
+        self.bandwidth_ = self.default_bandwidth(X, Z) if self.bandwidth is None else float(self.bandwidth)
+        return self
+
+    @staticmethod
+    @abstractmethod
+    def default_bandwidth(X: Array, Z: Array) -> float:
+        """Return the bandwidth that None stands for."""
 
 
-def _distinct(X: Array, Z: Array) -> list[Array]:
-    """Both sides, or one if they hold the same points."""
-    return [X] if same_points(X, Z) else [X, Z]
-
-
-def origin_of(Z: Array) -> np.ndarray:
-    """Mean of a sample of the points: squared distances lose fewest digits when it is the origin.
+def origin_of(X: Array, Z: Array) -> np.ndarray | None:
+    """Mean of a sample of the right points: squared distances lose fewest digits when it is the origin.
 
     It is rounded to single precision, unless it would overflow there, so that float32 and float64 points are shifted
-    by the same vector.
+    by the same vector. None, for the zero vector, if either side is sparse and would not stay so.
     """
+    if sparse.issparse(X) or sparse.issparse(Z):
+        return None
     mean = _spaced(Z).mean(axis=0)
     with np.errstate(over="ignore"):
         short = mean.astype(np.float32).astype(mean.dtype)
@@ -91,48 +98,90 @@ def check_resolution(bandwidth: float, origin: np.ndarray | None, X: Array, Z: A
     typical = float(np.median(np.concatenate([_norms_from(origin, _spaced(side)) for side in sides])))
     if not np.isfinite(typical):
         raise ValueError(f"squared distances between typical points overflow in {X.dtype}; scale the data")
-    least = float(np.sqrt(float(np.finfo(X.dtype).eps) * typical / MAX_EXPONENT_ERROR))
+    eps = float(np.finfo(X.dtype).eps)
+    least = float(np.sqrt(eps * typical / MAX_EXPONENT_ERROR))
     if bandwidth < least:
         raise ValueError(
             f"bandwidth={bandwidth:g} is lost in the rounding of distances between points as long as "
             f"{np.sqrt(typical):.3g} in {X.dtype}; take at least {least:.2g}, or scale the data"
         )
-    per_square = float(np.finfo(X.dtype).eps) / bandwidth / bandwidth
-    if per_square * min(_far(origin, side) for side in sides) <= WARNED_EXPONENT_ERROR:
-        return
-    far = float(min(_norms_from(origin, side).max() for side in sides))
-    off = per_square * far
-    if off > WARNED_EXPONENT_ERROR:
-        warn(
-            f"both sides have points as long as {np.sqrt(far):.3g}, and values between such points are off by factors "
-            f"up to exp({off:.2g}) in {X.dtype} with bandwidth={bandwidth:g}; take a larger one, leave such points "
-            f"out{', or take double precision' if X.dtype != float else ''}",
-            AccuracyWarning,
-        )
+    per_square = eps / bandwidth / bandwidth
+    if per_square * min(_norm_bound(origin, side) for side in sides) > WARNED_EXPONENT_ERROR:
+        far = float(min(_norms_from(origin, side).max() for side in sides))
+        _warn_of_outliers(per_square * far, f"points as long as {np.sqrt(far):.3g}", f"{bandwidth=:g}", X.dtype)
 
 
 def check_products(scale: float, X: Array, Z: Array) -> None:
     """Raise ValueError if rounding errors of x.z are too large relative to the scale; warn of outliers."""
     lengths = [row_lengths(side).astype(float) for side in (X, Z)]
     typical, largest = (float(part(lengths[0])) * float(part(lengths[1])) for part in (np.median, np.max))
-    eps = float(np.finfo(X.dtype).eps)
-    if not largest < float(np.finfo(X.dtype).max) * min(scale, 1.0) or 1 / scale > float(np.finfo(X.dtype).max):
+    limits = np.finfo(X.dtype)
+    eps, most = float(limits.eps), float(limits.max)
+    if not largest < most * min(scale, 1.0) or 1 / scale > most:
         raise ValueError(f"x.z / scale overflows in {X.dtype} for scale={scale:g}; scale the data")
     if eps * typical > MAX_EXPONENT_ERROR * scale:
         raise ValueError(
             f"scale={scale:g} is lost in the rounding of inner products as large as {typical:.3g} in {X.dtype}; take "
             f"at least {eps * typical / MAX_EXPONENT_ERROR:.2g}, or scale the data"
         )
-    if eps * largest > WARNED_EXPONENT_ERROR * scale:
+    _warn_of_outliers(eps * largest / scale, f"points with products of {largest:.3g}", f"{scale=:g}", X.dtype)
+
+
+def _warn_of_outliers(off: float, points: str, parameter: str, dtype: np.dtype) -> None:
+    """Warn if the exponents between the longest points are off by much."""
+    if off > WARNED_EXPONENT_ERROR:
         warn(
-            f"inner products are as large as {largest:.3g}, and the values that come of them are off by factors up to "
-            f"exp({eps * largest / scale:.2g}) in {X.dtype} with scale={scale:g}; take a larger one, leave such points "
-            f"out{', or take double precision' if X.dtype != float else ''}",
+            f"both sides have {points}, and values between such points are off by factors up to exp({off:.2g}) in "
+            f"{dtype} with {parameter}; take a larger one, leave such points out"
+            f"{', or take double precision' if dtype == np.float32 else ''}",
             AccuracyWarning,
         )
 
 
-def _far(origin: np.ndarray | None, X: Array) -> float:
+def _deviation(X: Array, Z: Array) -> float:
+    """Standard deviation of all entries of two arrays, including the zeros of sparse arrays.
+
+    Each array has weight one half whatever its size, because a distance has one endpoint on each side.
+    """
+    sides = [canonical(side) for side in _distinct(X, Z)]
+    unit = safe_unit(*sides)
+    sides = [in_unit(side, unit) for side in sides]
+    mean = sum(map(_mean, sides)) / len(sides)
+    found = sum(_mean_square(side, mean) for side in sides) / len(sides)
+    rounding = CONSTANT_EPS * np.finfo(float).eps * mean
+    return float(unit) * float(np.sqrt(found)) if found > rounding**2 else 0.0  # else constant up to rounding
+
+
+def _distinct(X: Array, Z: Array) -> list[Array]:
+    """Both sides, or one if they hold the same points."""
+    return [X] if same_points(X, Z) else [X, Z]
+
+
+def _mean(X: Array) -> float:
+    return sum(float(chunk.sum(dtype=float)) for chunk in _chunks(X)) / np.prod(X.shape, dtype=float)
+
+
+def _mean_square(X: Array, centre: float) -> float:
+    """Mean of (x - centre)^2 over all entries."""
+    chunks, size = _chunks(X), np.prod(X.shape, dtype=float)
+    spread = sum(float(np.square(chunk - centre, dtype=float).sum()) for chunk in chunks)
+    return float(spread + (size - sum(chunk.size for chunk in chunks)) * centre**2) / size
+
+
+def _chunks(X: Array) -> list[np.ndarray]:
+    entries = X.data if sparse.issparse(X) else X
+    return [entries[rows] for rows in slices_of(len(entries), CHUNK_ENTRIES * len(entries) // max(1, entries.size))]
+
+
+def _mean_and_variance(X: Array) -> tuple[np.ndarray, float]:
+    """Mean of the points, and their mean squared distance from it."""
+    mean = np.asarray(X.mean(axis=0, dtype=float)).ravel()
+    if sparse.issparse(X):
+        return mean, float(squared_norms(X).mean(dtype=float)) - float(mean @ mean)
+    return mean, float(_norms_from(mean.astype(X.dtype), X).mean(dtype=float))
+
+
+def _norm_bound(origin: np.ndarray | None, X: Array) -> float:
     """Bound on |x - origin|^2 over all rows, from the largest and the least entry."""
     ends = [X.max(), X.min(), *((0.0,) if origin is None else (origin.max(), origin.min()))]
     span = float(max(ends)) - float(min(ends))
@@ -150,19 +199,3 @@ def _norms_from(origin: np.ndarray | None, X: Array) -> np.ndarray:
         return squared_norms(X)
     slices = slices_of(X.shape[0], CHUNK_ENTRIES // X.shape[1])
     return np.concatenate(run(lambda rows: squared_norms(X[rows] - origin), slices))
-
-
-def _mean(X: Array) -> float:
-    return sum(float(chunk.sum(dtype=float)) for chunk in _chunks(X)) / np.prod(X.shape, dtype=float)
-
-
-def _mean_square(X: Array, centre: float) -> float:
-    """Mean of (x - centre)^2 over all entries."""
-    chunks, size = _chunks(X), np.prod(X.shape, dtype=float)
-    spread = sum(float(np.square(chunk - centre, dtype=float).sum()) for chunk in chunks)
-    return float(spread + (size - sum(chunk.size for chunk in chunks)) * centre**2) / size
-
-
-def _chunks(X: Array) -> list[np.ndarray]:
-    entries = X.data if sparse.issparse(X) else X
-    return [entries[rows] for rows in slices_of(len(entries), CHUNK_ENTRIES * len(entries) // max(1, entries.size))]

@@ -12,11 +12,11 @@ from sklearn.metrics.pairwise import manhattan_distances
 from sklearn.utils._param_validation import Interval
 
 from .._core import Array
-from .bandwidth import check_inverse, manhattan_bandwidth
+from .bandwidth import BandwidthKernel, check_inverse, manhattan_bandwidth
 from .base import Kernel
 
 
-class Laplacian(Kernel):
+class Laplacian(BandwidthKernel):
     """The Laplacian kernel, k(x, z) = exp(-|x - z|_1 / bandwidth).
 
     Parameters
@@ -24,11 +24,6 @@ class Laplacian(Kernel):
     bandwidth : float or None, default=None
         scikit-learn's gamma is 1 / bandwidth. None means width x standard deviation of the data, learned by ``fit``
         and stored in ``bandwidth_``.
-
-    Attributes
-    ----------
-    bandwidth_ : float
-        The bandwidth, given or learned.
 
     Notes
     -----
@@ -41,19 +36,14 @@ class Laplacian(Kernel):
     array([[1.   , 0.368]])
     """
 
-    _parameter_constraints: dict[str, Any] = {"bandwidth": [Interval(Real, 0, None, closed="neither"), None]}
-
-    def __init__(self, bandwidth: float | None = None) -> None:
-        self.bandwidth = bandwidth
+    symmetric = True  # distances are symmetric
+    default_bandwidth = staticmethod(manhattan_bandwidth)
 
     def fit(self, X: Array, Z: Array) -> Self:
         """Learn the bandwidth if it is None."""
         super().fit(X, Z)
-        self.bandwidth_ = manhattan_bandwidth(X, Z) if self.bandwidth is None else float(self.bandwidth)
         check_inverse(self.bandwidth_, X.dtype)
         return self
-
-    symmetric = True  # distances are symmetric
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Return exp(-|x - z|_1 / bandwidth) for all pairs."""

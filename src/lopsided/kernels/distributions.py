@@ -19,8 +19,6 @@ DENSITIES_AT_ONCE = 1 << 20  # log densities held in memory at once
 class Family(ABC):
     """A family of distributions: ``left`` and ``right`` prepare each side, ``divergences`` compares all pairs."""
 
-    left_is_cheap = True
-
     @abstractmethod
     def left(self, X: Array) -> np.ndarray:
         """Prepare the distributions P for ``divergences``, row by row."""
@@ -125,8 +123,6 @@ class Mixture(Family):
     with the same draws for every component of every mixture, so that the estimate depends on the two mixtures alone and
     is smooth in them. The draws are scaled to mean 0 and variance 1, which makes it exact between single Gaussians.
     """
-
-    left_is_cheap = False
 
     def __init__(self, Z: Array, n_components: int, n_draws: int, rng: np.random.Generator) -> None:
         d, rest = divmod(Z.shape[1] - n_components, 2 * n_components)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -17,16 +16,7 @@ from .distributions import Discrete, Family, Gaussian, Mixture
 SAMPLED_POINTS = 256  # points of each side, at most, from which the median divergence is learned
 
 
-def _mixture(kernel: KullbackLeibler, Z: Array) -> Mixture:
-    rng = np.random.default_rng(seed_of(kernel.random_state))
-    return Mixture(Z, kernel.n_components, kernel.n_draws, rng)
-
-
-FAMILIES: dict[str, Callable[[KullbackLeibler, Array], Family]] = {
-    "discrete": lambda kernel, Z: Discrete(),
-    "gaussian": lambda kernel, Z: Gaussian(Z),
-    "mixture": _mixture,
-}
+FAMILIES = ("discrete", "gaussian", "mixture")
 
 
 class KullbackLeibler(Kernel):
@@ -112,9 +102,15 @@ class KullbackLeibler(Kernel):
     def fit(self, X: Array, Z: Array) -> Self:
         """Fix the draws, and learn the rate if it is None."""
         super().fit(X, Z)
-        self.family_ = FAMILIES[self.distribution](self, Z)
+        self.family_ = self._family(Z)
         self.rate_ = self._typical_rate(X, Z) if self.rate is None else float(self.rate)
         return self
+
+    def _family(self, Z: Array) -> Family:
+        if self.distribution == "mixture":
+            rng = np.random.default_rng(seed_of(self.random_state))
+            return Mixture(Z, self.n_components, self.n_draws, rng)
+        return Gaussian(Z) if self.distribution == "gaussian" else Discrete()
 
     def divergences(self, X: Array, Z: Array) -> np.ndarray:
         """Return KL(P_i || Q_j) for all pairs, shape (n, m), independent of ``rate``."""
@@ -126,7 +122,7 @@ class KullbackLeibler(Kernel):
     @property
     def left_is_cheap(self) -> bool:
         """False for mixtures, whose entropy is estimated by a mean over draws."""
-        return self.family_.left_is_cheap
+        return self.distribution != "mixture"
 
     def left(self, X: Array) -> np.ndarray:
         """Prepare the distributions P."""

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.utils._param_validation import Interval
 
 from .._core import Array, per_entry
-from .bandwidth import check_resolution, euclidean_bandwidth, origin_of
+from .bandwidth import BandwidthKernel, check_resolution, euclidean_bandwidth, origin_of
 from .base import PullBack
 from .points import augmented, product, squared_norms
 from .structure import SparseKernel, Structure
@@ -137,7 +137,7 @@ class Exponential(ExponentialKernel):
         return float(self.eta)
 
 
-class RBF(ExponentialKernel):
+class RBF(BandwidthKernel, ExponentialKernel):
     """The Gaussian kernel, k(x, z) = exp(-|x - z|^2 / bandwidth^2).
 
     The kernel itself is symmetric. The matrix k(row i, column j) of a table is not, because row i and column i differ.
@@ -151,8 +151,6 @@ class RBF(ExponentialKernel):
 
     Attributes
     ----------
-    bandwidth_ : float
-        The bandwidth, given or learned.
     origin_ : array of shape (width,) or None
         Vector subtracted from all points to reduce rounding errors: the mean of a sample of right points. None for
         sparse data, which would not stay sparse.
@@ -168,21 +166,16 @@ class RBF(ExponentialKernel):
     array([[1.   , 0.368]])
     """
 
-    _parameter_constraints: dict[str, Any] = {"bandwidth": [Interval(Real, 0, None, closed="neither"), None]}
-
-    def __init__(self, bandwidth: float | None = None) -> None:
-        self.bandwidth = bandwidth
+    default_bandwidth = staticmethod(euclidean_bandwidth)
 
     def fit(self, X: Array, Z: Array) -> Self:
         """Learn the origin, and the bandwidth if it is None."""
         super().fit(X, Z)
-        self.bandwidth_ = euclidean_bandwidth(X, Z) if self.bandwidth is None else float(self.bandwidth)
         if self.steepness > float(np.finfo(X.dtype).max):
             raise ValueError(
                 f"2 / bandwidth^2 overflows in {X.dtype} for bandwidth={self.bandwidth_:g}; scale the data"
             )
-        dense = not (sparse.issparse(X) or sparse.issparse(Z))
-        self.origin_ = origin_of(Z) if dense else None
+        self.origin_ = origin_of(X, Z)
         check_resolution(self.bandwidth_, self.origin_, X, Z)
         return self
 

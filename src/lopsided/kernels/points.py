@@ -48,11 +48,6 @@ def augmented(
     return wide
 
 
-def dense_column(X: Array, j: int) -> np.ndarray:
-    """Return column j as a dense array of shape (n, 1)."""
-    return X[:, [j]].toarray() if sparse.issparse(X) else X[:, [j]]
-
-
 def side_by_side(blocks: list[Array]) -> Array:
     """Concatenate the columns of arrays; the result is sparse if any of them is."""
     if len(blocks) == 1:

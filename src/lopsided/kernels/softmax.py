@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from numbers import Real
 from typing import Any, Self
 
@@ -13,50 +12,26 @@ from sklearn.utils._param_validation import Interval
 
 from .._core import Array, per_entry, row_peaks, row_sums
 from .bandwidth import check_products
-from .base import Kernel, PullBack, Weighted
+from .base import PullBack
 from .exponential import RBF, ExponentialKernel, ExponentialStructure
 from .points import product
-from .structure import Structure, over_rows, refuse_sparse_sums
+from .structure import NormalisedKernel, Structure, over_rows
 
 
-class SoftmaxKernel(ExponentialKernel):
-    """Base class of the kernels k(x, z) = g(x, z) / sum over z' of g(x, z') with an exponential kernel g.
-
-    z' runs over the right set seen during ``fit``. The denominator depends on x alone: new left points sum over the
-    same set, and new right points do not change the sums. Sums are computed as log-sum-exp, so that no row underflows.
+class SoftmaxKernel(NormalisedKernel, ExponentialKernel):
+    """Base class of the exponential kernels whose rows are normalised, with sums as log-sum-exp: no row underflows.
 
     Attributes
     ----------
-    right_set_ : array or sparse matrix of shape (m, width)
-        The points z' over which rows are normalised.
-    log_weights_ : array of shape (m,)
-        Logarithm of the number of points that each z' represents; zeros unless the z' are landmarks.
-    bounded_ : bool
-        Whether the z' are landmarks. Sums over landmarks may omit the nearest point, so values are clipped at one.
     shift_ : float
         The largest exponent that a z' adds, subtracted from all exponents; it avoids underflow and changes no value.
     """
 
     symmetric = False  # rows are normalised and columns are not
-    normalised = True
 
-    def fit(self, X: Array, Z: Array) -> Self:
-        """Learn the parameters of g that are None, and store the set over which rows are normalised."""
-        super().fit(X, Z)
-        self._sum_over(Z, np.ones(Z.shape[0]))
-        return self
-
-    def _sum_over(self, Z: Array, weights: np.ndarray) -> None:
-        self.right_set_, self.log_weights_, self.bounded_ = Z, np.log(weights).astype(Z.dtype), False
+    def _sum_over(self, Z: Array, weights: np.ndarray, bounded: bool) -> None:
+        super()._sum_over(Z, weights, bounded)
         self.shift_ = float(self.exponents(self.moved(Z)).max())
-
-    def normalised_over(self, left: Weighted, right: Weighted) -> Kernel:
-        """Return a copy that is normalised over a few weighted right points."""
-        refuse_sparse_sums(right[0])
-        twin = copy(self)
-        twin._sum_over(*right)
-        twin.bounded_ = True
-        return twin
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Return exp(l.r) for all pairs, clipped at one where sums run over landmarks."""
@@ -76,7 +51,7 @@ class SoftmaxKernel(ExponentialKernel):
             structure = _SoftmaxStructure(self, self.right_set_)
             return over_rows(X, self.right_set_, structure.left_exponents)
         Z = self.moved(self.right_set_)
-        beta = self.right_exponents(Z) + self.log_weights_
+        beta = self.right_exponents(Z) + np.log(self.weights_)
         return over_rows(X, Z, lambda _, P: -_log_sums(P, self.steepness, beta))
 
     def differentiate(self, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, PullBack]:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from copy import copy
 from itertools import pairwise
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 from scipy import sparse
 
 from .._core import Array, row_sums, run, slices_of
-from .base import Kernel
+from .base import Kernel, Weighted
 from .points import product
 
 BLOCK_ENTRIES = 1 << 21  # entries of a product that a thread forms at once
@@ -51,12 +52,41 @@ class SparseKernel(Kernel):
         """Bind the fitted kernel to a sparse right set."""
 
 
-def refuse_sparse_sums(Z: Array) -> None:
-    """Raise ValueError for sums over sparse landmarks: exact sums over all sparse points cost no more."""
-    if sparse.issparse(Z):
-        raise ValueError(
-            "sums over landmarks are for dense data; over all sparse points they cost no more and are exact"
-        )
+class NormalisedKernel(SparseKernel):
+    """A kernel k(x, z) = g(x, z) / sum over z' of g(x, z'), where z' runs over the right set seen during ``fit``.
+
+    The denominator depends on x alone: new left points sum over the same set, and new right points do not change sums.
+
+    Attributes
+    ----------
+    right_set_ : array or sparse matrix of shape (m, width)
+        The points z' over which rows are normalised.
+    weights_ : array of shape (m,)
+        Number of points that each z' represents; ones unless the z' are landmarks.
+    bounded_ : bool
+        Whether the z' are landmarks. Sums over landmarks may omit the nearest point, so values are clipped at one.
+    """
+
+    normalised = True
+
+    def fit(self, X: Array, Z: Array) -> Self:
+        """Learn the parameters of g that are None, and store the set over which rows are normalised."""
+        super().fit(X, Z)
+        self._sum_over(Z, np.ones(Z.shape[0]), bounded=False)
+        return self
+
+    def normalised_over(self, left: Weighted, right: Weighted) -> Kernel:
+        """Return a copy that is normalised over a few weighted right points."""
+        if sparse.issparse(right[0]):
+            raise ValueError(
+                "sums over landmarks are for dense data; over all sparse points they cost no more and are exact"
+            )
+        twin = copy(self)
+        twin._sum_over(*right, bounded=True)
+        return twin
+
+    def _sum_over(self, Z: Array, weights: np.ndarray, bounded: bool) -> None:
+        self.right_set_, self.weights_, self.bounded_ = Z, weights.astype(Z.dtype), bounded
 
 
 def product_counts(X: sparse.csr_array, Z: sparse.csr_array) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from numbers import Real
 from typing import Any, Self
 
@@ -11,16 +10,15 @@ from scipy import sparse
 from scipy.interpolate import BarycentricInterpolator
 from sklearn.utils._param_validation import Interval
 
-from .._core import Array, row_numbers, row_sums, scale_rows
+from .._core import Array, dense, row_numbers, row_sums, scale_rows
 from .bandwidth import check_inverse, check_resolution, origin_of
-from .base import Kernel, Weighted
-from .points import augmented, dense_column, product, squared_norms
-from .structure import SparseKernel, Structure, over_rows, refuse_sparse_sums
+from .points import augmented, product, squared_norms
+from .structure import NormalisedKernel, Structure, over_rows
 
 TABULATED_NORMS = 32  # distinct norms up to which a table of them is cheaper than interpolation
 
 
-class StudentT(SparseKernel):
+class StudentT(NormalisedKernel):
     """The T kernel, k(x, z) = g(x, z) / sum over z' of g(x, z') with g = 1 / (1 + |x - z|^2 / bandwidth^2).
 
     The sum runs over the right set seen during ``fit``; see :class:`SNE`.
@@ -32,12 +30,8 @@ class StudentT(SparseKernel):
 
     Attributes
     ----------
-    right_set_ : array or sparse matrix of shape (m, width)
-        The points z' over which rows are normalised.
-    weights_ : array of shape (m,)
-        Number of points that each z' represents; ones unless the z' are landmarks.
-    bounded_, origin_
-        As in :class:`SNE`.
+    origin_ : array of shape (width,) or None
+        As in :class:`RBF`.
 
     Notes
     -----
@@ -58,10 +52,8 @@ class StudentT(SparseKernel):
     def fit(self, X: Array, Z: Array) -> Self:
         """Store the set over which rows are normalised, and check the bandwidth against rounding."""
         super().fit(X, Z)
-        self.right_set_, self.weights_, self.bounded_ = Z, np.ones(Z.shape[0], dtype=Z.dtype), False
         check_inverse(float(self.bandwidth), X.dtype)
-        dense = not (sparse.issparse(X) or sparse.issparse(Z))
-        self.origin_ = origin_of(Z) if dense else None
+        self.origin_ = origin_of(X, Z)
         check_resolution(self.bandwidth, self.origin_, X, Z)
         return self
 
@@ -69,15 +61,6 @@ class StudentT(SparseKernel):
         """Return the points divided by the bandwidth, after subtracting ``origin_`` if the data are dense."""
         moved = X if self.origin_ is None else X - self.origin_.astype(X.dtype)
         return moved * (1 / float(self.bandwidth))
-
-    normalised = True  # rows are divided by their sums over the right set
-
-    def normalised_over(self, left: Weighted, right: Weighted) -> Kernel:
-        """Return a copy that is normalised over a few weighted right points."""
-        refuse_sparse_sums(right[0])
-        twin = copy(self)
-        twin.right_set_, twin.weights_, twin.bounded_ = right[0], right[1].astype(right[0].dtype), True
-        return twin
 
     def left(self, X: Array) -> Array:
         """Return the rows [-2 x, 1 + |x|^2, 1] times the row sum, so that one reciprocal gives k."""
@@ -95,7 +78,7 @@ class StudentT(SparseKernel):
         Where sums run over landmarks, which may omit the nearest point, values are clipped at one instead.
         """
         D = product(L, R)
-        np.maximum(D, 1 if self.bounded_ else dense_column(L, -1), out=D)
+        np.maximum(D, 1 if self.bounded_ else dense(L[:, [-1]]), out=D)
         return np.reciprocal(D, out=D)
 
     def row_sums(self, X: Array) -> np.ndarray:
