@@ -397,3 +397,14 @@ def test_fit_says_what_it_takes(kernel, points):
 def test_right_points_of_given_values_are_numbers_of_columns(kernel, numbers):
     with pytest.raises(ValueError, match="column numbers from 0 to 2"):
         kernel(np.ones((2, 3)), numbers)
+
+
+def test_a_function_cannot_modify_its_points(rng):
+    def careless(X, Z):
+        X -= X.mean(axis=0)
+        return X @ Z.T
+
+    X, Z = dense_pair(rng)
+    with pytest.raises(ValueError, match="read-only; it must not modify its arguments"):
+        kernels.Function(careless)(X, Z)
+    assert X.flags.writeable

@@ -17,7 +17,8 @@ class Function(Kernel):
     Parameters
     ----------
     function : callable
-        Takes two arrays of points, or blocks of their rows; the two widths may differ.
+        Takes two arrays of points, or blocks of their rows; the two widths may differ. It gets read-only views of dense
+        points, and each value must depend on its two points alone.
 
     Notes
     -----
@@ -32,25 +33,21 @@ class Function(Kernel):
            [3., 1.]])
     """
 
+    same_width = False  # the function itself decides which widths it accepts
+
     def __init__(self, function: Callable[[Array, Array], Array]) -> None:
         self.function = function
 
-    same_width = False  # the function itself decides which widths it accepts
-
     def pairs(self, L: Array, R: Array) -> np.ndarray:
-        """Call the function and check the shape and type of its result."""
+        """Call the function, and check the shape and type of its result."""
         try:
-            K = self.function(L, R)
+            K = dense(self.function(_read_only(L), _read_only(R)))
         except (TypeError, ValueError) as error:
-            hint = "they are sparse, and X.toarray() makes them dense" if sparse.issparse(L) else ""
-            if L.shape[1] != R.shape[1]:
-                hint = "KernelSVD(compatibility='pca') brings points to one width"
             kind = TypeError if isinstance(error, TypeError) else ValueError  # numpy's subclasses take other arguments
             raise kind(
                 f"the kernel function failed for left points of shape {L.shape} and right points of shape {R.shape}: "
-                f"{error}{hint and '; '}{hint}"
+                f"{error}{_hint(error, L, R)}"
             ) from error
-        K = dense(K)
         if K.dtype.kind == "c":
             raise ValueError("the kernel function returned complex values; it must return real ones")
         if K.shape != (L.shape[0], R.shape[0]):
@@ -59,6 +56,24 @@ class Function(Kernel):
                 f"points; it must return all pairs, shape {(L.shape[0], R.shape[0])}"
             )
         return K.astype(np.result_type(L.dtype, R.dtype), copy=False)
+
+
+def _read_only(X: Array) -> Array:
+    """Return a view of dense points that cannot be written to: the data belong to the user."""
+    if sparse.issparse(X):
+        return X
+    view = X.view()
+    view.flags.writeable = False
+    return view
+
+
+def _hint(error: Exception, L: Array, R: Array) -> str:
+    """Return what is likely to help against an error of a kernel function."""
+    if "read-only" in str(error):
+        return "; it must not modify its arguments, so let it work on copies"
+    if L.shape[1] != R.shape[1]:
+        return "; KernelSVD(compatibility='pca') brings points to one width"
+    return "; they are sparse, and X.toarray() makes them dense" if sparse.issparse(L) else ""
 
 
 class Precomputed(Kernel):
