@@ -16,8 +16,8 @@ from .merging import HeldOutResult, Merging
 from .saddle import BlockLU, Fold, Minres, SaddleFamily, Spectral, largest_singular_value
 
 N_FOLDS = 10  # of cross-validation, as in the 2023 paper
-# Candidates for C="auto", in units of 1 / (largest singular value). They follow from the spectrum, not from data sets:
-# below 1 the system is positive definite, at 1 it is singular.
+# Candidates for C="auto", in units of 1 / (largest singular value): below 1 the system is positive definite, at 1 it is
+# singular. `python benchmarks/askls_tables.py ablation` changes them on four UCI sets.
 WIDE_C = 0.2 * 10 ** np.arange(0, 6.5, 0.5)
 MINRES_C = WIDE_C[WIDE_C <= 20]  # the number of iterations grows with C
 DEFINITE_C = np.array([0.2, 0.6])

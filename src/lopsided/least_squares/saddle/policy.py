@@ -6,7 +6,7 @@ from ...svd import SMALL_SIDE, Choice
 
 SADDLE_SOLVERS = ("dense", "spectral", "symmetric", "sparse_lu", "minres")
 DENSE_COPIES = 6  # n x n arrays that the dense solvers hold at once: K, its centred copy, factors, workspace
-ROW_ENTRIES = 4  # stored entries per row up to which LU factors of Cora's and Citeseer's matrices stay about as sparse
+ROW_ENTRIES = 4  # stored entries per row up to which factors stay sparse: 1.5 to 6 times S on Cora, Citeseer, Pubmed
 MODERATE_SIZE = 3000  # samples up to which a dense decomposition takes seconds
 
 

@@ -15,7 +15,7 @@ from .system import EPS, Conditioning, Duals, Fold, HeldOut, SaddleFamily, Saddl
 GRAM_ERROR = (
     1e-10  # estimated relative error above which the SVD of B replaces eigenvectors of B B' (squared condition)
 )
-CLEARANCE = 0.1  # relative distance of 1/C to a singular value below which C is moved away
+CLEARANCE = 0.1  # relative distance of 1/C to a singular value below which C="auto" moves away
 SOLUTION_ENTRIES = 1 << 22  # entries of the solutions for several C held in memory at once, 32 MB in float64
 
 
