@@ -143,12 +143,15 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
 
     def _check_parameters(self) -> None:
         self._validate_params()
-        landmarks = isinstance(self.solver, Nystrom) or self.solver == "nystrom"
-        if landmarks and takes_values(self.kernel):
-            raise ValueError(
-                "solver='nystrom' compares points, which kernel='precomputed' does not have; use 'dense' or 'minres'"
-            )
-        if self.damping and (landmarks or self.solver not in ("auto", "dense", "sparse_lu")):
+        method = Nystrom() if isinstance(self.solver, str) and self.solver == "nystrom" else self.solver
+        if isinstance(method, Nystrom):
+            if takes_values(self.kernel):
+                raise ValueError(
+                    "solver='nystrom' compares points, and kernel='precomputed' has none; use 'dense' or 'minres'"
+                )
+            if not isinstance(method.landmarks, str) or method.extension == "plain":
+                raise ValueError(f"solver={method!r}: an LS-SVM needs a named strategy and extension='orthonormal'")
+        if self.damping and method not in ("auto", "dense", "sparse_lu"):
             raise ValueError(f"damping={self.damping} needs solver='dense' or 'sparse_lu', not {self.solver!r}")
 
     def _check_samples(self, X: Array, y: Any) -> tuple[Array, np.ndarray]:

@@ -88,8 +88,6 @@ def saddle_of_landmarks(
     kernel: Kernel, X: Array, method: Nystrom, choice: Choice, *, budget: int, seed: int
 ) -> KernelSaddle:
     """Build the systems of a centred Nystrom approximation of k(X, X), with 0.7 components per landmark."""
-    if not isinstance(method.landmarks, str) or method.extension == "plain":
-        raise ValueError(f"solver={method!r}: an LS-SVM needs a named strategy and extension='orthonormal'")
     count = min(N_LANDMARKS, X.shape[0]) if method.n_landmarks is None else method.n_landmarks
     found, _ = approximate(
         kernel,
@@ -113,12 +111,14 @@ def _sparse(A: KernelOperator) -> Stored:
 
 
 def _symmetric(A: KernelOperator, kernel: Kernel) -> Stored:
-    """The stored matrix of a symmetric kernel, free of rounding errors; raise an error if K differs from K'."""
+    """The stored matrix, free of rounding errors if the kernel is symmetric; raise an error if K differs from K'."""
     K = A.take()
-    gap = np.abs(K - K.T).max()
-    if gap and not kernel.symmetric:
+    if kernel.symmetric:
+        return Stored((K + K.T) / 2)
+    if not np.array_equal(K, K.T):
+        gap = np.abs(K - K.T).max()
         raise ValueError(f"solver='symmetric' needs K = K', but they differ by up to {gap:.3g}; use solver='auto'")
-    return Stored((K + K.T) / 2 if gap else K)
+    return Stored(K)
 
 
 def _check_sums(sums: np.ndarray) -> None:
