@@ -45,7 +45,7 @@ def test_linear_kernel_with_pseudo_inverse_is_the_svd_of_the_matrix(make, kind, 
 
 @KINDS
 @every_matrix
-def test_the_pseudo_inverse_keeps_the_matrix(make, kind, rng):
+def test_the_pseudo_inverse_fulfils_the_compatibility_condition(make, kind, rng):
     A = make(rng)
     left, right = map_of(make_compatible("pinv", kind(A), kind(A.T), rng), *A.shape[::-1])
     assert np.linalg.norm(A @ left @ right.T @ A - A) <= 1e-10 * np.linalg.norm(A)
@@ -88,7 +88,7 @@ def test_a_random_projection_follows_its_seed(kind, rng):
     assert not np.allclose(same.singular_values_, other.singular_values_)
 
 
-def test_a_random_projection_keeps_lengths_on_average(rng):
+def test_a_random_projection_preserves_lengths_on_average(rng):
     X = rng.standard_normal((200, 400))
     Z = rng.standard_normal((10, 100))
     mapped = make_compatible("random", X, Z, rng).left(X)
@@ -117,6 +117,8 @@ def test_shapes_that_cannot_meet_are_refused_with_a_way_out(rng):
         make_compatible("identity", X, Z, rng)
     with pytest.raises(ValueError, match="rows and columns of one matrix.*'pca', 'random'"):
         make_compatible("pinv", X, Z, rng)
+    with pytest.raises(ValueError, match="name='pac' must be 'identity' or one of 'pca'"):
+        make_compatible("pac", X, Z, rng)
 
 
 @pytest.mark.parametrize("name", ["pca", "random", "pinv"])
@@ -136,7 +138,7 @@ def test_no_map_is_as_large_as_the_square_of_the_longer_side(name, kind, rng):
 
 @pytest.mark.parametrize("name", ["pca", "random", "pinv"])
 @KINDS
-def test_single_precision_stays_single(name, kind, rng):
+def test_single_precision_is_kept(name, kind, rng):
     A = kind(rng.standard_normal((30, 12)).astype(np.float32))
     found = make_compatible(name, A, kind(A.T), rng)
     assert found.right(kind(A.T)).dtype == np.float32
@@ -171,7 +173,7 @@ def test_two_matrices_that_do_not_fit_are_refused(maps, message, rng):
 
 
 @pytest.mark.parametrize("maps", ["pca", np.eye(5), (np.eye(5), np.eye(5))], ids=["name", "matrix", "two"])
-def test_kernel_values_take_no_compatibility(maps, rng):
+def test_a_precomputed_kernel_takes_no_compatibility(maps, rng):
     with pytest.raises(ValueError, match="leave compatibility out"):
         KernelSVD(2, kernel="precomputed", compatibility=maps).fit(rng.standard_normal((5, 5)))
 
@@ -207,7 +209,7 @@ def test_the_pseudo_inverse_takes_matrices_of_any_scale(shape, scale, dtype, kin
 
 
 @pytest.mark.parametrize("shape", [(40, 25), (25, 40)])
-def test_dense_and_sparse_forms_of_a_matrix_have_one_kernel(shape):
+def test_dense_and_sparse_forms_of_a_matrix_give_the_same_values(shape):
     A = np.random.default_rng(7).standard_normal(shape)
     dense, stored = (KernelSVD(3).fit(form(A)) for form in (np.asarray, sparse.csr_array))
     np.testing.assert_allclose(stored.singular_values_, dense.singular_values_, rtol=1e-9)

@@ -48,17 +48,8 @@ def matched_accuracy(labels_true: Any, labels_pred: Any) -> float:
 def partition_scores(labels_true: Any, labels_pred: Any) -> dict[str, float]:
     """Normalised mutual information, adjusted Rand index and matched accuracy, with keys nmi, ari and accuracy.
 
-    To compare biclusters, use ``sklearn.metrics.consensus_score``.
-
-    Parameters
-    ----------
-    labels_true, labels_pred : arrays of shape (n,)
-        Classes and clusters of the points.
-
-    Returns
-    -------
-    dict of str to float
-        The scores; 1 means perfect agreement.
+    All are 1 for perfect agreement. Parameters as in ``matched_accuracy``; to compare biclusters, use
+    ``sklearn.metrics.consensus_score``.
 
     Examples
     --------

@@ -104,11 +104,12 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         problem = Problem(kernel, basis, loss, k, self.alpha)
         Q = basis.T @ start
         unit = float(np.sqrt(np.square(Q).mean())) or 1.0  # makes steps independent of the scale of the data
+        optimizer: LBFGS | Adam = LBFGS(problem, unit)
+        if self.optimizer_ == "adam":
+            optimizer = Adam(problem, self.batch_size, self.learning_rate, rng, unit)
         found, self.curve_ = alternate(
             problem,
-            Adam(problem, self.batch_size, self.learning_rate, rng, unit)
-            if self.optimizer_ == "adam"
-            else LBFGS(problem, unit),
+            optimizer,
             Q,
             (X[rows], Y[rows]),
             None if held_out is None else (X[held_out], Y[held_out]),

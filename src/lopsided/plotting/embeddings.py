@@ -62,9 +62,8 @@ def plot_embeddings(
     >>> source.get_title(), target.get_title()
     ('source', 'target')
     """
-    pair = _check_pair(model_or_pair)
     titles = GRAPH_TITLES if isinstance(model_or_pair, DirectedGraphEmbedding) else TITLES
-    sides = [_take(points, components) for points in pair]
+    sides = [_take(points, components) for points in _check_pair(model_or_pair)]
     named = _check_labels(labels, sides)
     made, axes = axes is None, two_axes(axes)
     colours = colours_of(named, [len(points) for points in sides])
@@ -99,13 +98,12 @@ def _check_pair(model_or_pair: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def _take(points: np.ndarray, components: tuple[int, int]) -> np.ndarray:
     """Select the two components to plot; raise an error if they do not exist."""
-    chosen = list(components)
     width = points.shape[1]
-    if len(chosen) != 2 or not all(isinstance(c, Integral) and 0 <= c < width for c in chosen):
+    if len(components) != 2 or not all(isinstance(c, Integral) and 0 <= c < width for c in components):
         raise ValueError(
             f"components={components} must be two integers from 0 to {width - 1}; choose others or raise n_components"
         )
-    return points[:, chosen]
+    return points[:, list(components)]
 
 
 def _check_labels(labels: Any, sides: list[np.ndarray]) -> list[np.ndarray | None]:

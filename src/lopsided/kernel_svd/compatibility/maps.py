@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import reduce
 from operator import matmul
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -18,13 +18,14 @@ from ..._core import Array, dense, in_unit, safe_unit, slices_of
 from ...svd import canonical_signs
 
 BLOCK_ENTRIES = 1 << 22  # entries per dense block of columns, to bound memory
+PROJECTIONS = ("pca", "random", "pinv")
 
 
 @dataclass(frozen=True)
 class Compatibility:
     """The maps x -> x C_x and z -> z C_z, where each C is a product of factors that is never formed.
 
-    A side without factors is unchanged. This class holds given factors; its subclasses compute them.
+    A side without factors is unchanged.
     """
 
     left_factors: tuple[Array, ...] = ()
@@ -39,17 +40,6 @@ class Compatibility:
         """Map right points, the rows of Z."""
         return reduce(matmul, self.right_factors, Z)
 
-    @classmethod
-    def of_wide(cls, W: Array, width: int, rng: np.random.Generator, *, is_left: bool) -> Self:
-        """Construct the map that takes points W (n, p) of the wider side to ``width``; the other side is unchanged."""
-        factors = cls.factors(W, width, rng)
-        return cls(left_factors=factors) if is_left else cls(right_factors=factors)
-
-    @staticmethod
-    def factors(W: Array, width: int, rng: np.random.Generator) -> tuple[Array, ...]:
-        """Matrices whose product, of shape (p, width), is the map of the wider side."""
-        return ()
-
 
 class Identity(Compatibility):
     """Identity on both sides, for vectors of equal width."""
@@ -62,24 +52,11 @@ class PCAProjection(Compatibility):
 
     name = "pca"
 
-    @staticmethod
-    def factors(W: Array, width: int, rng: np.random.Generator) -> tuple[Array, ...]:
-        """Leading right singular vectors with canonical signs, zero-padded if the rank of W is below the width."""
-        E, _, (*first, last) = thin_svd(W)
-        last = (last * canonical_signs(E))[:, :width]
-        return (*first, np.pad(last, ((0, 0), (0, width - last.shape[1]))))
-
 
 class RandomProjection(Compatibility):
     """Alternative a2: projection by independent normal entries of variance 1 / width, preserving norms on average."""
 
     name = "random"
-
-    @staticmethod
-    def factors(W: Array, width: int, rng: np.random.Generator) -> tuple[Array, ...]:
-        """One random matrix of shape (p, width)."""
-        C = rng.standard_normal((W.shape[1], width)) / np.sqrt(width)
-        return (C.astype(W.dtype),)
 
 
 @dataclass(frozen=True)
@@ -95,19 +72,6 @@ class PseudoInverse(Compatibility):
     residual: float = 0.0
     name: ClassVar[str] = "pinv"
 
-    @classmethod
-    def of_wide(cls, W: Array, width: int, rng: np.random.Generator, *, is_left: bool) -> Self:
-        """Construct the pseudo-inverse of W, a (p, n) map that takes W to the projection on its range, and residual."""
-        if W.shape[0] != width:
-            raise ValueError(
-                f"compatibility='pinv' is for the rows and columns of one matrix; here {W.shape[0]} vectors of "
-                f"{W.shape[1]} entries meet vectors of {width}: use 'pca', 'random' or give a matrix"
-            )
-        E, s, right = thin_svd(W)
-        residual = _outside(E, W)
-        factors = (*right, (E / s).T)
-        return cls(residual=residual, **{"left_factors" if is_left else "right_factors": factors})
-
 
 class LearnedProjection(Compatibility):
     """Alternative a3: projection learned from a task (:mod:`lopsided.kernel_svd.compatibility.alternate`)."""
@@ -116,7 +80,22 @@ class LearnedProjection(Compatibility):
 
 
 def make_compatible(name: str, X: Array, Z: Array, rng: np.random.Generator, budget: float = np.inf) -> Compatibility:
-    """Construct a compatibility by name from left points (n, p) and right points (m, q), within a budget in bytes."""
+    """Construct a compatibility from left points (n, p) and right points (m, q), within a budget in bytes.
+
+    The name is "identity", "pca", "random" or "pinv". The cost of "pca" and "pinv" is that of a thin SVD of the wider
+    side, or of its Gram matrix if it is sparse.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided.kernel_svd import make_compatible
+    >>> A = np.random.default_rng(0).random((6, 4))
+    >>> found = make_compatible("pinv", A, A.T, np.random.default_rng(0))
+    >>> bool(np.allclose(found.left(A) @ found.right(A.T).T, A))
+    True
+    """
+    if name not in ("identity", *PROJECTIONS):
+        raise ValueError(f"name={name!r} must be 'identity' or one of {', '.join(map(repr, PROJECTIONS))}")
     p, q = X.shape[1], Z.shape[1]
     if name == "identity":
         if p != q:
@@ -125,9 +104,21 @@ def make_compatible(name: str, X: Array, Z: Array, rng: np.random.Generator, bud
                 f"use one of {', '.join(map(repr, PROJECTIONS))} or give a ({p}, {q}) matrix"
             )
         return Identity()
-    wide, width = (X, q) if p > q else (Z, p)
-    _check_budget(name, wide, width, budget)
-    return PROJECTIONS[name].of_wide(wide, width, rng, is_left=p > q)
+    side, W, width = ("left_factors", X, q) if p > q else ("right_factors", Z, p)
+    _check_budget(name, W, width, budget)
+    if name == "random":
+        C = rng.standard_normal((W.shape[1], width)) / np.sqrt(width)
+        return RandomProjection(**{side: (C.astype(W.dtype),)})
+    if name == "pinv" and W.shape[0] != width:
+        raise ValueError(
+            f"compatibility='pinv' is for the rows and columns of one matrix; here {W.shape[0]} vectors of "
+            f"{W.shape[1]} entries meet vectors of {width}: use 'pca', 'random' or give a matrix"
+        )
+    U, s, V = thin_svd(W)
+    if name == "pinv":
+        return PseudoInverse(residual=_outside(U, W), **{side: (*V, (U / s).T)})
+    last = (V[-1] * canonical_signs(U))[:, :width]  # zero-padded if the rank of W is below the width
+    return PCAProjection(**{side: (*V[:-1], np.pad(last, ((0, 0), (0, width - last.shape[1]))))})
 
 
 def given(C: Array, p: int, q: int) -> Compatibility:
@@ -152,9 +143,6 @@ def given_pair(C1: Array, C2: Array, p: int, q: int) -> Compatibility:
     return Compatibility(left_factors=(C1,), right_factors=(C2.T,))
 
 
-PROJECTIONS = {kind.name: kind for kind in (PCAProjection, RandomProjection, PseudoInverse)}
-
-
 def thin_svd(W: Array) -> tuple[np.ndarray, np.ndarray, tuple[Array, ...]]:
     """SVD of W truncated to its numerical rank: U, s, and factors whose product is V.
 
@@ -162,9 +150,9 @@ def thin_svd(W: Array) -> tuple[np.ndarray, np.ndarray, tuple[Array, ...]]:
     sqrt(eps) times the largest.
     """
     if not sparse.issparse(W):
-        E, s, Vt = np.linalg.svd(W, full_matrices=False)
+        U, s, Vt = np.linalg.svd(W, full_matrices=False)
         r = _rank(s, max(W.shape) * np.finfo(W.dtype).eps)
-        return E[:, :r], s[:r], (Vt[:r].T,)
+        return U[:, :r], s[:r], (Vt[:r].T,)
     unit = safe_unit(W)
     W = in_unit(W, unit)
     flat = W.shape[0] <= W.shape[1]
@@ -175,13 +163,13 @@ def thin_svd(W: Array) -> tuple[np.ndarray, np.ndarray, tuple[Array, ...]]:
     return (Q, s * unit, (sparse.csr_array(W.T), Q / s)) if flat else (W @ (Q / s), s * unit, (Q,))
 
 
-def _outside(E: np.ndarray, W: Array) -> float:
-    """|W - E E^T W| / |W|, the relative part of W outside the span of E, computed in blocks of columns."""
+def _outside(U: np.ndarray, W: Array) -> float:
+    """|W - U U^T W| / |W|, the relative part of W outside the span of U, computed in blocks of columns."""
     squares = total = 0.0
     W = in_unit(W, safe_unit(W))
-    for columns in slices_of(W.shape[1], max(1, BLOCK_ENTRIES // W.shape[0])):
+    for columns in slices_of(W.shape[1], BLOCK_ENTRIES // W.shape[0]):
         block = dense(W[:, columns])
-        squares += float(np.sum((block - E @ (E.T @ block)) ** 2, dtype=float))
+        squares += float(np.sum((block - U @ (U.T @ block)) ** 2, dtype=float))
         total += float(np.sum(block**2, dtype=float))
     return float(np.sqrt(squares / total)) if total > 0 else 0.0
 
