@@ -101,6 +101,8 @@ ABLATION = {  # a parameter of PriorNystroem, or a constant of one of its module
     "candidates.SMOOTHNESS_GRID": [(0.0, 1e4), (0.0, 1e2, 1e3, 1e4, 1e5, 1e6)],
     "smoothness.N_NEIGHBOURS": [4, 12],
     "folds.N_FOLDS": [3, 10],
+    "criteria.WEIGHT_GRID": [(1e-8, 1e-4, 1.0, np.inf), (*10.0 ** np.arange(-10, 1), np.inf)],
+    "criteria.RIDGE_GRID": [(0.01, 1.0, 100.0)],
     "criteria.WELL_EXPLAINED": [0.0, 1.0],
     "learning.SELF_TRAINING_WEIGHT": [1e-10, 1e-6, 1e-4],
     "self_training.SVM_C": [0.3, 30.0],
@@ -327,11 +329,18 @@ def balance(smoke: bool) -> dict[str, Any]:
     return result
 
 
+def shown(value: Any) -> str:
+    """A value of the ablation in few digits."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(shown, value))})"
+    return f"{value:.2g}" if isinstance(value, float) else str(value)
+
+
 def ablation(smoke: bool, only: list[str] | None = None, draws: int | None = None) -> dict[str, Any]:
     """Mean errors with one tuned number or rule changed at a time."""
     names = ["blobs"] if smoke else only or [name for name in (*ROWS, *FRESH) if name != "mnist"]
     changes = [("defaults", None), *((what, value) for what, values in ABLATION.items() for value in values)]
-    result: dict[str, Any] = {f"{what} = {value}" if value is not None else what: {} for what, value in changes}
+    result: dict[str, Any] = {what if value is None else f"{what} = {shown(value)}": {} for what, value in changes}
     for name in names:
         X, classes, places = prepared(name)
         for (what, value), errors in zip(changes, result.values(), strict=True):

@@ -1,7 +1,7 @@
 """Candidate kernels and values of smoothness, and the selection of one of them together with a prior weight.
 
-The tuned numbers below were chosen on the sixteen data sets of ``benchmarks/prior_table1.py table``; its part
-``ablation`` prints errors with other values.
+Bandwidths and smoothness were chosen on the sixteen data sets of ``benchmarks/prior_table1.py table``; its part
+``ablation`` prints errors with other values. The numbers of labels limit the cost.
 """
 
 from __future__ import annotations

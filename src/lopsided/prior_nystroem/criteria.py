@@ -1,6 +1,6 @@
 """Errors by which a candidate and its prior weight are selected; all weights share the factorisation of each fold.
 
-The tuned numbers below were chosen on the sixteen data sets of ``benchmarks/prior_table1.py table``; its part
+Grids and WELL_EXPLAINED were chosen on the sixteen data sets of ``benchmarks/prior_table1.py table``; its part
 ``ablation`` prints errors with other values.
 """
 

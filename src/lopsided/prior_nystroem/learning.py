@@ -39,7 +39,7 @@ def learn_kernel(
 ) -> LearnedKernel:
     """Learn a dictionary from labels or pairs at the selected weight; after self-training, once more from all labels.
 
-    Self-training starts from the closed form, which predicts labels as well as the refined dictionary does.
+    Before self-training no step is taken from the closed-form start, whose features only have to predict labels.
     """
     candidate, weight = candidates[selection.number], selection.weight
     values, frame = candidate.values, candidate.frame()

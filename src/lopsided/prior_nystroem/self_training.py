@@ -12,7 +12,7 @@ from sklearn.svm import LinearSVC
 from .criteria import guessing_error
 from .supervision import LabelledRows, Labels, Pairs
 
-MOST_COMPLETED_LABELS = 200  # more labels describe their classes better than predictions would
+MOST_COMPLETED_LABELS = 200  # more describe their classes better than predictions would; not varied, the table has 100
 UNLABELLED_PER_LABEL = 5  # fewer samples without a label have little to teach
 LEAST_EXPLAINED = 0.1  # share of the held-out labels' variance, below which predictions are of no use
 SELF_TRAINING_WEIGHT = 1e-8  # prior weight in learning from completed labels, in units of the loss's curvature
@@ -22,8 +22,7 @@ SVM_C = 3.0  # C of the linear SVM, on features whose squared norms have mean on
 def rows_to_label(known: Labels | Pairs | None, rows: np.ndarray, error: float) -> np.ndarray:
     """Those of ``rows`` that have no label; none of them with Z, with pairs, or if predictions would not help.
 
-    ``error`` is that of held-out labels: nan if it is not known, and zero, as that of guessing, if no class has two
-    labels of which one can be held out.
+    ``error`` is that of held-out labels: nan if it is unknown; zero, like that of guessing, if no class has two labels.
     """
     if not isinstance(known, Labels) or known.right is not None:
         return rows[:0]

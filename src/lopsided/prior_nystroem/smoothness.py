@@ -10,7 +10,8 @@ from sklearn.neighbors import kneighbors_graph
 
 from .._core import Array
 
-N_NEIGHBOURS = 7  # few, so that edges seldom connect classes; chosen, and varied, as the numbers of candidates.py are
+# Few, so that edges seldom connect classes. Chosen on the data of benchmarks/prior_table1.py table; see its ablation.
+N_NEIGHBOURS = 7
 
 
 def neighbour_laplacian(X: Array) -> sparse.csr_array:
