@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from cases import ESTIMATORS, data_for, fitted
-from lopsided import KernelSVD, Nystrom
+from lopsided import KernelSVD, Nystrom, PriorNystroem
 from lopsided._core import threads as _parallel
 from lopsided.kernels import (
     RBF,
@@ -213,3 +213,17 @@ def test_new_points_that_overflow_are_refused():
 def test_a_matrix_of_zeros_is_compatible_with_itself(A, name):
     found = KernelSVD(compatibility=name).fit(A).transform(A)  # of a kernel matrix of ones
     np.testing.assert_allclose(found, np.tile([np.sqrt(A.shape[1]), 0], (A.shape[0], 1)), atol=1e-12)
+
+
+@pytest.mark.parametrize("container", [np.copy, pd.DataFrame, sparse.csr_array])
+@pytest.mark.parametrize(
+    "estimator",
+    [KernelSVD(), KernelSVD(solver=Nystrom(10)), PriorNystroem(10), PriorNystroem(10, kernel="sne")],
+    ids=repr,
+)
+def test_answers_depend_on_values_and_not_on_which_object_holds_them(estimator, container, rng):
+    points = rng.standard_normal((40, 3))
+    X = container(points)
+    one, other = clone(estimator).fit(X, Z=X), clone(estimator).fit(X, Z=container(points))
+    for method in ("transform", "transform_right"):
+        assert np.array_equal(getattr(one, method)(X), getattr(other, method)(X)), method

@@ -308,6 +308,13 @@ def test_select_solver_tells_what_fit_does_and_why(case, monkeypatch, rng):
     assert choice == model.solver_, case
 
 
+def test_select_solver_refuses_what_has_no_answer():
+    with pytest.raises(ValueError, match="needs the left points X"):
+        select_solver("rbf")
+    with pytest.raises(ValueError, match=r"n_components=0.9 must be an integer from 1; a share"):
+        select_solver("rbf", np.ones((3, 2)), np.ones((3, 2)), n_components=0.9)
+
+
 def test_select_solver_takes_operators_too(rng):
     A = Stored(rng.standard_normal((40, 30)))
     assert select_solver(A, n_components=3) == factorise(A, 3, budget=10**9, rng=rng)[1]

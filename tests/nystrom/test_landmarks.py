@@ -11,18 +11,9 @@ from scipy import sparse
 from cases import KERNELS, assert_close, nystrom_svd, with_spectrum
 from lopsided import KernelSVD
 from lopsided.kernels import RBF, SNE, Exponential, Katz, Laplacian, Linear
-from lopsided.nystrom.strategies import (
-    ONE_SIDED,
-    STRATEGIES,
-    WATCHED_COLUMNS,
-    by_leverage,
-    chances_of_inclusion,
-    cross_pivots,
-    given_landmarks,
-    kmeans,
-    pivoted,
-    uniform,
-)
+from lopsided.nystrom.landmarks import given_landmarks
+from lopsided.nystrom.pivoting import WATCHED_COLUMNS, cross_pivots, pivoted
+from lopsided.nystrom.strategies import ONE_SIDED, STRATEGIES, by_leverage, chances_of_inclusion, kmeans, uniform
 
 every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
 SEEDS = pytest.mark.parametrize("seed", range(5))

@@ -19,7 +19,8 @@ from lopsided import KernelSVD, Nystrom
 from lopsided.exceptions import RankWarning
 from lopsided.kernels import RBF, SNE, TL1, Exponential, Laplacian, Linear, Polynomial, Tanh
 from lopsided.nystrom import nystrom
-from lopsided.nystrom.strategies import STRATEGIES, given_landmarks
+from lopsided.nystrom.landmarks import given_landmarks
+from lopsided.nystrom.strategies import STRATEGIES
 from lopsided.operators import as_operator
 from lopsided.svd.policy import choose_solver
 

@@ -25,8 +25,8 @@ from ..kernels import Kernel
 from ..operators import as_operator
 from ..svd import Factors, Side, canonical_signs
 from .landmark_matrix import LandmarkMatrix
+from .landmarks import Landmarks
 from .orthonormalise import moments, orthonormal_turns, turned, unit_turns
-from .strategies import Landmarks
 
 OVERSAMPLING = 2  # triplets of the small matrix per triplet wanted, as the last of k would be inaccurate with k alone
 SAMPLE_ROWS = 1 << 13  # rows of each side, at most, from which the k combinations to extend to all points are computed

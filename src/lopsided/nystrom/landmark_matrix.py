@@ -12,7 +12,7 @@ from .._core import Array, check_finite
 from ..kernels import Kernel
 from ..operators import Stored, as_operator
 from ..svd import factorise
-from .strategies import Landmarks
+from .landmarks import Landmarks
 
 NOISE_EPS = 10  # in units of eps: singular values below this multiple of the matrix's norm are rounding error
 

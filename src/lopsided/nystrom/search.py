@@ -14,8 +14,9 @@ from ..kernels import Kernel, Precomputed
 from ..operators import TILE_BYTES, is_indexed
 from .error import estimate_eta
 from .extension import NystromFactors, nystrom
+from .pivoting import pivoting_bytes
 from .solver import Nystrom
-from .strategies import by_leverage, choose_landmarks, pivoting_bytes
+from .strategies import by_leverage, choose_landmarks
 
 FEWEST_LANDMARKS, MOST_LANDMARKS = 200, 2000  # bounds of the default number
 LANDMARKS_PER_COMPONENT = 20  # by default, within these bounds

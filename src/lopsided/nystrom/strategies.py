@@ -1,83 +1,23 @@
-"""Strategies that choose landmarks, the few points that represent a side in the Nystrom method."""
+"""Strategies that choose landmarks: uniform, k-means centres, leverage scores, pivots."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import optimize, sparse
 from threadpoolctl import threadpool_limits
 
-from .._core import Array, check_finite, check_points, one_blas_thread, same_points
+from .._core import Array, one_blas_thread, same_points
 from ..kernels import Kernel
-from ..operators import as_operator
+from .landmarks import Landmarks, given_landmarks, rows_as_landmarks
+from .pivoting import pivoted
 
-POINTS_PER_CLUSTER = 50  # points per cluster, at most, in the sample on which k-means runs
-SEEDED_CLUSTERS = (
-    500  # clusters up to which k-means++ initialises the centres; it costs O(p^2 width) and gains little beyond
-)
-CANDIDATES_PER_PIVOT = 20  # candidate points per pivot, at most, on each side
-WATCHED_COLUMNS = 64  # equally spaced columns in which the row of the next pivot is searched
-LONGEST_WAIT = (
-    50  # mean waiting times of the least likely row, after which its inclusion is certain; upper bracket for t
-)
-UNIFORM_SHARE = 0.5  # uniform share of leverage sampling, for structure that the estimated scores have missed
-
-
-@dataclass(frozen=True)
-class Landmarks:
-    """Landmarks of one side, and the number of points that each represents.
-
-    Attributes
-    ----------
-    points : array or sparse matrix of shape (p, width)
-        The landmarks.
-    weights : array of shape (p,)
-        Number of points of the side that each landmark represents; the sum is the size of the side.
-    indices : array of shape (p,) or None
-        Row numbers of the landmarks, if they are points of the side.
-    """
-
-    points: Array
-    weights: np.ndarray
-    indices: np.ndarray | None = None
-
-    def __len__(self) -> int:
-        return int(self.points.shape[0])
-
-
-def rows_as_landmarks(points: Array, indices: np.ndarray, weights: np.ndarray | None = None) -> Landmarks:
-    """Rows of a side as landmarks, sorted because files read faster in order; weights are scaled to sum to its size."""
-    order = np.argsort(indices)
-    indices = indices[order]
-    weights = np.ones(len(indices)) if weights is None else weights[order]
-    return Landmarks(points[indices], weights * (points.shape[0] / weights.sum()), indices)
-
-
-def given_landmarks(wanted: Any, points: Array, side: str) -> Landmarks:
-    """Validate landmarks given by the user as row numbers (p,) or points (p, width)."""
-    found = wanted if sparse.issparse(wanted) else np.asarray(wanted)
-    if found.ndim == 2:
-        chosen = check_points(found, f"{side} landmarks")
-        if sparse.issparse(chosen) and not sparse.issparse(points):
-            chosen = chosen.toarray()
-        return Landmarks(
-            chosen.astype(points.dtype, copy=False), np.full(chosen.shape[0], points.shape[0] / chosen.shape[0])
-        )
-    if found.ndim != 1 or found.dtype.kind not in "iu" or not len(found):
-        raise ValueError(
-            f"{side} landmarks must be row numbers, shape (p,) of integers, or points, shape (p, width); "
-            f"got shape {found.shape} of {found.dtype}"
-        )
-    n = points.shape[0]
-    if found.min() < 0 or found.max() >= n:
-        raise ValueError(f"{side} landmarks reach from {found.min()} to {found.max()}; rows are numbered 0 to {n - 1}")
-    values, counts = np.unique(found, return_counts=True)
-    if len(values) < len(found):
-        raise ValueError(f"{side} landmark {values[counts.argmax()]} is named {counts.max()} times; name each row once")
-    return rows_as_landmarks(points, values)
+POINTS_PER_CLUSTER = 50  # at most, in the sample on which k-means runs
+SEEDED_CLUSTERS = 500  # up to which k-means++ initialises the centres; it costs O(p^2 width) and gains little beyond
+LONGEST_WAIT = 50  # mean waiting times of the least likely row, after which its inclusion is certain; bounds t
+UNIFORM_SHARE = 0.5  # of leverage sampling, for structure that the estimated scores have missed
 
 
 def uniform(points: Array, p: int, rng: np.random.Generator) -> Landmarks:
@@ -162,66 +102,3 @@ def chances_of_inclusion(chances: np.ndarray, p: int) -> np.ndarray:
 
     log_t = optimize.brentq(missing, np.log(p) - 1, np.log(LONGEST_WAIT / chances.min()))
     return -np.expm1(-chances * np.exp(log_t))
-
-
-def pivoted(
-    kernel: Kernel, X: Array, Z: Array, counts: tuple[int, int], rng: np.random.Generator
-) -> tuple[Landmarks, Landmarks]:
-    """Pivots of an adaptive cross approximation on a random sample of candidates of each side.
-
-    If the approximation becomes exact with fewer pivots, further candidates complete the set. Cost: O(c p) kernel
-    values and O(c p^2) operations for c candidates and p pivots.
-    """
-    sides = [rng.permutation(side.shape[0])[: CANDIDATES_PER_PIVOT * max(counts)] for side in (X, Z)]
-    A = as_operator(kernel, X[sides[0]], Z[sides[1]], budget=0)
-    found = []
-    for side, chosen, count in zip(sides, cross_pivots(A.take, A.shape, max(counts), A.dtype), counts, strict=True):
-        rest = np.setdiff1d(np.arange(len(side)), chosen)
-        found.append(side[np.concatenate([chosen, rest])[:count]])
-    return rows_as_landmarks(X, found[0]), rows_as_landmarks(Z, found[1])
-
-
-def pivoting_bytes(counts: tuple[int, int], shape: tuple[int, int]) -> int:
-    """Bytes of the two float64 factors of a cross approximation between the candidates."""
-    return sum(8 * max(counts) * min(CANDIDATES_PER_PIVOT * max(counts), n) for n in shape)
-
-
-def cross_pivots(
-    take: Callable[[Any, Any], np.ndarray], shape: tuple[int, int], steps: int, dtype: Any
-) -> tuple[np.ndarray, np.ndarray]:
-    """Pivot rows and columns of a cross approximation with partial pivoting; fewer than ``steps`` if it becomes exact.
-
-    After j steps the matrix is approximated by L R with L (n, j) and R (j, m), and the residual is zero on the pivot
-    rows and columns. Each step takes the row with the largest residual in a few watched columns, so that no part of
-    the matrix is missed, and in that row the column with the largest residual.
-    """
-    n, m = shape
-    steps = min(steps, n, m)
-    L, R = np.zeros((n, steps), dtype=dtype), np.zeros((steps, m), dtype=dtype)
-    watched = np.unique(np.linspace(0, m - 1, WATCHED_COLUMNS).astype(np.intp))
-    seen = take(slice(None), watched)
-    check_finite(seen)
-    free = np.ones(n, dtype=bool), np.ones(m, dtype=bool)
-    rows: list[int] = []
-    columns: list[int] = []
-    largest = np.abs(seen).max()
-    while len(rows) < steps and free[0].any():
-        j = len(rows)
-        i = int(np.where(free[0], np.abs(seen).max(axis=1), -1).argmax())
-        free[0][i] = False
-        residual = take([i], slice(None))[0] - L[i, :j] @ R[:j]
-        check_finite(residual)
-        residual[~free[1]] = 0
-        column = int(np.abs(residual).argmax())
-        pivot = residual[column]
-        largest = max(largest, abs(pivot))
-        if abs(pivot) <= np.finfo(dtype).eps * largest:  # the approximation is already exact on this row
-            continue
-        R[j] = residual / pivot
-        L[:, j] = take(slice(None), [column])[:, 0] - L[:, :j] @ R[:j, column]
-        check_finite(L[:, j])
-        seen -= np.outer(L[:, j], R[j, watched])
-        free[1][column] = False
-        rows.append(i)
-        columns.append(column)
-    return np.array(rows, dtype=np.intp), np.array(columns, dtype=np.intp)
