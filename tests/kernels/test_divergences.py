@@ -62,7 +62,7 @@ def test_many_rows_leave_the_rate_to_a_spread_of_them(kind, rng):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_zero_probabilities(dtype):
+def test_a_divergence_is_infinite_where_only_the_right_probability_is_zero(dtype):
     P = np.array([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0], [0.2, 0.3, 0.5], [0.0, 0.0, 1.0]], dtype=dtype)
     D, K = KullbackLeibler().divergences(P, P), KullbackLeibler(rate=1e-3)(P, P)
     expected = rel_entr(P.astype(float)[:, None], P.astype(float)).sum(axis=2)

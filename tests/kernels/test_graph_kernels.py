@@ -50,7 +50,7 @@ def test_a_threshold_that_no_walk_reaches_is_refused():
             Diffusion(A, threshold=0.99, direction=direction).fit(*2 * [np.arange(9.0)[:, None]])
 
 
-def test_the_default_of_katz_knows_no_units():
+def test_the_default_of_katz_does_not_depend_on_the_unit_of_weights():
     A, nodes = np.eye(9, k=1) + np.eye(9, k=-1), np.arange(9.0)[:, None]
     expected = Katz(A).fit(nodes, nodes)(nodes, nodes)
     np.testing.assert_allclose(Katz(1e200 * A).fit(nodes, nodes)(nodes, nodes), expected, rtol=1e-9)
@@ -66,7 +66,7 @@ def test_diffusion_is_personalised_pagerank(direction, make):
 
 @pytest.mark.parametrize(("unit", "dtype"), [(1e-310, float), (1e308, float), (2e38, np.float32), (1e-42, np.float32)])
 @pytest.mark.parametrize("direction", [*DIRECTIONS, "last"])
-def test_diffusion_knows_no_units_however_near_to_overflow(direction, unit, dtype):
+def test_diffusion_does_not_depend_on_the_unit_of_weights(direction, unit, dtype):
     A = (random_graph() > 0).astype(dtype)
     plain, scaled = (
         Diffusion(B, direction=direction, transform=None).fit(NODES, NODES) for B in (A, (unit * A).astype(dtype))
@@ -160,7 +160,7 @@ def test_diffusion_does_not_depend_on_blocks_or_threads(monkeypatch):
     np.testing.assert_allclose(Diffusion(A)(nodes, nodes), whole, rtol=1e-12)
 
 
-def test_float32_stays():
+def test_single_precision_is_kept():
     A = random_graph().astype(np.float32)
     for kernel in (Diffusion(A), Katz(A), NodeKernel(A, normalize="both", self_loops=1.0)):
         assert kernel(NODES, NODES).dtype == np.float32
@@ -242,7 +242,7 @@ def test_a_graph_without_cycles_takes_any_beta():
     assert Katz(A).fit(nodes, nodes).beta_ == 0.5
 
 
-def test_a_beta_at_the_bound_says_that_walks_still_count():
+def test_a_beta_at_the_bound_causes_a_warning():
     with pytest.warns(ConvergenceWarning, match="lower beta"):
         Katz(np.ones((2, 2)), beta=0.5 - 1e-9)([[0]], [[1]])
 
@@ -284,7 +284,7 @@ def test_products_of_new_nodes_are_those_of_their_values(kernel, monkeypatch):
 
 
 @pytest.mark.parametrize("signs", [[1, 1, 1], [1, -1, 1]])
-def test_walks_that_no_float_holds_are_refused(signs):
+def test_sums_over_walks_that_overflow_are_refused(signs):
     A = np.diag(1e200 * np.array(signs), k=1)
     A[0, 2] = 1e200
     nodes = np.arange(4)[:, None]
@@ -296,18 +296,18 @@ def test_walks_that_no_float_holds_are_refused(signs):
 
 
 @pytest.mark.parametrize("kernel", [NodeKernel, Katz, Diffusion])
-def test_a_graph_of_networkx_is_to_be_read_first(kernel):
+def test_a_networkx_graph_must_be_read_first(kernel):
     with pytest.raises(TypeError, match="adjacency is a matrix, and DiGraph a graph: give read_graph.*adjacency"):
         kernel(nx.DiGraph([(0, 1)]))([[0]], [[1]])
 
 
 @pytest.mark.parametrize("number", [1e300, -1e300, 0.5])
-def test_what_is_no_node_number_is_refused_without_a_warning(number):
+def test_invalid_node_numbers_are_refused_without_a_warning(number):
     with pytest.raises(ValueError, match="is not a node"):
         NodeKernel(np.eye(3))([[number]], [[0]])
 
 
-def test_new_nodes_of_katz_cost_no_walk_each(monkeypatch):
+def test_products_of_katz_sum_walks_once_for_all_new_nodes(monkeypatch):
     widths = []
     original = Katz.walks
     monkeypatch.setattr(Katz, "walks", lambda self, V, **of: widths.append(V.shape[1]) or original(self, V, **of))
@@ -353,7 +353,7 @@ def test_bad_graphs_and_parameters_are_refused(kernel, message):
 
 
 @pytest.mark.parametrize("name", ["diffusion", "katz", "node_kernel"])
-def test_kernels_of_nodes_have_names(name):
+def test_a_kernel_of_nodes_asked_for_by_name_needs_a_graph(name):
     with pytest.raises(ValueError, match="compares the nodes of a graph"):
         KernelSVD(kernel=name).fit(NODES, Z=NODES)
 

@@ -170,6 +170,6 @@ def test_a_kernel_of_a_graph_and_one_of_vectors_add_up():
 
 
 @pytest.mark.parametrize("kernel", [NodeKernel(A).T, 2 * NodeKernel(A), NodeKernel(A) + RBF()], ids=repr)
-def test_nodes_have_no_means_whatever_is_made_of_their_kernel(kernel):
+def test_landmarks_of_nodes_cannot_be_means_under_any_composition(kernel):
     with pytest.raises(ValueError, match="landmarks='kmeans' needs points.*numbers of nodes"):
         KernelSVD(1, kernel=kernel, solver=Nystrom(landmarks="kmeans")).fit([[0], [1]], Z=[[1], [2]])

@@ -80,7 +80,7 @@ class BaseKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
         A right point has the width of the Z of ``fit``; if ``fit`` had no Z, it is a column of the matrix, with n
         entries, passed as a row. For kernel="precomputed", a row holds the kernel values of the n left points and a new
-        right point. Kernels normalised over the right set (SNE, StudentT) sum over it again, which costs as much as
+        right point. Kernels normalised over the right set (such as SNE) sum over it again, which costs as much as
         fitting the kernel. ``set_output`` frames the result as that of ``transform``.
         """
         check_is_fitted(self)

@@ -19,15 +19,13 @@ from .base import Kernel
 class Laplacian(BandwidthKernel):
     """The Laplacian kernel, k(x, z) = exp(-|x - z|_1 / bandwidth).
 
+    Cost: O(n m width), not a matrix product; for sparse data O(n m) times the stored entries of two rows.
+
     Parameters
     ----------
     bandwidth : float or None, default=None
         scikit-learn's gamma is 1 / bandwidth. None means width x standard deviation of the data, learned by ``fit``
         and stored in ``bandwidth_``.
-
-    Notes
-    -----
-    Cost: O(n m width), not a matrix product; for sparse data O(n m) times the stored entries of two rows.
 
     Examples
     --------
@@ -56,6 +54,8 @@ class Laplacian(BandwidthKernel):
 class TL1(Kernel):
     """The truncated 1-norm kernel, k(x, z) = max(radius - |x - z|_1, 0), which is indefinite.
 
+    Cost: O(n m width), not a matrix product; for sparse data O(n m) times the stored entries of two rows.
+
     Parameters
     ----------
     radius : float or None, default=None
@@ -65,10 +65,6 @@ class TL1(Kernel):
     ----------
     radius_ : float
         The radius, given or derived from the width.
-
-    Notes
-    -----
-    Cost: O(n m width), not a matrix product; for sparse data O(n m) times the stored entries of two rows.
 
     Examples
     --------

@@ -31,6 +31,10 @@ class KullbackLeibler(Kernel):
       ``np.hstack([g.weights_, g.means_.ravel(), g.covariances_.ravel()])`` of a scikit-learn ``GaussianMixture`` with
       ``covariance_type="diag"``.
 
+    Cost: O(n m width) for discrete distributions and Gaussians, as one matrix product; O(n m n_components^2 n_draws d)
+    for mixtures, as matrix products in batches. Negative estimates, which occur by chance between nearly equal
+    mixtures, are set to zero. Sparse rows are made dense.
+
     Parameters
     ----------
     rate : float or None, default=None
@@ -52,12 +56,6 @@ class KullbackLeibler(Kernel):
         The rate of decay, given or learned.
     family_ : Family
         The family that computes the divergences; for mixtures it holds the draws.
-
-    Notes
-    -----
-    Cost: O(n m width) for discrete distributions and Gaussians, as one matrix product; O(n m n_components^2 n_draws d)
-    for mixtures, as matrix products in batches. Negative estimates, which occur by chance between nearly equal
-    mixtures, are set to zero. Sparse rows are made dense.
 
     References
     ----------

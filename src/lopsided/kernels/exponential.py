@@ -110,14 +110,12 @@ class ExponentialStructure:
 class Exponential(ExponentialKernel):
     """The exponential kernel, k(x, z) = exp(eta x.z) (the 2016 paper; attention before its softmax).
 
+    Cost: one product X Z^T, O(n m width), less if sparse, and an exponential for each pair.
+
     Parameters
     ----------
     eta : float, default=1.0
         Factor of the inner product, of either sign.
-
-    Notes
-    -----
-    Cost: one product X Z^T, O(n m width), less if sparse, and an exponential for each pair.
 
     Examples
     --------
@@ -142,6 +140,8 @@ class RBF(BandwidthKernel, ExponentialKernel):
 
     The kernel itself is symmetric. The matrix k(row i, column j) of a table is not, because row i and column i differ.
 
+    Cost: one product X Z^T, O(n m width), less if sparse, and an exponential for each pair.
+
     Parameters
     ----------
     bandwidth : float or None, default=None
@@ -154,10 +154,6 @@ class RBF(BandwidthKernel, ExponentialKernel):
     origin_ : array of shape (width,) or None
         Vector subtracted from all points to reduce rounding errors: the mean of a sample of right points. None for
         sparse data, which would not stay sparse.
-
-    Notes
-    -----
-    Cost: one product X Z^T, O(n m width), less if sparse, and an exponential for each pair.
 
     Examples
     --------

@@ -14,15 +14,13 @@ from .base import Kernel
 class Function(Kernel):
     """A kernel defined by a vectorised callable: function(X, Z) returns the (n, m) array of all pairs.
 
+    Cost: that of the function, which is called once per block where the matrix is not stored.
+
     Parameters
     ----------
     function : callable
         Takes two arrays of points, or blocks of their rows; the two widths may differ. It gets read-only views of dense
         points, and each value must depend on its two points alone.
-
-    Notes
-    -----
-    Cost: that of the function, which is called once per block where the matrix is not stored.
 
     Examples
     --------
@@ -82,8 +80,6 @@ class Precomputed(Kernel):
     A left point is its row of values against every right point, and a right point is its column number:
     ``Precomputed()(K, [[0], [2]])`` is ``K[:, [0, 2]]``.
 
-    Notes
-    -----
     Cost: a copy of the selected columns.
 
     Examples

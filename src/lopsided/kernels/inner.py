@@ -68,8 +68,6 @@ class _InnerStructure:
 class Linear(InnerProductKernel):
     """The linear kernel, k(x, z) = x.z.
 
-    Notes
-    -----
     Cost: one product X Z^T, O(n m width), less if sparse.
 
     Examples
@@ -91,16 +89,14 @@ class Linear(InnerProductKernel):
 class Polynomial(InnerProductKernel):
     """The polynomial kernel, k(x, z) = (x.z + offset)^degree.
 
+    Cost: one product X Z^T, O(n m width), less if sparse.
+
     Parameters
     ----------
     degree : int, default=2
         Exponent, at least one.
     offset : float, default=1.0
         The papers' c0.
-
-    Notes
-    -----
-    Cost: one product X Z^T, O(n m width), less if sparse.
 
     Examples
     --------
@@ -133,16 +129,14 @@ class Polynomial(InnerProductKernel):
 class LinearPolynomial(InnerProductKernel):
     """Linear minus polynomial, k(x, z) = u - weight u^degree with u = x.z (the 2016 paper, section 5).
 
+    Cost: one product X Z^T, O(n m width), less if sparse.
+
     Parameters
     ----------
     weight : float, default=0.5
         The paper's c, positive.
     degree : int, default=2
         The paper's d.
-
-    Notes
-    -----
-    Cost: one product X Z^T, O(n m width), less if sparse.
 
     Examples
     --------
@@ -173,6 +167,8 @@ class LinearPolynomial(InnerProductKernel):
 class Tanh(InnerProductKernel):
     """The sigmoid kernel, k(x, z) = tanh(slope x.z + offset), which is indefinite.
 
+    Cost: one product X Z^T, O(n m width), less if sparse.
+
     Parameters
     ----------
     slope : float or None, default=None
@@ -184,10 +180,6 @@ class Tanh(InnerProductKernel):
     ----------
     slope_ : float
         The slope, given or derived from the width.
-
-    Notes
-    -----
-    Cost: one product X Z^T, O(n m width), less if sparse.
 
     Examples
     --------

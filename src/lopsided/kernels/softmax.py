@@ -76,6 +76,8 @@ class SNE(SoftmaxKernel, RBF):
     k(x, z) = exp(-|x - z|^2 / bandwidth^2) / sum over z' of exp(-|x - z'|^2 / bandwidth^2), where z' runs over the
     right set seen during ``fit``.
 
+    Cost: twice that of :class:`RBF`, since the row sums of left points, new ones included, run over the right set.
+
     Parameters
     ----------
     bandwidth : float or None, default=None
@@ -85,10 +87,6 @@ class SNE(SoftmaxKernel, RBF):
     ----------
     bandwidth_, origin_
         As in :class:`RBF`.
-
-    Notes
-    -----
-    Cost: twice that of :class:`RBF`, since the row sums of left points, new ones included, run over the right set.
 
     Examples
     --------
@@ -104,6 +102,8 @@ class Attention(SoftmaxKernel):
     Left points are queries and right points are keys. z' runs over the right set seen during ``fit``, as for
     :class:`SNE`: new queries attend to the same keys, and new keys are divided by the sums over the old ones.
 
+    Cost: two products X Z^T, one for the values and one for the sums, O(n m width) each, less if sparse.
+
     Parameters
     ----------
     scale : float or None, default=None
@@ -114,10 +114,6 @@ class Attention(SoftmaxKernel):
     ----------
     scale_ : float
         The scale, given or derived from the width.
-
-    Notes
-    -----
-    Cost: two products X Z^T, one for the values and one for the sums, O(n m width) each, less if sparse.
 
     References
     ----------

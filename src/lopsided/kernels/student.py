@@ -23,6 +23,8 @@ class StudentT(NormalisedKernel):
 
     The sum runs over the right set seen during ``fit``; see :class:`SNE`.
 
+    Cost: two products X Z^T, one for the values and one for the sums, O(n m width) each, less if sparse.
+
     Parameters
     ----------
     bandwidth : float, default=1.0
@@ -32,10 +34,6 @@ class StudentT(NormalisedKernel):
     ----------
     origin_ : array of shape (width,) or None
         As in :class:`RBF`.
-
-    Notes
-    -----
-    Cost: two products X Z^T, one for the values and one for the sums, O(n m width) each, less if sparse.
 
     Examples
     --------

@@ -25,7 +25,7 @@ COMPONENTS_PER_LANDMARK = 0.7  # trailing ones are mostly rounding error; see th
 class KernelSaddle:
     """Saddle systems for any C, the solver, and what new samples are compared with: points X and Z under a kernel.
 
-    With landmarks, SNE and StudentT may be normalised over the landmarks.
+    With landmarks, kernels such as SNE and Attention may be normalised over the landmarks.
     """
 
     family: SaddleFamily

@@ -33,8 +33,8 @@ class Nystrom(BaseEstimator):
         the extension and recomputes the singular values; "plain" is equation 9 of the 2024 paper, with columns of unit
         norm and singular values s sqrt(n m / (p q)).
     denominators : {"auto", "all", "landmarks"}, default="auto"
-        The set over which SNE and StudentT normalise. "all" is exact and costs n m kernel values for dense data, little
-        for sparse data; "landmarks" sums over weighted landmarks. "auto" is "all" if it is cheap.
+        The set over which SNE, Attention and StudentT normalise. "all" is exact and costs n m kernel values for dense
+        data, little for sparse data; "landmarks" sums over weighted landmarks. "auto" is "all" if it is cheap.
 
     Notes
     -----

@@ -28,6 +28,8 @@ class Katz(GraphKernel):
     It counts the walks from node i to node j, with weight beta^t for walks of t steps. The SVD of K is the graph
     embedding known as HOPE. K is dense and is never formed; solvers only use its products.
 
+    Cost: a product with one vector takes log(eps) / log(beta radius) products with A, 52 for the default beta.
+
     Parameters
     ----------
     adjacency : array or sparse matrix of shape (n_nodes, n_nodes)
@@ -45,10 +47,6 @@ class Katz(GraphKernel):
         Lower and upper bounds of the spectral radius of |A|.
     step_ : scipy.sparse.csr_array of shape (n_nodes, n_nodes)
         The matrix beta A.
-
-    Notes
-    -----
-    Cost: a product with one vector takes log(eps) / log(beta radius) products with A, 52 for the default beta.
 
     References
     ----------

@@ -21,8 +21,9 @@ class NodeKernel(MatrixKernel):
     """k(i, j) = G[i, j] for nodes i and j of a directed graph, given by their numbers.
 
     G is the adjacency matrix with optional self-loops and degree normalisation. Samples are node numbers, an array of
-    shape (n, 1). The kernel holds the whole graph, so that cross-validation can evaluate both k(test, training) and
-    k(training, test); only labels are held out.
+    shape (n, 1); cross-validation holds out labels only, see :class:`GraphKernel`.
+
+    Cost: O(edges) once, in ``fit``; values are looked up.
 
     Parameters
     ----------
@@ -41,10 +42,6 @@ class NodeKernel(MatrixKernel):
         The matrix G.
     balance_ : Balance
         The self-loops and divisors of edges, also applied to the edges of new nodes.
-
-    Notes
-    -----
-    Cost: O(edges) once, in ``fit``; values are looked up.
 
     Examples
     --------
