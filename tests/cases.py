@@ -456,3 +456,10 @@ def data_for(estimator):
 def fitted(estimator):
     """A copy of it, fitted on its data."""
     return clone(estimator).fit(*data_for(estimator))
+
+
+def planted_blocks(noise, rng, sizes=((60, 40, 20), (30, 40, 20))):
+    """A table with one block for each cluster, and the clusters of its rows and columns."""
+    rows, columns = (rng.permutation(np.repeat(np.arange(len(s)), s)) for s in sizes)
+    X = (rows[:, None] == columns) + noise * rng.standard_normal((len(rows), len(columns)))
+    return X, rows, columns

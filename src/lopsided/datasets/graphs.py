@@ -90,7 +90,10 @@ def make_citation_graph(
     source = np.repeat(np.arange(n_nodes), rng.poisson(mean_references, n_nodes))
     wanted = _draw_classes(shares, labels[source], rng)
     source, target = _draw_targets(source, wanted, labels, fitness, rng)
-    return _as_adjacency(source, target, n_nodes), labels
+    edges = source.astype(np.int32), target.astype(np.int32)
+    adjacency = sparse.csr_array((np.ones(len(source)), edges), shape=(n_nodes, n_nodes))
+    adjacency.data[:] = 1  # references that are repeated were added
+    return adjacency, labels
 
 
 def _default_mixing(n_classes: int, homophily: float, flow: float) -> np.ndarray:
@@ -150,13 +153,3 @@ def _draw_targets(
     point = mass[first] + rng.random(len(source)) * (mass[last] - mass[first])
     drawn = np.searchsorted(mass, point, side="right") - 1
     return source, order[np.clip(drawn, first, last - 1)]  # rounding may push a point out of its range
-
-
-def _as_adjacency(source: np.ndarray, target: np.ndarray, n_nodes: int) -> sparse.csr_array:
-    """CSR array with ones at the distinct edges, indices sorted."""
-    edges = np.sort(source * n_nodes + target)
-    edges = edges[np.diff(edges, prepend=-1) > 0]  # many times faster than np.unique
-    indices = (edges % n_nodes).astype(np.int32)
-    counts = np.bincount(edges // n_nodes, minlength=n_nodes)
-    indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-    return sparse.csr_array((np.ones(len(edges)), indices, indptr), shape=(n_nodes, n_nodes))
