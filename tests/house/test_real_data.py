@@ -34,7 +34,6 @@ def test_the_structured_answer_is_that_of_the_dense_matrix(name, kernel):
     np.testing.assert_allclose(K @ model.right_vectors_, model.left_vectors_ * model.singular_values_, atol=1e-9 * s[0])
 
 
-@pytest.mark.filterwarnings("ignore::lopsided.exceptions.FallbackWarning")
 def test_a_matrix_on_which_divide_and_conquer_may_fail_is_decomposed():
     """scipy's gesdd has been seen to give up on this matrix."""
     A = adjacency("citeseer")

@@ -254,7 +254,7 @@ def test_minres_warns_if_it_does_not_converge(monkeypatch):
     monkeypatch.setattr(minres, "MAX_STEPS", 5)
     K = matrix("any")
     largest = np.linalg.norm(centred(K), 2)
-    with pytest.warns(ConvergenceWarning, match=r"after 5 steps.*residual.*C=100.*below 0\.\d+") as caught:
+    with pytest.warns(ConvergenceWarning, match=r"residual.*above tol.*C=100.*below 0\.\d+") as caught:
         Minres(Stored(K)).at(100.0).solve(targets())
     said = float(str(caught[0].message).split("below ")[1])
     assert said == pytest.approx(1 / largest, rel=0.1)

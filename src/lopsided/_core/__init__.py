@@ -5,6 +5,7 @@ from .atomic_fit import atomic_fit
 from .centring import centred, centred_twice, led_by_ones
 from .column_names import as_configured, check_names, column_names
 from .csr import per_entry, row_numbers, row_peaks, row_sums, scale_rows, some_entries
+from .decompositions import eigh, singular_values, svd
 from .finite import check_finite
 from .memory import budget_bytes
 from .products import in_strips, product
@@ -12,7 +13,7 @@ from .rows import as_indexable, check_out, reject_masked
 from .seeds import seed_of
 from .targets import argmax_class, encoded, per_class_scores, real_targets
 from .threads import even_slices, jobs, n_threads, one_blas_thread, run, slices_of
-from .units import in_unit, row_lengths, safe_unit
+from .units import frobenius, in_unit, row_lengths, safe_unit
 
 __all__ = [
     "FLOATS",
@@ -33,8 +34,10 @@ __all__ = [
     "check_sides",
     "column_names",
     "dense",
+    "eigh",
     "encoded",
     "even_slices",
+    "frobenius",
     "in_strips",
     "in_unit",
     "jobs",
@@ -55,6 +58,8 @@ __all__ = [
     "same_points",
     "scale_rows",
     "seed_of",
+    "singular_values",
     "slices_of",
     "some_entries",
+    "svd",
 ]

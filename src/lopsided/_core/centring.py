@@ -11,8 +11,14 @@ def centred(Y: np.ndarray) -> np.ndarray:
 
 
 def centred_twice(K: np.ndarray) -> np.ndarray:
-    """Two-sided centring H K H, after which every row and every column has mean zero."""
-    return K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+    """Two-sided centring H K H, accurate to rounding of the result however large the means are.
+
+    Differences of near numbers are exact; what the means themselves were rounded by, the second round removes.
+    """
+    B = K - K.mean(axis=0)
+    for axis in (1, 0, 1):
+        B -= B.mean(axis=axis, keepdims=True)
+    return B
 
 
 def led_by_ones(B: np.ndarray) -> np.ndarray:

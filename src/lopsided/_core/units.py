@@ -46,3 +46,10 @@ def _peak(X: Array) -> float:
     """Largest magnitude of the entries; zero if there are none."""
     entries = X.data if sparse.issparse(X) else X
     return float(max(entries.max(initial=0), -entries.min(initial=0)))
+
+
+def frobenius(K: np.ndarray) -> float:
+    """Return the Frobenius norm, also where squares would overflow or underflow."""
+    unit = safe_unit(K)
+    flat = in_unit(K, unit).ravel(order="K")
+    return float(unit) * math.sqrt(np.einsum("i,i->", flat, flat, dtype=float))

@@ -11,7 +11,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import resample
 
 from .._core import Array
-from ..operators import KernelOperator, Stored
+from ..operators import Stored
 from .merging import HeldOutResult, Merging
 from .saddle import BlockLU, Fold, Minres, SaddleFamily, Spectral, largest_singular_value
 
@@ -23,6 +23,7 @@ MINRES_C = WIDE_C[WIDE_C <= 20]  # the number of iterations grows with C
 DEFINITE_C = np.array([0.2, 0.6])
 NEIGHBOUR_FACTORS = np.array([0.7, 1.0, 1.4])  # around the C selected on a subset, which may be near-singular on all
 SUBSET_SIZE = 1500  # samples that select C if each value costs as much as a fit; their SVD takes seconds
+MOSTLY_ROUNDING = 1e4  # in units of eps: share of K left by centring below which no C resolves its singular values
 EXTREME_C = 1e150  # the square of C and of 1/C must not overflow
 
 
@@ -70,24 +71,25 @@ def _auto_C_grid(family: SaddleFamily, Y: np.ndarray, y: np.ndarray, merging: Me
     matrices, of which a subset is not representative, it holds two values at which the system is positive definite.
     """
     A, iterated = family.A, isinstance(family, Minres)
-    unit = _unit_of_C(A)
+    unit = _unit_of_C(family)
     if isinstance(family, BlockLU) or (iterated and isinstance(A, Stored) and sparse.issparse(A.K)):
         return DEFINITE_C * unit
     if isinstance(family, Spectral):
         return family.clear_of_singular(WIDE_C * unit)
     some = stratified_subset(y, seed, of_classes=merging.of_classes)
     part = Spectral.of_matrix(Stored(A.take(some, some)), np.inf)
-    unit_of_part = _unit_of_C(part.A)
+    unit_of_part = _unit_of_C(part)
     grid = part.clear_of_singular((MINRES_C if iterated else WIDE_C) * unit_of_part)
     best = _compare(part, grid, Y[some], y[some], merging, _folds(part, merging, None, some, y[some]))[0]
     return best / unit_of_part * unit * (np.ones(1) if iterated else NEIGHBOUR_FACTORS)
 
 
-def _unit_of_C(A: KernelOperator) -> float:
-    """1 / (largest singular value of the centred matrix), or 1 if the centred matrix is zero to rounding."""
-    largest = largest_singular_value(A)
-    mean = np.abs(A @ np.full((A.shape[1], 1), 1 / A.shape[1])).max()
-    unit = 1 / largest if largest > A.shape[0] * np.finfo(A.dtype).eps * mean else 1.0
+def _unit_of_C(family: SaddleFamily) -> float:
+    """1 / (largest singular value of the centred matrix), or of the whole one if little but rounding is left of it."""
+    largest, whole = largest_singular_value(family.A), family.mean_size
+    if largest <= MOSTLY_ROUNDING * np.finfo(family.A.dtype).eps * whole:
+        largest = whole or 1.0
+    unit = 1 / largest
     if unit * WIDE_C[-1] > EXTREME_C:
         raise ValueError(
             f"the largest singular value of the centred kernel matrix is only {largest:.3g}, so C would have to exceed "

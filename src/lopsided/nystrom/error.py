@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._core import Array
+from .._core import Array, svd
 from ..operators import as_operator
 from .extension import NystromFactors
 
@@ -38,7 +38,7 @@ def estimate_eta(result: NystromFactors, X: Array, Z: Array, rng: np.random.Gene
         if result.means is not None:
             better, found = better - better.mean(axis=0), found - found.mean(axis=0)
         between = np.linalg.lstsq(found @ _whitening(vectors), better)[0]
-        better = better @ np.linalg.svd(between)[2].T
+        better = better @ svd(between)[2].T
         lengths = np.linalg.norm(better, axis=0) * np.linalg.norm(found, axis=0)
         cosines = np.abs(np.einsum("ij,ij->j", better, found)) / np.maximum(lengths, np.finfo(float).tiny)
         total += float(np.mean((factors.s / factors.s[0] * (1 - np.minimum(cosines, 1)))[: result.k]))

@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from .._core import Array, check_finite
+from .._core import Array, check_finite, eigh, singular_values
 from ..kernels import Kernel
 from ..operators import Stored, as_operator
 from ..svd import factorise
@@ -46,7 +46,7 @@ class LandmarkMatrix:
 
     def holding(self, share: float) -> int:
         """Number of leading triplets of W that hold a share of its energy, the sum of squared singular values."""
-        energy = np.cumsum(np.linalg.svd(self.W, compute_uv=False) ** 2)
+        energy = np.cumsum(singular_values(self.W) ** 2)
         return 1 + int(np.searchsorted(energy, share * energy[-1]))
 
     def maps(self, count: int, *, symmetric: bool, rng: np.random.Generator) -> tuple[list[np.ndarray], np.ndarray]:
@@ -56,7 +56,7 @@ class LandmarkMatrix:
         the roots of the weights; for a symmetric W one map, of eigenvectors, and eigenvalues with their signs.
         """
         if symmetric:
-            values, E = np.linalg.eigh(self.W)
+            values, E = eigh(self.W)
             leading = np.argsort(-np.abs(values), kind="stable")[:count]
             leading = leading[self._counts(np.abs(values[leading]))]
             values, vectors = values[leading], [(self.roots[0], E[:, leading])]

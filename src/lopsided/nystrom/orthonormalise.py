@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._core import check_finite, run, slices_of
+from .._core import check_finite, eigh, run, slices_of, svd
 from ..svd import Side
 
 SLAB_ROWS = 1 << 14  # rows per task of a thread
@@ -45,11 +45,11 @@ def orthonormal_turns(sides: Sequence[Moments], d: np.ndarray, k: int) -> tuple[
     roots = [_square_root(side.gram) for side in sides]
     if len(roots) == 1:
         ((A, inverse),) = roots
-        s, E = np.linalg.eigh(A * d @ A.T)
+        s, E = eigh(A * d @ A.T)
         leading = np.argsort(-np.abs(s), kind="stable")[:k]
         return [inverse @ E[:, leading]], s[leading]
     (A, A_inverse), (B, B_inverse) = roots
-    a, s, bt = np.linalg.svd(A * d @ B.T)
+    a, s, bt = svd(A * d @ B.T)
     k = min(k, len(s))
     return [A_inverse @ a[:, :k], B_inverse @ bt[:k].T], s[:k]
 
@@ -67,7 +67,7 @@ def _square_root(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     that is small on the landmarks has a large extension.
     """
     lengths = np.sqrt(np.maximum(np.diag(gram), np.finfo(float).tiny))
-    squares, E = np.linalg.eigh(gram / lengths / lengths[:, None])
+    squares, E = eigh(gram / lengths / lengths[:, None])
     live = squares > len(squares) * np.finfo(float).eps * squares[-1]
     roots, E = np.sqrt(squares[live]), E[:, live]
     return roots[:, None] * E.T * lengths, E / roots / lengths[:, None]

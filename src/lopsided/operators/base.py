@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from .._core import in_unit, safe_unit, slices_of
+from .._core import frobenius, slices_of
 from .spread import Spread
 
 Index = Any  # a slice or an array of row or column numbers
@@ -43,6 +43,11 @@ class KernelOperator(LinearOperator, ABC):
         """Whether every product evaluates the entries again."""
         return False
 
+    @property
+    def rounding(self) -> float:
+        """Size below which singular values are rounding errors of larger numbers that cancel; zero if none do."""
+        return 0.0
+
     @abstractmethod
     def _matmat(self, V: np.ndarray) -> np.ndarray: ...
 
@@ -66,7 +71,7 @@ class KernelOperator(LinearOperator, ABC):
 
     def norm(self) -> float:
         """Return the Frobenius norm, the root of the sum of squared singular values. Cost O(n m)."""
-        return math.hypot(*map(_norm, self.batches()))
+        return math.hypot(*map(frobenius, self.batches()))
 
 
 class Condensed(NamedTuple):
@@ -75,10 +80,3 @@ class Condensed(NamedTuple):
     operator: KernelOperator
     left: Spread
     right: Spread
-
-
-def _norm(K: np.ndarray) -> float:
-    """Return the Frobenius norm, also where squares would overflow or underflow."""
-    unit = safe_unit(K)
-    K = in_unit(K, unit)
-    return float(unit) * math.sqrt(np.einsum("ij,ij->", K, K, dtype=float))

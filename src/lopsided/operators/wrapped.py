@@ -7,8 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 
+from .._core import frobenius
 from .base import EVERY, Condensed, Index, KernelOperator
 from .sparse_low_rank import SparseLowRank
+
+CANCELLED = 4.0  # in units of eps: rounding errors of a product, relative to the largest singular value
 
 
 class Wrapped(KernelOperator):
@@ -35,6 +38,11 @@ class Wrapped(KernelOperator):
 
 class Weighted(Wrapped):
     """diag(left) A diag(right)."""
+
+    @property
+    def rounding(self) -> float:
+        """The rounding errors of A, times the largest weights."""
+        return float(self.A.rounding * np.abs(self.left).max() * np.abs(self.right).max())
 
     def take(self, rows: Index = EVERY, cols: Index = EVERY) -> np.ndarray:
         """Take the entries of A and multiply by the weights."""
@@ -65,10 +73,19 @@ class Centered(Wrapped):
         rows = self.A.matvec(self.right)
         return rows, self.A.rmatvec(self.left), self.left @ rows
 
+    @cached_property
+    def rounding(self) -> float:
+        """Rounding errors of the largest singular value that the means prove A to have."""
+        rows, columns, _ = self.means
+        size = max(frobenius(rows) / frobenius(self.right), frobenius(columns) / frobenius(self.left))
+        return CANCELLED * float(np.finfo(self.dtype).eps) * size
+
     def take(self, rows: Index = EVERY, cols: Index = EVERY) -> np.ndarray:
-        """Take the entries of A and subtract the means."""
+        """Take the entries of A and subtract the means, in an order that keeps differences of near numbers exact."""
         of_rows, of_columns, grand = self.means
-        return self.A.take(rows, cols) - of_rows[rows][:, None] - of_columns[cols] + grand
+        K = self.A.take(rows, cols) - of_columns[cols]
+        K += (grand - of_rows[rows])[:, None]
+        return K
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:
         Y = self.A._matmat(V - self.right[:, None] * V.sum(axis=0))

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core import centred_twice
+from .._core import centred_twice, eigh
 from .dictionary import nearest_semidefinite
 from .side_information import SideInformation, class_values, cosine
 
@@ -66,7 +66,7 @@ def leave_one_out_errors(F: np.ndarray, classes: np.ndarray, *, balanced: bool =
     Y = 2 * np.eye(len(values))[classes] - 1
     unit = np.square(F).sum(axis=1).mean() or 1.0
     F, Y = F - F.mean(axis=0), Y - Y.mean(axis=0)
-    squares, U = np.linalg.eigh(F.T @ F)
+    squares, U = eigh(F.T @ F)
     P = F @ U
     targets = P.T @ Y
     errors = np.empty((1, len(RIDGE_GRID), len(F)))
@@ -158,7 +158,7 @@ def _learned_kernels(
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """For every weight, the learned kernel between kept samples, and between held-out and kept samples."""
     own, cross = K[np.ix_(kept, kept)], K[np.ix_(out, kept)]
-    b, U = np.linalg.eigh(B[np.ix_(kept, kept)])
+    b, U = eigh(B[np.ix_(kept, kept)])
     live = b > max(len(b) * np.finfo(float).eps * b[-1], 0)
     b, U = b[live], U[:, live]
     if not len(b):  # no labelled sample has a feature
@@ -172,7 +172,7 @@ def _learned_kernels(
 
 def _ls_svm_outputs(K: np.ndarray, cross: np.ndarray, Y: np.ndarray) -> Iterator[np.ndarray]:
     """LS-SVM outputs on held-out samples at every penalty, from one eigendecomposition."""
-    k, U = np.linalg.eigh(K)
+    k, U = eigh(K)
     unit = np.trace(K) / len(K) or 1.0
     k, ones, targets, cross = np.maximum(k, 0), U.sum(axis=0), U.T @ Y, cross @ U
     for penalty in RIDGE_GRID:

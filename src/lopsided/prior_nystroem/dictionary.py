@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._core import eigh
 from ..exceptions import ConvergenceWarning, warn
 from ..svd import Choice
 from .side_information import Diagonal, PairTargets, SideInformation
@@ -135,7 +136,7 @@ def _descend(
 
 def nearest_semidefinite(N: np.ndarray) -> np.ndarray:
     """Project a symmetric matrix onto the semidefinite ones in the Frobenius norm (9); those stay as they are."""
-    values, vectors = np.linalg.eigh(N)
+    values, vectors = eigh(N)
     if values[0] >= -len(N) * np.finfo(float).eps * np.abs(values).max():
         return N
     kept = values > 0

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._core import Array
+from .._core import Array, eigh, svd
 
 
 class Axes(NamedTuple):
@@ -47,7 +47,7 @@ class Axes(NamedTuple):
         """
         if self.turn is None:
             return Frame(self.left, self.right, self.spread.diagonal(), None)
-        s, P = np.linalg.eigh(self.spread)
+        s, P = eigh(self.spread)
         s, P = s[::-1], P[:, ::-1]
         T = self.left @ P
         return Frame(T, T, s[s > np.sqrt(len(T) * eps) * s[0]], P.T @ self.turn)
@@ -61,7 +61,7 @@ def axes_of_one_set(
     E may be None if neither is needed. Eigenvalues of W below m ``eps`` times the largest are rounding errors and are
     dropped. Cost O(n m^2).
     """
-    w, V = np.linalg.eigh((W + W.T) / 2)
+    w, V = eigh((W + W.T) / 2)
     live = w > len(w) * eps * w[-1]
     w, V = w[live], V[:, live]
     T, turn, spread, roughness = V / np.sqrt(w), V.T, np.diag(w), np.zeros(len(w))
@@ -71,14 +71,14 @@ def axes_of_one_set(
             spread = F.T @ F / len(F)
         if laplacian is not None:
             rough = F.T @ (laplacian @ F) / len(F)
-            roughness, P = np.linalg.eigh((rough + rough.T) / 2)
+            roughness, P = eigh((rough + rough.T) / 2)
             T, turn, spread, roughness = T @ P, P.T @ turn, P.T @ spread @ P, np.maximum(roughness, 0)
     return Axes(T, T, spread, roughness, turn, of_samples)
 
 
 def axes_of_two_sets(W: np.ndarray, eps: float) -> Axes:
     """Axes of any W = U diag(s) V^T, without singular values that are lost in rounding: V s^-1/2 and U s^-1/2."""
-    U, s, Vt = np.linalg.svd(W, full_matrices=False)
+    U, s, Vt = svd(W)
     live = s > max(W.shape) * eps * s[0]
     root = np.sqrt(s[live])
     return Axes(Vt[live].T / root, U[:, live] / root, np.diag(s[live]), np.zeros(len(root)))
@@ -120,9 +120,9 @@ class Frame(NamedTuple):
         scale, learned = np.sqrt(self.scales), len(self.scales)
         M = scale[:, None] * N * scale
         if self.turn is None:
-            U, s, Vt = np.linalg.svd(M)
+            U, s, Vt = svd(M)
             return self.left @ (U * np.sqrt(s)), self.right @ (Vt.T * np.sqrt(s))
-        values, vectors = np.linalg.eigh(M)
+        values, vectors = eigh(M)
         half = np.eye(self.left.shape[1])
         half[:learned, :learned] = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
         root = self.left @ half @ self.turn

@@ -16,6 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._core import eigh
+
 
 @dataclass(frozen=True)
 class ClassRows:
@@ -191,5 +193,5 @@ def cosine(product: float, squares: float) -> float:
 
 def _semidefinite_eigh(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues, ascending and not below zero, and eigenvectors of a matrix that is semidefinite up to rounding."""
-    values, vectors = np.linalg.eigh(A)
+    values, vectors = eigh(A)
     return np.maximum(values, 0), vectors

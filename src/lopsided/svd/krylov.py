@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from .._core import check_finite, one_blas_thread, product, run, safe_unit, slices_of
+from .._core import check_finite, frobenius, one_blas_thread, product, run, safe_unit, slices_of, svd
 from ..exceptions import ConvergenceWarning, warn
 from ..operators import KernelOperator
 from .factors import Factors, canonical_signs
@@ -34,6 +34,7 @@ def krylov(
     block: int = 8,
     max_steps: int = MAX_STEPS,
     budget: int | None = None,
+    rounding: float = 0.0,
 ) -> Factors:
     """Compute the k leading singular triplets by block Lanczos bidiagonalisation, by default to rounding.
 
@@ -63,8 +64,7 @@ def krylov(
         raise ValueError(
             f"k={k} with blocks of {block} leaves no room for a Krylov space in min(n, m)={min(A.shape)}; use lapack"
         )
-    space = _Bidiagonal(At if wide else A, A if wide else At, capacity, rng)
-    residual = max(min(tol, 1.0) / RESIDUAL_MARGIN, space.rounding)
+    space = _Bidiagonal(At if wide else A, A if wide else At, capacity, rng, rounding)
     step_cost = block * (2 * A.cost + 4 * capacity * min(A.shape))
     pace = _Pace(patience=SVD_COST * capacity**3 // step_cost)
     fresh, settled, next_look = space.random(block), None, -(-k // block)
@@ -74,8 +74,9 @@ def krylov(
         if step < next_look and not full:
             continue
         space.solve()
+        residual = max(min(tol, 1.0) / RESIDUAL_MARGIN, space.rounding)
         excess = space.excess(k, residual, tol)
-        if (excess <= 1 or full) and space.loss() > space.rounding:
+        if (excess <= 1 or full) and space.loss() > space.precision:
             space.mend()
             excess = space.excess(k, residual, tol)
         next_look = pace.next_look(step, excess)
@@ -114,16 +115,23 @@ class _Bidiagonal:
     A is divided by ``unit``, so that squares of its singular values neither overflow nor underflow.
     """
 
-    def __init__(self, A: KernelOperator, At: KernelOperator, capacity: int, rng: np.random.Generator) -> None:
+    def __init__(
+        self, A: KernelOperator, At: KernelOperator, capacity: int, rng: np.random.Generator, noise: float
+    ) -> None:
         self.A, self.At, self.rng = A, At, rng
         self.U = np.empty((A.shape[0], capacity), dtype=A.dtype, order="F")
         self.V = np.empty((A.shape[1], capacity), dtype=A.dtype, order="F")
         self.B = np.zeros((capacity, capacity), dtype=A.dtype)
         self.size, self.scale, self.unit, self.info = 0, 0.0, A.dtype.type(1), np.finfo(A.dtype)
-        self.rounding = float(self.info.eps**0.8)
+        self.precision, self.noise = float(self.info.eps) ** 0.8, noise
         self.most_drift = min(LARGEST_DRIFT * float(self.info.eps), float(self.info.eps) ** 0.5)
         self.drift = float(self.info.eps)
         self.bound, self.T = slice(0, 0), np.zeros((0, 0), dtype=A.dtype)
+
+    @property
+    def rounding(self) -> float:
+        """Residual, relative to the largest singular value, below which nothing more can be had."""
+        return max(self.precision, self.noise / max(float(self.s[0]), self.info.tiny))
 
     def random(self, block: int) -> np.ndarray:
         """Return random orthonormal directions orthogonal to V; no column of U is bound to them."""
@@ -137,7 +145,10 @@ class _Bidiagonal:
         self.V[:, new] = fresh
         image = self.A._matmat(fresh)
         if not self.size:
-            self.unit = safe_unit(image) * image.any()  # zero for zeros, to give singular values that are zero too
+            noise = self.noise * image.shape[1] ** 0.5
+            self.unit = safe_unit(image) * (frobenius(image) > noise)  # zero for zeros, as singular values are then
+            self.noise /= float(self.unit) or 1.0
+            self.scale = self.noise / (self.info.eps * max(self.A.shape) ** 0.5)  # of an entry of a perturbation
         self._in_units(image)
         if self.T.size:
             image -= product(self.U[:, self.bound], self.T.T)
@@ -183,7 +194,7 @@ class _Bidiagonal:
         B = self.B[: self.size, : self.size]
         B = B if R is None else R @ B
         check_finite(B)
-        P, self.s, Qt = np.linalg.svd(B)
+        P, self.s, Qt = svd(B)
         self.P, self.Q = P if R is None else np.linalg.solve(R, P), Qt.T
         self.residuals = np.linalg.norm(self.T @ self.P[self.bound], axis=0)
 
@@ -243,7 +254,7 @@ class _Bidiagonal:
         s = self.s[:k]
         if np.abs(product(U.T, U) - np.eye(k, dtype=U.dtype)).max() > ORTHONORMAL_TO * np.finfo(U.dtype).eps:
             W, R = qr(U * s)  # A V = U diag(s) holds however U has drifted
-            P, s, Qt = np.linalg.svd(R)
+            P, s, Qt = svd(R)
             U, V = product(W, P), product(V, Qt.T)
         return U, s * self.unit, V
 

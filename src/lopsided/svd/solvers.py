@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Integral
 
 import numpy as np
@@ -48,10 +49,13 @@ def factorise(
     choice, condensed = choose_for_operator(A, k, budget, solver)
     if choice.is_fallback:
         warn(f"{choice.reason}; lapack gives the answer", FallbackWarning)
-    solve = SOLVERS[choice.name]
+    rounding = A.rounding
+    solved = A if condensed is None else condensed.operator
+    factors = SOLVERS[choice.name](solved, k, tol=tol, budget=budget, rng=rng, rounding=rounding)
+    if factors.s[-1] <= rounding:
+        factors = replace(factors, s=np.where(factors.s > rounding, factors.s, 0))
     if condensed is None:
-        return solve(A, k, tol=tol, budget=budget, rng=rng), choice
-    factors = solve(condensed.operator, k, tol=tol, budget=budget, rng=rng)
+        return factors, choice
     return Factors(condensed.left(factors.U), factors.s, condensed.right(factors.V)).canonical(), choice
 
 
@@ -60,7 +64,7 @@ def _factorise_share(
 ) -> tuple[Factors, Choice]:
     """Compute the fewest leading triplets that hold a share of the energy."""
     norm = A.norm()
-    wanted = share if norm > 0 else 0.0
+    wanted = share if norm > A.rounding else 0.0
     limit = min(A.shape)
     fits = lapack_bytes(A.shape, A.dtype.itemsize) <= budget
     at_once = limit <= SMALL_SIDE and solver in ("auto", "lapack") and fits
@@ -73,15 +77,17 @@ def _factorise_share(
         k = min(2 * k, limit)
 
 
-def _lapack(A: KernelOperator, k: int, *, tol: float, budget: int, rng: np.random.Generator) -> Factors:
+def _lapack(A: KernelOperator, k: int, **_: object) -> Factors:
     """LAPACK, after a product that reveals entries that are not finite, which the drivers do not check."""
     check_finite(A @ np.ones((A.shape[1], 1), dtype=A.dtype))
     return lapack(A, k)
 
 
-def _krylov(A: KernelOperator, k: int, *, tol: float, budget: int, rng: np.random.Generator) -> Factors:
+def _krylov(
+    A: KernelOperator, k: int, *, tol: float, budget: int, rng: np.random.Generator, rounding: float
+) -> Factors:
     """Block Krylov with a block width that suits the operator; half of the budget is reserved for the matrix."""
-    return krylov(A, k, rng=rng, tol=tol, block=block_width(A, k), budget=budget // 2)
+    return krylov(A, k, rng=rng, tol=tol, block=block_width(A, k), budget=budget // 2, rounding=rounding)
 
 
 SOLVERS: dict[str, Callable[..., Factors]] = {"lapack": _lapack, "krylov": _krylov}

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
-from ..._core import check_finite, in_unit, safe_unit, slices_of
+from ..._core import check_finite, eigh, in_unit, safe_unit, slices_of
 from ...kernels import Kernel
 from ...svd import powers
 from .losses import Loss
@@ -72,7 +72,7 @@ class Problem:
             G = in_unit(G, unit)
             gram += G.T @ G
         check_finite(gram)
-        squares, V = np.linalg.eigh(gram)
+        squares, V = eigh(gram)
         s = np.sqrt(np.maximum(squares[::-1][: self.k], 0))
         return V[:, ::-1][:, : self.k] * (np.sqrt(len(X)) * powers(s, -1, len(X)) / (1.0 if unit is None else unit))
 

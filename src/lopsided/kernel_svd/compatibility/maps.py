@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from ..._core import Array, dense, in_unit, safe_unit, slices_of
+from ..._core import Array, dense, eigh, in_unit, safe_unit, slices_of, svd
 from ...svd import canonical_signs
 
 BLOCK_ENTRIES = 1 << 22  # entries per dense block of columns, to bound memory
@@ -150,13 +150,13 @@ def thin_svd(W: Array) -> tuple[np.ndarray, np.ndarray, tuple[Array, ...]]:
     sqrt(eps) times the largest.
     """
     if not sparse.issparse(W):
-        U, s, Vt = np.linalg.svd(W, full_matrices=False)
+        U, s, Vt = svd(W)
         r = _rank(s, max(W.shape) * np.finfo(W.dtype).eps)
         return U[:, :r], s[:r], (Vt[:r].T,)
     unit = safe_unit(W)
     W = in_unit(W, unit)
     flat = W.shape[0] <= W.shape[1]
-    squares, Q = np.linalg.eigh((W @ W.T if flat else W.T @ W).toarray())
+    squares, Q = eigh((W @ W.T if flat else W.T @ W).toarray())
     s, Q = np.sqrt(np.maximum(squares[::-1], 0)), Q[:, ::-1]
     r = _rank(s, np.sqrt(max(W.shape) * np.finfo(W.dtype).eps))
     s, Q = s[:r], Q[:, :r]

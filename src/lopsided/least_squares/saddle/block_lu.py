@@ -12,8 +12,13 @@ from scipy.sparse.linalg import splu
 
 from ..._core import slices_of
 from ...operators import Stored
-from .system import Duals, SaddleFamily, SaddleSystem, dense_lu, factorised
+from .system import EPS, Duals, SaddleFamily, SaddleSystem, dense_lu, factorised
 
+Solver = Callable[[np.ndarray], np.ndarray]
+
+LARGEST_GROWTH = EPS**-0.75  # of the solution for the offsets' columns, relative to C: beyond it S counts as singular
+WORST_GROWTH = EPS**-0.25  # growth from which solutions are refined
+REFINEMENTS = 3  # steps; each gains the digits that the growth has left
 INVERSE_ENTRIES = 1 << 22  # entries of the inverse held in memory at once, 32 MB in float64
 
 
@@ -35,8 +40,17 @@ class BlockLU(SaddleFamily):
     def at(self, C: float) -> BlockLUSystem:
         """Factorise the system at one C."""
         shift = 1j * np.sqrt(self.damping) if self.damping else 0.0
-        solve = factorised(lambda ridge: _solver(_assembled(self.A.K, ridge + shift), ridge), C)
-        return BlockLUSystem(self.A, C, solve, shift)
+        return BlockLUSystem(self.A, C, *factorised(lambda ridge: self._with_border(ridge, shift), C), shift)
+
+    def _with_border(self, ridge: float, shift: complex) -> tuple[Solver, np.ndarray] | None:
+        """Factorise S and solve for the columns of the offsets; None if S is singular, to rounding."""
+        solve, n = _solver(_assembled(self.A.K, ridge + shift), ridge), self.A.shape[0]
+        if solve is None:
+            return None
+        border = np.zeros((2 * n, 2), dtype=type(shift))
+        border[:n, 0] = border[n:, 1] = 1.0
+        solved = solve(border)
+        return (solve, solved) if np.abs(solved).max() * ridge < LARGEST_GROWTH else None
 
     def restricted(self, kept: np.ndarray) -> BlockLU:
         """Restrict to the samples ``kept`` by slicing K."""
@@ -46,13 +60,12 @@ class BlockLU(SaddleFamily):
 class BlockLUSystem(SaddleSystem):
     """The system at one C, solved by LU factors of S and a Schur complement."""
 
-    def __init__(self, A: Stored, C: float, solve: Callable[[np.ndarray], np.ndarray], shift: complex) -> None:
+    def __init__(self, A: Stored, C: float, solve: Solver, from_border: np.ndarray, shift: complex) -> None:
         super().__init__(A, C)
         self._solve = solve
-        border = np.zeros((2 * self.n, 2), dtype=type(shift))
-        border[: self.n, 0] = border[self.n :, 1] = 1.0
-        self._from_border = solve(border)
-        self._schur = self._sums(self._from_border) - shift * np.eye(2)
+        self._from_border = from_border
+        self._schur = self._sums(from_border) - shift * np.eye(2)
+        self._refines = not shift and np.abs(from_border).max() > WORST_GROWTH * self.C
 
     def solve(self, Y: np.ndarray) -> Duals:
         """Solve by one pair of triangular solves for each column of Y."""
@@ -76,10 +89,26 @@ class BlockLUSystem(SaddleSystem):
         return aa, cc, ac
 
     def _unknowns(self, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Solve for [a; c] and [b1; b2] with right-hand sides [R1; R2] by eliminating the offsets."""
-        x = self._solve(np.concatenate([R1, R2]).astype(self._from_border.dtype, copy=False))
-        b = np.linalg.solve(self._schur, self._sums(x))
-        return (x - self._from_border @ b).real, b.real
+        """Solve for [a; c] and [b1; b2] with right-hand sides [R1; R2] by eliminating the offsets.
+
+        S may be nearly singular where the whole system, with the offsets, is not: if K maps constant vectors to
+        constant vectors and C is the reciprocal of that factor. The solution is then refined.
+        """
+        R = np.concatenate([R1, R2]).astype(self._from_border.dtype, copy=False)
+        x, b = self._eliminated(R, np.zeros((2, R.shape[1])))
+        for _ in range(REFINEMENTS if self._refines else 0):
+            a, c = x[: self.n], x[self.n :]
+            source, target = self._products(a, c)
+            left = R - np.concatenate([a / self.C + source + b[0], c / self.C + target + b[1]])
+            step, change = self._eliminated(left, -self._sums(x))
+            x, b = x + step, b + change
+        return x.real, b.real
+
+    def _eliminated(self, R: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Solve for right-hand sides R and given column sums of both halves."""
+        x = self._solve(R)
+        b = np.linalg.solve(self._schur, self._sums(x) - sums)
+        return x - self._from_border @ b, b
 
     def _sums(self, x: np.ndarray) -> np.ndarray:
         """Column sums of both halves of x, shape (2, k)."""
@@ -106,7 +135,7 @@ def _assembled(K: Any, ridge: complex) -> Any:
     return sparse.csc_array((data, indices, indptr.astype(np.int32)), shape=(2 * n, 2 * n))
 
 
-def _solver(S: Any, ridge: float) -> Callable[[np.ndarray], np.ndarray] | None:
+def _solver(S: Any, ridge: float) -> Solver | None:
     """Factorise S and return a function that solves with it, or None if a pivot is zero to rounding."""
     if sparse.issparse(S):
         try:  # graph kernels have so little fill-in that supernodes cost more than they save

@@ -31,8 +31,9 @@ def warn_if_near_singular(system: SaddleSystem) -> None:
 def check_solution(system: SaddleSystem, duals: Duals) -> None:
     """Raise an error if the duals have overflowed, and name the safe values of C."""
     if not all(np.isfinite(part).all() for part in duals):
-        safe = 1 / largest_singular_value(system.A)
-        raise ValueError(f"C={system.C:g} gives no finite solution, up to rounding; any C below {safe:.6g} is safe")
+        largest = largest_singular_value(system.A)
+        way_out = f"any C below {1 / largest:.6g} is safe" if largest else "lower C, or scale the targets down"
+        raise ValueError(f"C={system.C:g} gives no finite solution, up to rounding; {way_out}")
 
 
 def largest_singular_value(A: KernelOperator) -> float:

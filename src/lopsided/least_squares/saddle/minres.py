@@ -12,6 +12,7 @@ from .system import Conditioning, SaddleFamily, SaddleSystem
 
 DEFAULT_TOL = 1e-10  # relative residual
 MAX_STEPS = 2000  # iterations after which to stop with a ConvergenceWarning
+RESIDUAL_MARGIN = 10  # between the residual by the recurrence, which stops the iteration, and the true one
 TINY_NORM = np.finfo(float).tiny  # lower bound on norms used as divisors, so that zero columns stay finite
 
 
@@ -47,21 +48,26 @@ class MinresSystem(SaddleSystem):
     def __init__(self, family: Minres, C: float) -> None:
         super().__init__(family.A, C, len(family.kept))
         self.family = family
+        self._rcond = 1.0
 
     def inverse(self, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Iterate until the relative residual of every column is below ``tol``; warn if it is not reached."""
-        x, left = minres(self._multiply, np.stack([R1, R2]), self.family.tol)
-        if not left <= self.family.tol:
+        r = np.stack([R1, R2])
+        x, self._rcond = minres(self._multiply, r, self.family.tol)
+        size = np.maximum(_norm(r), TINY_NORM)
+        left = float((_norm(r - self._multiply(x)) / size).max(initial=0.0))
+        if not left <= RESIDUAL_MARGIN * self.family.tol:
+            largest = max(self.norm_estimate(), TINY_NORM)
             warn(
-                f"MINRES stopped after {MAX_STEPS} steps with a relative residual of {left:.1e}, above tol="
-                f"{self.family.tol:g}, at C={self.C:g}; it is quick for C below {1 / self.norm_estimate():.3g}",
+                f"MINRES left a relative residual of {left:.1e}, above tol={self.family.tol:g}, at C={self.C:g}; it is "
+                f"quick and accurate for C below {1 / largest:.3g}",
                 ConvergenceWarning,
             )
         return x[0], x[1]
 
-    def conditioning(self) -> Conditioning | None:
-        """Return None: the condition number is unknown, and MINRES warns if it does not converge."""
-        return None
+    def conditioning(self) -> Conditioning:
+        """What the last solution has shown of it: the singular value near 1/C is not known, but that there is one."""
+        return Conditioning(1 / self.C, self.norm_estimate(), self._rcond)
 
     def _multiply(self, x: np.ndarray) -> np.ndarray:
         return x / self.C + self._offdiagonal(x - x.mean(axis=1, keepdims=True))
@@ -80,14 +86,17 @@ class MinresSystem(SaddleSystem):
 def minres(multiply: Callable[[np.ndarray], np.ndarray], r: np.ndarray, tol: float) -> tuple[np.ndarray, float]:
     """MINRES for a symmetric operator on arrays of shape (2, m, k); each of the k columns has its own recurrence.
 
-    Returns the solutions and the largest relative residual. See Paige and Saunders (1975).
+    Returns the solutions and an estimate of the reciprocal condition number, from the pivots of the recurrence that
+    the right-hand sides have excited. See Paige and Saunders (1975).
     """
     x, w, w_before, v_before = (np.zeros_like(r) for _ in range(4))
     size = _norm(r)
     v, beta, residual = r / np.maximum(size, TINY_NORM), np.zeros_like(size), size
     cosine, sine = (np.ones_like(size), np.ones_like(size)), (np.zeros_like(size), np.zeros_like(size))
+    least, most = np.inf, 0.0
     for _ in range(MAX_STEPS):
-        if (np.abs(residual) <= tol * size).all():
+        active = np.abs(residual) > tol * size
+        if not active.any():
             break
         p = multiply(v)
         alpha = np.einsum("hik,hik->k", v, p)
@@ -95,6 +104,7 @@ def minres(multiply: Callable[[np.ndarray], np.ndarray], r: np.ndarray, tol: flo
         beta_next = _norm(p)
         delta = cosine[1] * alpha - cosine[0] * sine[1] * beta
         along = np.maximum(np.hypot(delta, beta_next), TINY_NORM)
+        least, most = min(least, along[active].min()), max(most, along[active].max())
         w, w_before = (
             (v - sine[0] * beta * w_before - (sine[1] * alpha + cosine[0] * cosine[1] * beta) * w) / along,
             w,
@@ -103,7 +113,7 @@ def minres(multiply: Callable[[np.ndarray], np.ndarray], r: np.ndarray, tol: flo
         x += cosine[1] * residual * w
         residual = -sine[1] * residual
         v_before, v, beta = v, p / np.maximum(beta_next, TINY_NORM), beta_next
-    return x, float((np.abs(residual) / np.maximum(size, TINY_NORM)).max(initial=0.0))
+    return x, least / most if most else 1.0
 
 
 def _norm(x: np.ndarray) -> np.ndarray:

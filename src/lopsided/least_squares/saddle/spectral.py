@@ -7,10 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
-from ..._core import centred, centred_twice, led_by_ones, slices_of
+from ..._core import centred, centred_twice, eigh, led_by_ones, slices_of, svd
 from ...operators import KernelOperator, LowRank, Stored
 from ...svd import Factors, lapack
-from .system import EPS, Conditioning, Duals, Fold, HeldOut, SaddleFamily, SaddleSystem, nan_if_unresolved, without_each
+from .system import EPS, Conditioning, Duals, Fold, HeldOut, SaddleFamily, SaddleSystem, without_each
 
 GRAM_ERROR = (
     1e-10  # estimated relative error above which the SVD of B replaces eigenvectors of B B' (squared condition)
@@ -44,13 +44,13 @@ class Spectral(SaddleFamily):
         """Decompose a dense matrix in O(n^3), twice as fast from eigenvectors of B B' if ``largest_C`` permits it."""
         B = centred_twice(np.asarray(A.take(), dtype=float))
         if symmetric:
-            s, U = (part[..., :-1] for part in np.linalg.eigh(led_by_ones(B)))
+            s, U = (part[..., :-1] for part in eigh(led_by_ones(B)))
             return cls(A, Factors(U, s, U), complete=True, symmetric=True)
         size = np.linalg.norm(B)
         if size > 0 and EPS * (largest_C * size) ** 2 > GRAM_ERROR:
             with_ones = lapack(Stored(led_by_ones(B)), len(B))
             return cls(A, Factors(with_ones.U[:, 1:], with_ones.s[1:], with_ones.V[:, 1:]), complete=True)
-        U = np.linalg.eigh(B @ B.T)[1][:, ::-1]
+        U = eigh(B @ B.T)[1][:, ::-1]
         W = B.T @ U
         s = np.linalg.norm(W, axis=0)
         return cls(A, Factors(U, s, W / np.where(s > 0, s, 1)))
@@ -59,7 +59,7 @@ class Spectral(SaddleFamily):
     def of_product(cls, L: np.ndarray, R: np.ndarray) -> Spectral:
         """Centre and decompose a matrix of low rank, K = L R'. Cost O(n k^2)."""
         (Q, X), (P, Y) = np.linalg.qr(centred(L)), np.linalg.qr(centred(R))
-        W, s, Zt = np.linalg.svd(X @ Y.T, full_matrices=False)
+        W, s, Zt = svd(X @ Y.T)
         return Spectral(LowRank(L, R), Factors(Q @ W, s, P @ Zt.T))
 
     def at(self, C: float) -> SpectralSystem:
@@ -91,7 +91,7 @@ class Spectral(SaddleFamily):
         for some in slices_of(len(grid), SOLUTION_ENTRIES // Y.size):
             batch = zip(*self.inverse(grid[some], R, R), *self.inverse_diagonals(grid[some]), strict=True)
             for C, at_one_C in zip(grid[some], batch, strict=True):
-                yield nan_if_unresolved(without_each(Y, *at_one_C), C, self.largest)
+                yield self.nan_if_unresolved(without_each(Y, *at_one_C), C, self.largest)
 
     def leave_folds_out(self, grid: np.ndarray, Y: np.ndarray, folds: Sequence[Fold]) -> Iterator[HeldOut]:
         """Exact predictions for left-out folds of f samples from blocks of size 2f: O(n k f) per C for all folds."""
@@ -103,7 +103,7 @@ class Spectral(SaddleFamily):
                 of_source, of_target = system.held_out_residuals(fold, duals)
                 source[fold] -= of_source
                 target[fold] -= of_target
-            yield nan_if_unresolved((source, target), C, self.largest)
+            yield self.nan_if_unresolved((source, target), C, self.largest)
 
     def inverse(self, grid: np.ndarray, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Solve for a and c at every C, each of shape (len(grid), n, k)."""

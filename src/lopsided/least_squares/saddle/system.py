@@ -27,13 +27,13 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import scipy.linalg
 
-from ..._core import centred
+from ..._core import centred, frobenius
 from ...operators import KernelOperator
 
 INVERSE_STEPS = 2  # steps of inverse iteration: enough to be accurate for nearly singular systems, where it matters
 POWER_STEPS = 4  # steps of power iteration; they may underestimate the largest singular value slightly
 EPS = np.finfo(float).eps
-UNRESOLVED = 0.01  # share of 1/C that is rounding error of the largest singular value, from which on N means nothing
+UNRESOLVED = 1e-4  # share of 1/C that is rounding error of the kernel matrix, from which on N means nothing
 RIDGE_NUDGE = EPS ** (2 / 3)  # relative change of 1/C that makes a zero pivot nonzero
 
 HeldOut = tuple[np.ndarray, np.ndarray]  # held-out values of the source and the target function, each (n, k)
@@ -169,7 +169,7 @@ class SaddleFamily(ABC):
             system = self.at(C)
             duals = system.solve(Y)
             held_out = without_each(Y, duals.a, duals.c, *system.inverse_diagonals())
-            yield nan_if_unresolved(held_out, C, system.norm_estimate())
+            yield self.nan_if_unresolved(held_out, C, system.norm_estimate())
 
     def leave_folds_out(self, grid: np.ndarray, Y: np.ndarray, folds: Sequence[Fold]) -> Iterator[HeldOut]:
         """Predictions for left-out folds for each C in the grid, by solving a system for every fold and C."""
@@ -183,9 +183,20 @@ class SaddleFamily(ABC):
                 wide[0, kept], wide[1, kept] = duals.a, duals.c
                 source[left_out] = (self.A @ wide[1])[left_out] + duals.b1
                 target[left_out] = (self.A.T @ wide[0])[left_out] + duals.b2
-        yield from (
-            nan_if_unresolved((source, target), C, largest) for C, (source, target) in zip(grid, found, strict=True)
-        )
+        for C, (source, target) in zip(grid, found, strict=True):
+            yield self.nan_if_unresolved((source, target), C, largest)
+
+    def nan_if_unresolved(self, held_out: HeldOut, C: float, largest: float) -> HeldOut:
+        """Return held-out values, or nan if 1/C is lost in rounding errors of K, whose largest values may cancel."""
+        if EPS * C * max(largest, self.mean_size) < UNRESOLVED:
+            return held_out
+        return np.full_like(held_out[0], np.nan), np.full_like(held_out[1], np.nan)
+
+    @cached_property
+    def mean_size(self) -> float:
+        """The singular value of K that its row and column means prove; centring removes it, but not its rounding."""
+        ones = np.full((self.A.shape[0], 1), self.A.shape[0] ** -0.5)
+        return max(frobenius(self.A @ ones), frobenius(self.A.T @ ones))
 
 
 def without_each(
@@ -199,13 +210,6 @@ def without_each(
     determinant = aa * cc - ac**2
     with np.errstate(divide="ignore", invalid="ignore"):
         return Y - (cc * a - ac * c) / determinant, Y - (aa * c - ac * a) / determinant
-
-
-def nan_if_unresolved(held_out: HeldOut, C: float, largest: float) -> HeldOut:
-    """Return held-out values, or nan if 1/C is lost in the rounding error of the largest singular value."""
-    if EPS * C * largest < UNRESOLVED:
-        return held_out
-    return np.full_like(held_out[0], np.nan), np.full_like(held_out[1], np.nan)
 
 
 def factorised(factorise: Callable[[float], Factorised | None], C: float) -> Factorised:

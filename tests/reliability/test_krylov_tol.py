@@ -1,0 +1,56 @@
+"""``tol`` of the iterative solver is an error of the answer: eta against the truth, over a hundred spectra."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from lopsided import KernelSVD
+from lopsided.exceptions import AccuracyWarning, ConvergenceWarning
+
+N, M = 420, 360
+
+
+def eta(found, U, s, V, k):
+    """The 2024 paper's error of k triplets; within groups of equal singular values, cosines with the whole group."""
+    total = 0.0
+    for i in range(k):
+        group = np.abs(s - s[i]) <= 1e-6 * s[0]
+        cosines = [np.linalg.norm(A[:, group].T @ B[:, i]) for A, B in zip((U, V), found, strict=True)]
+        total += s[i] / s[0] * sum(1 - min(1.0, cosine) for cosine in cosines)
+    return total / k
+
+
+def cluster_at(rng, k):
+    """Values that leave k and those after it close together, at a random distance."""
+    gap = 10 ** rng.uniform(-6, -1)
+    return np.concatenate([np.linspace(3, 2, max(k - 1, 0)), 1 - gap * np.arange(6), 0.8 * 0.98 ** np.arange(300)])
+
+
+FAMILIES = {
+    "cluster at k": cluster_at,
+    "cluster at one": lambda rng, k: np.concatenate(
+        [1 - 10 ** rng.uniform(-5, -1) * np.arange(8), 0.5 * 0.99 ** np.arange(300)]
+    ),
+    "geometric": lambda rng, k: rng.uniform(0.9, 0.999) ** np.arange(340),
+    "power": lambda rng, k: (1.0 + np.arange(340)) ** -rng.uniform(0.3, 2),
+    "flat": lambda rng, k: 1 - rng.uniform(0, 0.3) * np.sort(rng.random(340)),
+    "step": lambda rng, k: np.concatenate([np.ones(k), np.full(300, 10 ** rng.uniform(-9, -0.05))]),
+    "pairs": lambda rng, k: np.repeat(0.95 ** np.arange(160), 2) * (1 - 1e-3 * rng.random(320)),
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_eta_of_the_answer_is_below_the_tolerance(family):
+    for seed in range(15):
+        rng = np.random.default_rng(seed)
+        k, tol = int(rng.choice([1, 2, 5, 10])), float(rng.choice([0.1, 0.01, 1e-3]))
+        s = np.sort(FAMILIES[family](rng, k))[::-1]
+        U, V = (np.linalg.qr(rng.standard_normal((size, len(s))))[0] for size in (N, M))
+        K = (U * s) @ V.T
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model = KernelSVD(k, kernel="precomputed", solver="krylov", tol=tol, random_state=seed).fit(K)
+        told = any(issubclass(one.category, (AccuracyWarning, ConvergenceWarning)) for one in caught)
+        error = eta((model.left_vectors_, model.right_vectors_), U, s, V, k)
+        assert told or error <= tol, f"eta {error:.2g} for tol={tol}, k={k}, seed={seed}"
