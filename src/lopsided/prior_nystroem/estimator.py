@@ -37,7 +37,7 @@ from .supervision import MOST_PAIRS, Labels, Pairs, read_supervision
 
 
 class Compared(NamedTuple):
-    """A kernel and a smoothness that were compared, with the errors (weights, samples) at all prior weights."""
+    """A kernel and a smoothness that were compared, with prior weights and their errors (weights, samples)."""
 
     kernel: Kernel
     smoothness: float
@@ -111,17 +111,14 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         The landmarks; with Z, the right landmarks, with which left points are compared.
     component_indices_ : array of shape (m,) or None
         Row indices of ``components_`` in X (or Z), if they are rows of it.
-    normalization_ : array of shape (n_features_out, m)
-        ``transform`` is k(X, components_) normalization_.T.
     components_left_ : array or sparse matrix of shape (left landmarks, width) or None
         The left landmarks, with which right points are compared; None without Z.
-    normalization_right_ : array of shape (n_features_out, left landmarks)
-        ``transform_right`` is k(components_left_, Z)^T normalization_right_.T.
+    normalization_, normalization_right_ : arrays of shape (n_features_out, landmarks)
+        ``transform`` is k(X, components_) normalization_.T, and ``transform_right`` is
+        k(components_left_, Z)^T normalization_right_.T.
     dictionary_ : array of shape (m, m)
         S; with Z, of shape (right landmarks, left landmarks).
-    kernel_ : Kernel
-        The fitted kernel.
-    prior_weight_, smoothness_ : float
+    kernel_, prior_weight_, smoothness_ : Kernel, float, float
         Those that were used; the weight is infinite without labels or pairs, and 1e-8 after self-training.
     n_self_labelled_ : int
         Number of samples that self-training gave a label.
@@ -229,8 +226,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         X : array or sparse matrix of shape (n, width)
             Samples, labelled or not.
         y : array of shape (n,), default=None
-            Numeric or string labels, with -1 for unlabelled samples. With neither ``y`` nor ``pairs``, the features are
-            those of the Nystrom method.
+            Numeric or string labels, -1 for none. Without labels and pairs, the features are plain Nystrom features.
         Z : array or sparse matrix of shape (m, width), default=None
             Right samples, possibly of another kind than X. The learned kernel is then E_x S E_z^T with landmarks on
             both sides, a rectangular S and any kernel, symmetric or not.
@@ -248,8 +244,8 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Z = None if Z is None else check_points(as_indexable(Z, "Z"), "Z").astype(X.dtype, copy=False)
         known, self.classes_ = read_supervision(X, y, Z, y_right, pairs, balanced=self.class_weight == "balanced")
         self._check_settings(known, Z)
-        seed, by_errors = seed_of(self.random_state), known is not None and self.prior_weight == "auto"
-        iteration = Iteration(self.solver, float(self.tol), int(self.max_iter))
+        seed, iteration = seed_of(self.random_state), Iteration(self.solver, float(self.tol), int(self.max_iter))
+        by_errors = known is not None and self.prior_weight == "auto"
         with jobs(self.n_jobs):
             data = place_landmarks(X, Z, self.landmarks, self.n_components, seed)
             candidates = list_candidates(

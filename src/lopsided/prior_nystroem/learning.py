@@ -49,12 +49,12 @@ def learn_kernel(
     moments = moments_of(E) if candidate.smoothness else None
     information = None if known is None else values.information(known, frame)
     dictionary = _solve(frame, information, weight, iteration._replace(max_iter=0) if len(others) else iteration)
-    left, right = _feature_maps(candidate, frame, dictionary, moments, learned=bool(np.isfinite(weight)))
+    left, right = _feature_maps(candidate, frame, dictionary, moments)
     if len(others) and isinstance(known, Labels):
         F, G = values.left_values(known.left.rows) @ left, E[np.isin(rows, others)] @ left
         weight = SELF_TRAINING_WEIGHT
         dictionary = _solve(frame, values.information(completed(known, F, others, G), frame), weight, iteration)
-        left, right = _feature_maps(candidate, frame, dictionary, moments, learned=True)
+        left, right = _feature_maps(candidate, frame, dictionary, moments)
     return LearnedKernel(
         left / values.unit**0.5,
         right / values.unit**0.5,
@@ -78,11 +78,12 @@ def _solve(frame: Frame, information: SideInformation | None, weight: float, ite
 
 
 def _feature_maps(
-    candidate: Candidate, frame: Frame, dictionary: Dictionary, moments: Moments | None, *, learned: bool
+    candidate: Candidate, frame: Frame, dictionary: Dictionary, moments: Moments | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Maps from kernel values to features; smoothed features are brought to the scale of plain ones."""
     left, right = frame.maps(dictionary.N)
     if moments is None:
         return left, right
-    root = rescaled(left, candidate.rough.left, moments, learned=learned, eps=candidate.values.data.eps)
+    learned, eps = len(dictionary.objectives) > 0, candidate.values.data.eps
+    root = rescaled(left, candidate.rough.left, moments, learned=learned, eps=eps)
     return root, root
