@@ -49,8 +49,7 @@ def hide_edges(
     Returns
     -------
     HiddenEdges
-        ``adjacency``, the remaining graph; ``positive``, the hidden edges as arrays of sources and of targets; and
-        ``negative``, the same number of non-edges. Nodes are given by their row numbers in the adjacency.
+        The remaining graph, the hidden edges and as many non-edges; nodes are row numbers of the adjacency.
 
     Examples
     --------
@@ -114,8 +113,7 @@ def evaluate_links(
     Returns
     -------
     LinkPrediction
-        ``auc``, the area under the ROC curve; ``average_precision``; and ``hits``, the fraction of the hidden edges
-        with a score above the k-th highest score of the negative pairs.
+        Area under the ROC curve, average precision and hits@k.
 
     Examples
     --------

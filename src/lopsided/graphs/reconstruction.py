@@ -46,8 +46,7 @@ def reconstruct_graph(source: Any, target: Any, adjacency: Any, *, decoder: str 
     Returns
     -------
     Reconstruction
-        ``norm_1`` and ``norm_2`` of the difference of the two graphs, and ``precision``, the fraction of the
-        reconstructed edges that are edges of the graph.
+        Two norms of the difference of the graphs, and the precision of the reconstructed edges.
 
     Notes
     -----
