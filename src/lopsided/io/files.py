@@ -18,7 +18,7 @@ from .ids import Ends
 from .text import SPACES, Text, check_lines, check_quotes, cleaned, start
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".edgelist": SPACES, ".edges": SPACES, ".txt": SPACES}
-JUDGED_LINES = 10_000  # from which a header and empty columns are detected
+JUDGED_LINES = 2_000  # from which a header and empty columns are detected
 NO_IDS, NO_CODES = np.empty(0, dtype=object), np.empty(0, dtype=np.int32)
 
 

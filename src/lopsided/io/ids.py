@@ -37,17 +37,17 @@ class Ends(NamedTuple):
 
     def numbered(self) -> tuple[np.ndarray, np.ndarray]:
         """Distinct ids in order of first appearance, edge by edge, and the ends as positions among them."""
-        values = self.values.tolist()
-        number = {node: i for i, node in enumerate(dict.fromkeys(values))}
-        ends = self.codes
-        if len(number) < len(values):
-            ends = np.fromiter(map(number.__getitem__, values), np.intp, len(values))[ends]
-        first = np.full(len(number), ends.size)
-        np.minimum.at(first, ends, np.arange(ends.size).reshape(-1, 2).T)
+        ends, values = self.codes, self.values
+        if len(set(values)) < len(values):
+            place, values = factorized(values)
+            ends = place[ends]
+        first = np.full(len(values), ends.size)
+        for side in (0, 1):
+            np.minimum.at(first, ends[side], np.arange(side, ends.size, 2))
         order = np.argsort(first)
         rank = np.empty(len(order), dtype=np.int32)
         rank[order] = np.arange(len(order))
-        return as_ids(_objects(number)[order]), rank[ends]
+        return as_ids(values[order]), rank[ends]
 
 
 def factorized(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -30,11 +30,8 @@ class Text(NamedTuple):
 
     data: bytes
     separator: str
-
-    @property
-    def has_quotes(self) -> bool:
-        """Whether cells may be quoted; quotes mean nothing in edge lists."""
-        return self.separator != SPACES and b'"' in self.data
+    has_quotes: bool
+    """Whether cells may be quoted; quotes mean nothing in edge lists."""
 
     @property
     def n_lines(self) -> int:
@@ -60,8 +57,9 @@ def cleaned(data: bytes, promised: str) -> Text:
     """Guess the separator, make comments blank lines, and put single spaces between the cells of edge lists."""
     data = data.removeprefix(BYTE_ORDER_MARK)
     separator = _guessed_separator(data, promised)
-    data = _without_comments(data, separator)
-    return Text(_single_spaced(data) if separator == SPACES else data, separator)
+    has_quotes = separator != SPACES and b'"' in data
+    data = _without_comments(data, separator, has_quotes)
+    return Text(_single_spaced(data) if separator == SPACES else data, separator, has_quotes)
 
 
 def _guessed_separator(data: bytes, promised: str) -> str:
@@ -76,11 +74,11 @@ def _guessed_separator(data: bytes, promised: str) -> str:
     return next((other for other in OTHER_SEPARATORS if other in alone or last == {other}), promised)
 
 
-def _without_comments(data: bytes, separator: str) -> bytes:
+def _without_comments(data: bytes, separator: str, has_quotes: bool) -> bytes:
     if b"#" not in data:
         return data
     sep = separator.encode()
-    quoted = QUOTED % re.escape(sep) + b"|" if separator != SPACES and b'"' in data else b""
+    quoted = QUOTED % re.escape(sep) + b"|" if has_quotes else b""
     comments = [m for m in re.finditer(quoted + COMMENT, data, re.MULTILINE) if not m[0].startswith(b'"')]
     begin = start(data)
     suspects = [
