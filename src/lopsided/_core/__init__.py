@@ -1,6 +1,6 @@
 """What every room needs and none owns: arrays, row streams, threads, memory, seeds, validation."""
 
-from .arrays import FLOATS, Array, by_rows, canonical, check_points, check_sides, dense, same_points
+from .arrays import FLOATS, Array, ArrayLike, Kind, by_rows, canonical, check_points, check_sides, dense, same_points
 from .atomic_fit import atomic_fit
 from .centring import centred, centred_twice, led_by_ones
 from .column_names import as_configured, check_names, column_names
@@ -18,6 +18,8 @@ from .units import frobenius, in_unit, row_lengths, safe_unit
 __all__ = [
     "FLOATS",
     "Array",
+    "ArrayLike",
+    "Kind",
     "argmax_class",
     "as_configured",
     "as_indexable",

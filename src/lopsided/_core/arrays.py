@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from scipy import sparse
@@ -12,17 +12,19 @@ from sklearn.utils.validation import check_array
 from .rows import reject_masked
 from .threads import slices_of
 
-Array = Any  # numpy array or scipy sparse; float32 or float64, shape (n, width)
+Array = np.ndarray | sparse.csr_array  # validated: float32 or float64, shape (n, width)
+ArrayLike = Any  # what users pass: also lists, data frames, files that can be sliced, iterators of row blocks
+Kind = TypeVar("Kind", bound=Array)  # dense stays dense, and sparse sparse
 FLOATS = (np.float64, np.float32)
 SLAB_ENTRIES = 1 << 20  # entries of two sets that are compared at once, so that files are read piecewise
 
 
-def check_points(points: Array, name: str) -> Array:
+def check_points(points: ArrayLike, name: str) -> Array:
     """Validate a set of points: finite, two-dimensional, float32 or float64; sparse input becomes canonical CSR."""
     return canonical(check_array(reject_masked(points, name), accept_sparse="csr", dtype=FLOATS, input_name=name))
 
 
-def check_sides(X: Array, Z: Array) -> tuple[Array, Array]:
+def check_sides(X: ArrayLike, Z: ArrayLike) -> tuple[Array, Array]:
     """Validate two sets of points and convert both to a common dtype; sets of equal values become one object."""
     is_one_object, X = Z is X, check_points(X, "X")
     Z = X if is_one_object else check_points(Z, "Z")
@@ -46,26 +48,28 @@ def same_points(X: Array, Z: Array) -> bool:
     return all(np.array_equal(X[rows], Z[rows]) for rows in slabs)
 
 
-def dense(X: Array) -> np.ndarray:
+def dense(X: ArrayLike) -> np.ndarray:
     """Convert a sparse matrix or array-like to a numpy array."""
     return X.toarray() if sparse.issparse(X) else np.asarray(X)
 
 
-def canonical(S: Array) -> Array:
+def canonical(S: Kind) -> Kind:
     """Convert a sparse matrix to a CSR array with sorted indices and no duplicates; the input is not modified."""
     S = by_rows(S)
     if sparse.issparse(S) and not S.has_canonical_format:
-        S = S.copy()
-        S.sum_duplicates()
+        A = S.copy()
+        A.sum_duplicates()
+        return cast(Kind, A)
     return S
 
 
-def by_rows(S: Array) -> Array:
+def by_rows(S: Kind) -> Kind:
     """Convert a sparse matrix to a CSR array, with 32-bit indices (faster) where they fit; return others unchanged."""
     if not sparse.issparse(S):
         return S
-    S = copy(S) if isinstance(S, sparse.csr_array) else sparse.csr_array(S)  # scipy caches flags on its input
-    if S.indices.dtype == np.int64 and max(*S.shape, S.nnz) <= np.iinfo(np.int32).max:
-        indices, indptr = S.indices.astype(np.int32), S.indptr.astype(np.int32)
-        S = sparse.csr_array((S.data, indices, indptr), shape=S.shape)
-    return S
+    A: sparse.csr_array = copy(S)  # scipy caches flags on its input
+    if not isinstance(S, sparse.csr_array):
+        A = sparse.csr_array(S)
+    if A.indices.dtype == np.int64 and max(*A.shape, A.nnz) <= np.iinfo(np.int32).max:
+        A = sparse.csr_array((A.data, A.indices.astype(np.int32), A.indptr.astype(np.int32)), shape=A.shape)
+    return cast(Kind, A)

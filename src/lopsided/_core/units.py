@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import cast
 
 import numpy as np
 from scipy import sparse
 
-from .arrays import Array, canonical
+from .arrays import Array, Kind, canonical
 from .csr import row_sums
 
 
@@ -25,9 +26,9 @@ def safe_unit(*arrays: Array) -> np.floating:
     return dtype.type(max(math.ldexp(1.0, math.frexp(peak)[1] - 1), float(limits.tiny)))
 
 
-def in_unit(X: Array, unit: np.floating) -> Array:
+def in_unit(X: Kind, unit: np.floating) -> Kind:
     """Return X divided by a unit; X itself, and no copy, if the unit is one."""
-    return X if unit == 1 else X * (1 / unit)  # scipy would divide in double precision
+    return X if unit == 1 else cast(Kind, X * (1 / unit))  # scipy would divide in double precision
 
 
 def row_lengths(X: Array) -> np.ndarray:

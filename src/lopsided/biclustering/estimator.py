@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._core import (
     FLOATS,
     Array,
+    ArrayLike,
     atomic_fit,
     by_rows,
     canonical,
@@ -175,7 +176,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         self.memory_budget = memory_budget
 
     @atomic_fit
-    def fit(self, X: Array, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Find biclusters of X, an array or sparse matrix of shape (n, m)."""
         self._validate_params()
         X = canonical(
@@ -217,13 +218,13 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         self.columns_ = self.column_labels_ == column_clusters[:, None]
         return self
 
-    def predict(self, X: Array) -> np.ndarray:
+    def predict(self, X: ArrayLike) -> np.ndarray:
         """Assign new rows, an array or sparse matrix of shape (n_new, m), to the fitted row clusters."""
         check_is_fitted(self)
         X = canonical(validate_data(self, reject_masked(X, "X"), accept_sparse="csr", dtype=FLOATS, reset=False))
         return self._label_rows(self._weighting.rows(X))
 
-    def predict_columns(self, Z: Array) -> np.ndarray:
+    def predict_columns(self, Z: ArrayLike) -> np.ndarray:
         """Assign new columns, passed as the rows of an array of shape (n_new, n), to the fitted column clusters."""
         check_is_fitted(self)
         Z = check_points(Z, "Z")

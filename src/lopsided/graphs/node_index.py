@@ -89,10 +89,11 @@ class NodeIndex:
                 f"edges of new nodes come as tables of edges or as rows over nodes_, not as {kinds}; the nodes of the "
                 "fitted graph have their vectors in source_embedding_ and target_embedding_"
             )
+        sides: list[sparse.csr_array | None]
         if tables[0]:
             new, *sides = self._rows_of_tables(out_edges, in_edges)
         else:
-            new, *sides = None, self._checked(out_edges, "X"), self._checked(in_edges, "in_edges")
+            new, sides = None, [self._checked(out_edges, "X"), self._checked(in_edges, "in_edges")]
         shape = next(side.shape for side in sides if side is not None)
         outward, inward = (sparse.csr_array(shape) if side is None else side for side in sides)
         if outward.shape != inward.shape:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._core import (
     FLOATS,
     Array,
+    ArrayLike,
     as_configured,
     as_indexable,
     budget_bytes,
@@ -62,10 +63,10 @@ class BaseKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     _right: Side
 
     @abstractmethod
-    def fit(self, X: Array, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Decompose the kernel matrix and store the attributes above."""
 
-    def transform(self, X: Array, *, out: np.ndarray | None = None) -> np.ndarray:
+    def transform(self, X: ArrayLike, *, out: np.ndarray | None = None) -> np.ndarray:
         """Embed left points by k(x, Z) V s^(scaling - 1), or by the map from the landmarks, in blocks.
 
         For kernel="precomputed", a row of X holds the kernel values of a new left point and the m right points. The
@@ -75,7 +76,7 @@ class BaseKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         X = canonical(validate_data(self, as_indexable(X, "X"), accept_sparse="csr", dtype=FLOATS, reset=False))
         return self._embed(X, out, of_right=False)
 
-    def transform_right(self, Z: Array, *, out: np.ndarray | None = None) -> Any:
+    def transform_right(self, Z: ArrayLike, *, out: np.ndarray | None = None) -> Any:
         """Embed right points by k(X, z)^T U s^(scaling - 1), or by the map from the landmarks, in blocks.
 
         A right point has the width of the Z of ``fit``; if ``fit`` had no Z, it is a column of the matrix, with n
@@ -114,7 +115,7 @@ class BaseKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         check_is_fitted(self)
         return self.right_vectors_ * self.singular_values_
 
-    def diagnostics(self, X: Array = None, *, Z: Array = None) -> Diagnostics:
+    def diagnostics(self, X: ArrayLike = None, *, Z: ArrayLike = None) -> Diagnostics:
         """Residuals of the equations in the papers: stationarity, objective, coupled covariances.
 
         The result prints as a table; :func:`lopsided.plotting.plot_diagnostics` plots it. Cost: four products of the

@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 from .._core import (
     FLOATS,
     Array,
+    ArrayLike,
     as_indexable,
     atomic_fit,
     budget_bytes,
@@ -178,7 +179,7 @@ class KernelSVD(BaseKernelSVD):
 
     @atomic_fit
     def fit(
-        self, X: Array, y: Any = None, *, Z: Array = None, left_weights: Any = None, right_weights: Any = None
+        self, X: ArrayLike, y: Any = None, *, Z: ArrayLike = None, left_weights: Any = None, right_weights: Any = None
     ) -> Self:
         """Decompose the kernel matrix between the rows of X and the rows of Z.
 
@@ -219,7 +220,7 @@ class KernelSVD(BaseKernelSVD):
         return self
 
     def fit_transform(
-        self, X: Array, y: Any = None, *, Z: Array = None, left_weights: Any = None, right_weights: Any = None
+        self, X: ArrayLike, y: Any = None, *, Z: ArrayLike = None, left_weights: Any = None, right_weights: Any = None
     ) -> np.ndarray:
         """Fit, and return the left embedding U s^scaling of the training rows."""
         self.fit(X, y, Z=Z, left_weights=left_weights, right_weights=right_weights)

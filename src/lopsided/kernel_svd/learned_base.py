@@ -13,7 +13,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._core import FLOATS, reject_masked, row_lengths, seed_of
+from .._core import FLOATS, dense, reject_masked, row_lengths, seed_of
 from ..kernels import Kernel, as_kernel
 from .compatibility.alternate import alternate, refit
 from .compatibility.descent import LBFGS, Adam, Problem
@@ -101,7 +101,7 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         if not len(s):
             basis = np.eye(width, 1, dtype=X.dtype)
         kernel = clone(as_kernel(self.kernel)).fit(X, start)
-        problem = Problem(kernel, basis, loss, k, self.alpha)
+        problem = Problem(kernel, dense(basis), loss, k, self.alpha)
         Q = basis.T @ start
         unit = float(np.sqrt(np.square(Q).mean())) or 1.0  # makes steps independent of the scale of the data
         optimizer: LBFGS | Adam = LBFGS(problem, unit)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from numbers import Real
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import Interval
 
-from .._core import Array, per_entry
+from .._core import Array, Kind, per_entry
 from .bandwidth import BandwidthKernel, check_resolution, euclidean_bandwidth, origin_of
 from .base import PullBack
 from .points import augmented, product, squared_norms
@@ -46,7 +46,7 @@ class ExponentialKernel(SparseKernel):
         """Return beta for every right point, in the coordinates of ``moved``."""
         return self.exponents(Z)
 
-    def moved(self, X: Array) -> Array:
+    def moved(self, X: Kind) -> Kind:
         """Return the points in coordinates that reduce rounding errors."""
         return X
 
@@ -184,9 +184,9 @@ class RBF(BandwidthKernel, ExponentialKernel):
         """Return -|x|^2 / bandwidth^2."""
         return -self.steepness / 2 * squared_norms(X)
 
-    def moved(self, X: Array) -> Array:
+    def moved(self, X: Kind) -> Kind:
         """Subtract ``origin_``: distances stay the same, and |x|^2 + |z|^2 - 2 x.z cancels less."""
-        return X if self.origin_ is None else X - self.origin_.astype(X.dtype)
+        return X if self.origin_ is None else cast(Kind, X - self.origin_.astype(X.dtype))
 
     def pull_exponents(self, G: np.ndarray, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
         """Pull derivatives G by the exponents -|x - z|^2 / bandwidth^2 back to Z: steepness (G^T X - G^T 1 * Z)."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from difflib import get_close_matches
+from typing import Any
 
 from sklearn.base import clone
 
@@ -52,7 +53,7 @@ SYNONYMS = {
 ADVICE = {"cosine": "divide each row by its length (sklearn.preprocessing.normalize) and take 'linear'"}
 
 
-def as_kernel(kernel: str | Kernel | Callable[..., object]) -> Kernel:
+def as_kernel(kernel: str | Kernel | Callable[..., Any]) -> Kernel:
     """Return an unfitted kernel from a name, a kernel or a vectorised callable f(X, Z)."""
     if isinstance(kernel, Kernel):
         return clone(kernel)

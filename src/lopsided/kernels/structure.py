@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from copy import copy
 from itertools import pairwise
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from scipy import sparse
@@ -104,7 +104,7 @@ def product_slices(counts: np.ndarray, limit: int, parts: int = 1) -> list[slice
     return [slice(int(a), int(b)) for a, b in pairwise(edges)]
 
 
-def over_rows(X: Array, Z: Array, task: Callable[[Array, Array], np.ndarray]) -> np.ndarray:
+def over_rows(X: Array, Z: Array, task: Callable[[Any, Any], np.ndarray]) -> np.ndarray:
     """Concatenate task(X[rows], X[rows] Z^T) over slices of rows; the product is sparse if both sides are."""
     if sparse.issparse(X) and sparse.issparse(Z):
         Zt = sparse.csr_array(Z.T)

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._core import (
     FLOATS,
     Array,
+    ArrayLike,
     atomic_fit,
     budget_bytes,
     canonical,
@@ -80,7 +81,7 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
         self.memory_budget = memory_budget
 
     @atomic_fit
-    def fit(self, X: Array, y: Any) -> Self:
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Fit the source and the target function for every class or target.
 
         Parameters
@@ -114,14 +115,14 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
         self.source_intercept_, self.target_intercept_ = duals.b1, duals.b2
         return self
 
-    def source_decision_function(self, X: Array) -> np.ndarray:
+    def source_decision_function(self, X: ArrayLike) -> np.ndarray:
         """Source function f_s(x) = k(x, X) c + b1, of shape (n,) or (n, k).
 
         For kernel="precomputed", a row of X holds k(x, x_i) for every training sample x_i.
         """
         return self._squeeze(self._values(self._check_new(X), of_right=False))
 
-    def target_decision_function(self, X: Array) -> np.ndarray:
+    def target_decision_function(self, X: ArrayLike) -> np.ndarray:
         """Target function f_t(x) = k(X, x)'a + b2, of shape (n,) or (n, k).
 
         For kernel="precomputed", a row of X holds k(x_i, x) for every training sample x_i.

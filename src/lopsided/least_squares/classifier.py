@@ -11,7 +11,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
-from .._core import Array, argmax_class, encoded, per_class_scores
+from .._core import ArrayLike, argmax_class, encoded, per_class_scores
 from .base import AsymmetricLeastSquares
 
 
@@ -117,7 +117,7 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
     array(['a', 'b'], dtype='<U1')
     """
 
-    def decision_function(self, X: Array, *, Z: Array = None) -> np.ndarray:
+    def decision_function(self, X: ArrayLike, *, Z: ArrayLike = None) -> np.ndarray:
         """Merged decision values, of shape (n,) for two classes and (n, n_classes) otherwise.
 
         Parameters
@@ -130,17 +130,17 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         """
         return self._squeeze(self._decide(X, Z))
 
-    def predict(self, X: Array, *, Z: Array = None) -> np.ndarray:
+    def predict(self, X: ArrayLike, *, Z: ArrayLike = None) -> np.ndarray:
         """Predict the class with the largest decision value; X and Z as in ``decision_function``."""
         decisions = self._decide(X, Z)
         return self.classes_[argmax_class(decisions)]
 
-    def score(self, X: Array, y: Any, sample_weight: Any = None, *, Z: Array = None) -> float:
+    def score(self, X: ArrayLike, y: Any, sample_weight: Any = None, *, Z: ArrayLike = None) -> float:
         """Accuracy of ``predict``; X and Z as in ``decision_function``."""
         return float(accuracy_score(y, self.predict(X, Z=Z), sample_weight=sample_weight))
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Array, *, Z: Array = None) -> np.ndarray:
+    def predict_proba(self, X: ArrayLike, *, Z: ArrayLike = None) -> np.ndarray:
         """Class probabilities of shape (n, n_classes): the softmax of the decision values times a calibration slope.
 
         The slope maximises the likelihood of the held-out predictions; with merge="stack", the logistic regression

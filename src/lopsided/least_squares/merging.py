@@ -14,7 +14,7 @@ from sklearn.metrics import r2_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from .._core import Array, argmax_class, per_class_scores
+from .._core import argmax_class, per_class_scores
 from .saddle import Fold
 
 STEEPEST_SLOPE = 1e4  # the best calibration slope is infinite if the held-out predictions separate the classes
@@ -40,7 +40,7 @@ class Merging:
     how: str
     of_classes: bool
 
-    def merge(self, source: Array, target: Array, merger: Any) -> np.ndarray:
+    def merge(self, source: Any, target: Any, merger: Any) -> np.ndarray:
         """Merge the values of both functions into one (n, k) array; an array that ``how`` ignores may be None."""
         if self.how != "stack":
             return {"source": source, "target": target}[self.how] if self.how != "mean" else (source + target) / 2

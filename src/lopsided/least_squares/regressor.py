@@ -9,7 +9,7 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils import Tags
 
-from .._core import Array, real_targets
+from .._core import ArrayLike, real_targets
 from .base import AsymmetricLeastSquares
 
 
@@ -64,7 +64,7 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
 
     _target_checks = {"multi_output": True, "y_numeric": True}
 
-    def predict(self, X: Array, *, Z: Array = None) -> np.ndarray:
+    def predict(self, X: ArrayLike, *, Z: ArrayLike = None) -> np.ndarray:
         """Predict targets by the merged functions; shape (n,) or (n, k) like y.
 
         Parameters
@@ -77,7 +77,7 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
         """
         return self._squeeze(self._decide(X, Z))
 
-    def score(self, X: Array, y: Any, sample_weight: Any = None, *, Z: Array = None) -> float:
+    def score(self, X: ArrayLike, y: Any, sample_weight: Any = None, *, Z: ArrayLike = None) -> float:
         """Coefficient of determination R^2 of ``predict``; X and Z as in ``predict``."""
         return float(r2_score(y, self.predict(X, Z=Z), sample_weight=sample_weight))
 

@@ -36,7 +36,7 @@ class Blocked(KernelOperator):
     arguments. Cost of a product: one evaluation of the n m kernel values, and the memory of one block per thread.
     """
 
-    def __init__(self, kernel: Kernel, L: Array, R: Array) -> None:
+    def __init__(self, kernel: Kernel, L: Array | Prepared, R: Array | Prepared) -> None:
         super().__init__((L.shape[0], R.shape[0]), np.result_type(L.dtype, R.dtype))
         self.kernel = kernel
         self.L = L

@@ -8,7 +8,7 @@ from operator import add
 import numpy as np
 from scipy import sparse
 
-from .._core import Array
+from .._core import Array, dense
 from ..kernels import GraphKernel, Katz, Kernel, Linear, Precomputed, Scaled, SparseKernel, Sum as SumKernel, Swapped
 from .base import KernelOperator
 from .blocked import Blocked, Prepared
@@ -34,7 +34,7 @@ def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int) -> KernelOpe
         Memory that the operator may use for stored entries, in bytes.
     """
     if isinstance(kernel, Precomputed):
-        return Stored(_columns(kernel.left(X), Z))
+        return Stored(_columns(kernel.left(X), dense(Z)))
     if isinstance(kernel, Katz):
         return Resolvent(kernel, kernel.numbers(X), kernel.numbers(Z))
     if isinstance(kernel, GraphKernel):

@@ -71,7 +71,8 @@ class Slices:
     def compose(self, rows: slice, left: np.ndarray, S: sparse.csr_array) -> SparseLowRank:
         """Combine the sparse part, the product of the data and the background into an operator."""
         right, level = self.structure.right, self.structure.level
-        product = tuple(sparse.csr_array((side, 0), dtype=S.dtype) for side in S.shape)
+        n, m = S.shape
+        product = sparse.csr_array((n, 0), dtype=S.dtype), sparse.csr_array((m, 0), dtype=S.dtype)
         if self.slope:
             product = scale_rows(rows_of(self.X, rows), self.slope * left[:, 0]), self.weighted_Z
         q = right.shape[1] if level else 0

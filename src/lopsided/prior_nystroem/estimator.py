@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._core import (
     FLOATS,
     Array,
+    ArrayLike,
     as_configured,
     as_indexable,
     atomic_fit,
@@ -218,7 +219,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.n_jobs = n_jobs
 
     @atomic_fit
-    def fit(self, X: Array, y: Any = None, *, Z: Array = None, y_right: Any = None, pairs: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: Any = None, *, Z: ArrayLike = None, y_right: Any = None, pairs: Any = None) -> Self:
         """Place landmarks and learn the dictionary.
 
         Parameters
@@ -257,18 +258,18 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self._store(candidates, selection, learned)
         return self
 
-    def transform(self, X: Array) -> np.ndarray:
+    def transform(self, X: ArrayLike) -> np.ndarray:
         """Features E R with R R^T = S, of shape (n, n_features_out); their inner products are the learned kernel."""
         return self._features(X)
 
-    def transform_right(self, Z: Array) -> Any:
+    def transform_right(self, Z: ArrayLike) -> Any:
         """Features of right samples, whose inner products with features of left samples are the learned kernel.
 
         ``set_output`` frames the result as that of ``transform``.
         """
         return as_configured(self, self._right_features(Z), Z)
 
-    def learned_kernel(self, X: Array, Y: Array) -> np.ndarray:
+    def learned_kernel(self, X: ArrayLike, Y: Array) -> np.ndarray:
         """Learned kernel E_x S E_y^T, shape (n, m), between any samples; if fitted with Z, X is left and Y is right."""
         return self._features(X) @ self._right_features(Y).T
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from scipy import sparse
 
-from .._core import Array, budget_bytes, by_rows, check_points, check_sides
+from .._core import Array, ArrayLike, budget_bytes, by_rows, check_points, check_sides
 from ..kernels import Kernel, Precomputed, as_kernel
 from ..operators import Blocked, Condensed, KernelOperator, Stored, as_operator, is_indexed, is_matrix_free
 from .krylov import EXTRA_COLUMNS
@@ -38,7 +38,12 @@ class Choice(NamedTuple):
 
 
 def select_solver(
-    kernel: Any, X: Array = None, Z: Array = None, *, n_components: int = 2, memory_budget: float | str | None = None
+    kernel: Any,
+    X: ArrayLike = None,
+    Z: ArrayLike = None,
+    *,
+    n_components: int = 2,
+    memory_budget: float | str | None = None,
 ) -> Choice:
     """Return the solver that :class:`~lopsided.KernelSVD` would choose, and why, without decomposing anything.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..._core import Array, budget_bytes, by_rows, canonical
+from ..._core import Array, Kind, budget_bytes, by_rows, canonical
 from ...exceptions import FallbackWarning, warn
 from .base import MatrixKernel
 from .walks import Walk, dense_visits, expected_entries, last_step, visits
@@ -188,7 +188,9 @@ class Diffusion(MatrixKernel):
             return True
         return self._expected_entries(self.near_, float(self.threshold)) > WELL_FILLED * n**2
 
-    def _new(self, edges: sparse.csr_array, others: sparse.csr_array, ahead: Walk | None, behind: Walk | None) -> Array:
+    def _new(
+        self, edges: sparse.csr_array, others: sparse.csr_array, ahead: Walk | None, behind: Walk | None
+    ) -> sparse.csr_array:
         """Merge the walks ``ahead`` that start in the new nodes and the walks ``behind`` that end there."""
         _check_positive(edges)
         _check_positive(others)
@@ -216,17 +218,17 @@ class Diffusion(MatrixKernel):
         K.data /= len(there)
         return self._transformed(K)
 
-    def _transformed(self, K: Array) -> Array:
+    def _transformed(self, K: Kind) -> Kind:
         values = np.maximum(K.data if sparse.issparse(K) else K, 0)  # rounding errors of zeros may be negative
         if self.transform == "log":
             values = np.log(np.maximum(values / K.dtype.type(self.threshold_), 1))
         elif self.transform == "root":
             values = np.sqrt(values)
         if not sparse.issparse(K):
-            return values
-        K = sparse.csr_array((values, K.indices, K.indptr), shape=K.shape)
-        K.eliminate_zeros()
-        return K
+            return cast(Kind, values)
+        kept = sparse.csr_array((values, K.indices, K.indptr), shape=K.shape)
+        kept.eliminate_zeros()
+        return cast(Kind, kept)
 
     def _affordable_threshold(self, walks: list[Walk]) -> float:
         """Raise the threshold until the matrix fits the budget, with a warning if it had to be raised."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..._core import Array, canonical
+from ..._core import Array, Kind, canonical
 from ...exceptions import LopsidedWarning, warn
 from .base import MatrixKernel
 
@@ -87,18 +87,18 @@ class Balance:
         self.left = self._of_known(A, 1, "row") if normalize in NORMALISED_LEFT else None
         self.right = self._of_known(A, 0, "column") if normalize in NORMALISED_RIGHT else None
 
-    def matrix(self, A: Array) -> Array:
+    def matrix(self, A: Kind) -> Kind:
         """Return the normalised adjacency matrix."""
         if self.self_loops:
-            A = A + (sparse.diags_array(self.loops) if sparse.issparse(A) else np.diag(self.loops))
+            A = cast(Kind, A + (sparse.diags_array(self.loops) if sparse.issparse(A) else np.diag(self.loops)))
         return _scaled(A, self.left, self.right)
 
-    def rows(self, out_edges: Array) -> Array:
+    def rows(self, out_edges: Kind) -> Kind:
         """Return the normalised rows of new nodes."""
         own = self._weights(self._sums(out_edges, 1, self.self_loops), "row") if self.left is not None else None
         return _scaled(out_edges, own, self.right)
 
-    def columns(self, in_edges: Array) -> Array:
+    def columns(self, in_edges: Kind) -> Kind:
         """Return the normalised columns of new nodes, as rows."""
         own = self._weights(self._sums(in_edges, 1, self.self_loops), "column") if self.right is not None else None
         return _scaled(in_edges, own, self.left)
@@ -138,7 +138,7 @@ class Balance:
         return np.sqrt(weights) if self.normalize == "both" else weights
 
 
-def _scaled(A: Array, left: np.ndarray | None, right: np.ndarray | None) -> Array:
+def _scaled(A: Any, left: np.ndarray | None, right: np.ndarray | None) -> Any:
     """Return diag(left) A diag(right); None means the identity."""
     if sparse.issparse(A):
         if left is not None:
