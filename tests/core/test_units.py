@@ -58,4 +58,4 @@ def test_entries_stored_twice_count_as_their_sum():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_rows_of_a_table_have_length_one_however_short_they_are_beside_others(dtype, name, container):
     X = container((np.array([[1e10], [1.0], [1e-10]]) * TRIPLES).astype(dtype))
-    np.testing.assert_allclose(row_lengths(Weighting(name).fit(X).rows(X)), [1, 0, 1], rtol=1e-6)
+    np.testing.assert_allclose(row_lengths(Weighting.of_table(name, X).rows(X)), [1, 0, 1], rtol=1e-6)
