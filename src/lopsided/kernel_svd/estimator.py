@@ -97,8 +97,7 @@ class KernelSVD(BaseKernelSVD):
     landmarks_ : tuple of Landmarks or None
         Left and right landmarks: ``points``, ``weights`` and, if they are rows of the data, ``indices``.
     eta_ : float or None
-        With landmarks and ``tol``: the 2024 paper's eta (section 4.4, weights s / s_1), estimated from held-out rows
-        and columns. Zero means exact.
+        With landmarks and ``tol``: the error that ``tol`` bounds, estimated from held-out rows and columns.
     path_ : tuple of Attempt
         The numbers of landmarks that were used in turn, with the eta of each.
     solver_ : Choice
@@ -198,6 +197,7 @@ class KernelSVD(BaseKernelSVD):
             Weights need an exact solver. GridSearchCV slices them, and Z, with the folds if they are as long as X.
         """
         self._validate_params()
+        self._check_solver(weighted=left_weights is not None or right_weights is not None)
         kernel, budget, seed = as_kernel(self.kernel), budget_bytes(self.memory_budget), seed_of(self.random_state)
         is_one_object, right_names = Z is X, column_names(Z)
         X = canonical(validate_data(self, as_indexable(X, "X"), accept_sparse="csr", dtype=FLOATS))
@@ -226,13 +226,19 @@ class KernelSVD(BaseKernelSVD):
         self.fit(X, y, Z=Z, left_weights=left_weights, right_weights=right_weights)
         return self.left_vectors_ * self._powers(self.scaling)
 
+    def _check_solver(self, *, weighted: bool) -> None:
+        if isinstance(self.solver, Nystrom):
+            self.solver._validate_params()
+        if weighted and (isinstance(self.solver, Nystrom) or self.solver == "nystrom"):
+            raise ValueError("the Nystrom solver takes no weights of points; use an exact solver, or repeat points")
+
     def _solve(self, inputs: Inputs, budget: int, seed: int) -> Solution:
         """Decompose the kernel matrix by the solver asked for, or by the one that its size and the budget suggest."""
         solver, k = self.solver, self.n_components
         settings: dict[str, Any] = {"center": self.center, "tol": self.tol, "budget": budget, "seed": seed}
-        if inputs.weights is not None and isinstance(solver, str) and solver == "auto":
-            return solve_exactly(inputs, k, solver=solver, **settings)  # landmarks take no weights
-        chosen = select_nystrom(solver, inputs.kernel, inputs.X, inputs.Z, k, budget=budget)
+        chosen = None
+        if inputs.weights is None:  # landmarks take none
+            chosen = select_nystrom(solver, inputs.kernel, inputs.X, inputs.Z, k, budget=budget)
         if chosen is None:
             return solve_exactly(inputs, k, solver=solver, **settings)
         method, choice = chosen

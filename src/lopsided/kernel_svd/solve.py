@@ -54,8 +54,6 @@ def solve_from_landmarks(
     inputs: Inputs, k: int | float, *, method: Nystrom, choice: Choice, center: bool, tol: float, budget: int, seed: int
 ) -> Solution:
     """Approximate the (centred) matrix k(X, Z) from landmarks."""
-    if inputs.weights is not None:
-        raise ValueError("the Nystrom solver takes no weights of points; use an exact solver, or repeat points")
     landmarks = mapped_landmarks(method.landmarks, inputs.kernel, inputs.compatibility, inputs.widths)
     found, path = approximate(
         inputs.kernel,
