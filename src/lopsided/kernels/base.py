@@ -166,13 +166,8 @@ class Composite(Kernel):
 
     _names: tuple[str, ...]
 
-    @property
-    def _parts(self) -> list[Kernel]:
-        return [getattr(self, name) for name in self._names]
-
-    @property
-    def _fitted_parts(self) -> list[Kernel]:
-        return [getattr(self, f"{name}_") for name in self._names]
+    def _parts(self, *, fitted: bool = False) -> list[Kernel]:
+        return [getattr(self, f"{name}_" if fitted else name) for name in self._names]
 
     def fit(self, X: Array, Z: Array) -> Self:
         """Fit the parts on the same data."""
@@ -182,11 +177,11 @@ class Composite(Kernel):
 
     def left(self, X: Array) -> Array:
         """Prepare the left points for every part, side by side."""
-        return side_by_side([part.left(X) for part in self._fitted_parts])
+        return side_by_side([part.left(X) for part in self._parts(fitted=True)])
 
     def right(self, Z: Array) -> Array:
         """Prepare the right points for every part, side by side."""
-        return side_by_side([part.right(Z) for part in self._fitted_parts])
+        return side_by_side([part.right(Z) for part in self._parts(fitted=True)])
 
     def normalised_over(self, left: Weighted, right: Weighted) -> Kernel:
         """Return a copy whose parts are normalised over these points."""
@@ -198,32 +193,32 @@ class Composite(Kernel):
     @property
     def same_width(self) -> bool:
         """Whether any part requires equal widths."""
-        return any(part.same_width for part in self._parts)
+        return any(part.same_width for part in self._parts())
 
     @property
     def symmetric(self) -> bool:
         """Whether all parts are symmetric."""
-        return all(part.symmetric for part in self._parts)
+        return all(part.symmetric for part in self._parts())
 
     @property
     def commutes(self) -> bool:
         """Whether all parts commute."""
-        return all(part.commutes for part in self._parts)
+        return all(part.commutes for part in self._parts())
 
     @property
     def normalised(self) -> bool:
         """Whether any part is normalised."""
-        return any(part.normalised for part in self._parts)
+        return any(part.normalised for part in self._parts())
 
     @property
     def left_is_cheap(self) -> bool:
         """Whether ``left`` of all parts is cheap."""
-        return all(part.left_is_cheap for part in self._fitted_parts)
+        return all(part.left_is_cheap for part in self._parts(fitted=True))
 
     @property
     def right_is_cheap(self) -> bool:
         """Whether ``right`` of all parts is cheap."""
-        return all(part.right_is_cheap for part in self._fitted_parts)
+        return all(part.right_is_cheap for part in self._parts(fitted=True))
 
 
 class Swapped(Composite):
