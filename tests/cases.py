@@ -33,6 +33,7 @@ from lopsided import (
 from lopsided.kernels.base import Kernel
 from lopsided.least_squares.saddle import BlockLU, Dense, Minres, SaddleFamily, Spectral
 from lopsided.operators import Blocked, Centered, KernelOperator, LowRank, Stored, Sum, Weighted, sparse_plus_low_rank
+from lopsided.svd import Factors
 from lopsided.svd.dense import lapack
 from lopsided.svd.krylov import krylov
 
@@ -386,13 +387,21 @@ def nystrom_svd(n_components=2, **parameters):
 # Saddle systems: builders of a SaddleFamily from a square matrix. INVERTING ones leave samples out exactly; ASYMMETRIC
 # ones take any matrix.
 
+
+def spectral_of_product(L, R):
+    """Systems of K = L R' from a decomposition of its centred form of low rank."""
+    (Q, X), (P, Y) = np.linalg.qr(L - L.mean(axis=0)), np.linalg.qr(R - R.mean(axis=0))
+    W, s, Zt = np.linalg.svd(X @ Y.T)
+    return Spectral(LowRank(L, R), Factors(Q @ W, s, P @ Zt.T))
+
+
 SADDLES: dict[str, Callable[[np.ndarray], SaddleFamily]] = {
     "dense": lambda K: Dense(Stored(K)),
     "block_lu_dense": lambda K: BlockLU(Stored(K)),
     "sparse_lu": lambda K: BlockLU(Stored(sparse.csr_array(K))),
     "spectral_gram": lambda K: Spectral.of_matrix(Stored(K), 0.0),
     "spectral_svd": lambda K: Spectral.of_matrix(Stored(K), np.inf),
-    "woodbury": lambda K: Spectral.of_product(K, np.eye(len(K))),
+    "woodbury": lambda K: spectral_of_product(K, np.eye(len(K))),
     "minres": lambda K: Minres(Stored(K), 1e-14),
     "minres_of_product": lambda K: Minres(LowRank(K, np.eye(len(K))), 1e-14),
     "symmetric_lu": lambda K: Dense(Stored(K), symmetric=True),

@@ -16,13 +16,13 @@ from cases import (
     bordered,
     centred,
     solve_bordered,
+    spectral_of_product,
     with_spectrum,
 )
 from lopsided.exceptions import ConvergenceWarning, NearSingularWarning
 from lopsided.least_squares.saddle import (
     BlockLU,
     Minres,
-    Spectral,
     check_solution,
     choose_saddle,
     minres,
@@ -148,7 +148,7 @@ def test_a_long_path_is_computed_in_batches(monkeypatch):
 @pytest.mark.parametrize("rank", [1, 4])
 def test_factors_of_low_rank_give_the_solution_of_their_matrix(rank, C, rng):
     L, R, Y = rng.standard_normal((N, rank)), rng.standard_normal((N, rank)), targets()
-    family = Spectral.of_product(L, R)
+    family = spectral_of_product(L, R)
     for found, expected in zip(family.at(C).solve(Y), solve_bordered(L @ R.T, C, Y), strict=True):
         assert_close(found, expected, ulps=1e5)
     ((source, target),) = family.leave_one_out(np.array([C]), Y)

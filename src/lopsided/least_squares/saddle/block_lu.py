@@ -12,7 +12,7 @@ from scipy.sparse.linalg import splu
 
 from ..._core import slices_of
 from ...operators import Stored
-from .system import EPS, Duals, SaddleFamily, SaddleSystem, dense_lu, factorised
+from .system import EPS, Duals, RefittedFamily, SaddleSystem, dense_lu, factorised
 
 Solver = Callable[[np.ndarray], np.ndarray]
 
@@ -22,7 +22,7 @@ REFINEMENTS = 3  # steps; each gains the digits that the growth has left
 INVERSE_ENTRIES = 1 << 22  # entries of the inverse held in memory at once, 32 MB in float64
 
 
-class BlockLU(SaddleFamily):
+class BlockLU(RefittedFamily):
     """LU of S = [I/C, K; K', I/C] for a stored K, with a 2 x 2 Schur complement for the offsets.
 
     With damping, the solution is (M'M + damping I)^-1 M'r, where M is the matrix of all 2n + 2 unknowns; the authors

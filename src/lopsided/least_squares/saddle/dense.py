@@ -10,13 +10,13 @@ import scipy.linalg
 from ..._core import centred, centred_twice
 from ...operators import KernelOperator, Stored
 from .block_lu import BlockLU, BlockLUSystem
-from .system import EPS, LU, SaddleFamily, SaddleSystem, dense_lu, factorised
+from .system import EPS, LU, RefittedFamily, SaddleSystem, dense_lu, factorised
 
 REFINEMENTS = 8  # maximum number of steps; each must halve the correction, so a few show whether refinement converges
 DIAGONAL_ERROR = 1e-10  # estimated relative error of the (unrefined) diagonal of N above which BlockLU computes it
 
 
-class Dense(SaddleFamily):
+class Dense(RefittedFamily):
     """One LU of size n for each C, about a third of the cost of :class:`BlockLU`; four n x n matrices in memory.
 
     Exact leave-one-out for K = K' is left to :class:`Spectral`, which costs less.

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...exceptions import ConvergenceWarning, warn
 from ...operators import KernelOperator, Stored
-from .system import Conditioning, SaddleFamily, SaddleSystem
+from .system import Conditioning, RefittedFamily, SaddleSystem
 
 DEFAULT_TOL = 1e-10  # relative residual
 MAX_STEPS = 2000  # iterations after which to stop with a ConvergenceWarning
@@ -16,7 +16,7 @@ RESIDUAL_MARGIN = 10  # between the residual by the recurrence, which stops the 
 TINY_NORM = np.finfo(float).tiny  # lower bound on norms used as divisors, so that zero columns stay finite
 
 
-class Minres(SaddleFamily):
+class Minres(RefittedFamily):
     """MINRES on [I/C, B; B', I/C] for all right-hand sides at once; centring is applied as a projection.
 
     Cost: one product with K and one with K' per iteration, and the memory of a dozen (n, k) arrays. The number of

@@ -7,14 +7,12 @@ from functools import cached_property
 
 import numpy as np
 
-from ..._core import centred, centred_twice, eigh, led_by_ones, slices_of, svd
-from ...operators import KernelOperator, LowRank, Stored
+from ..._core import centred, centred_twice, eigh, led_by_ones, slices_of
+from ...operators import KernelOperator, Stored
 from ...svd import Factors, lapack
 from .system import EPS, Conditioning, Duals, Fold, HeldOut, SaddleFamily, SaddleSystem, without_each
 
-GRAM_ERROR = (
-    1e-10  # estimated relative error above which the SVD of B replaces eigenvectors of B B' (squared condition)
-)
+GRAM_ERROR = 1e-10  # estimated relative error above which the SVD of B replaces eigenvectors of B B'
 CLEARANCE = 0.1  # relative distance of 1/C to a singular value below which C="auto" moves away
 SOLUTION_ENTRIES = 1 << 22  # entries of the solutions for several C held in memory at once, 32 MB in float64
 
@@ -55,22 +53,9 @@ class Spectral(SaddleFamily):
         s = np.linalg.norm(W, axis=0)
         return cls(A, Factors(U, s, W / np.where(s > 0, s, 1)))
 
-    @classmethod
-    def of_product(cls, L: np.ndarray, R: np.ndarray) -> Spectral:
-        """Centre and decompose a matrix of low rank, K = L R'. Cost O(n k^2)."""
-        (Q, X), (P, Y) = np.linalg.qr(centred(L)), np.linalg.qr(centred(R))
-        W, s, Zt = svd(X @ Y.T)
-        return Spectral(LowRank(L, R), Factors(Q @ W, s, P @ Zt.T))
-
     def at(self, C: float) -> SpectralSystem:
         """Return the system at one C, without a further factorisation."""
         return SpectralSystem(self, C)
-
-    def restricted(self, kept: np.ndarray) -> Spectral:
-        """Restrict to the samples ``kept`` by slicing the matrix, or its factors if it is of low rank."""
-        if isinstance(self.A, LowRank):
-            return Spectral.of_product(self.A.L[kept], self.A.R[kept])
-        return Spectral.of_matrix(Stored(self.A.take(kept, kept)), np.inf, symmetric=self.symmetric)
 
     def clear_of_singular(self, grid: np.ndarray) -> np.ndarray:
         """Adjust a grid of C: a 1/C within 10 % of a singular value moves midway between the two that enclose it.

@@ -160,31 +160,12 @@ class SaddleFamily(ABC):
         """Return the system at one C."""
 
     @abstractmethod
-    def restricted(self, kept: np.ndarray) -> SaddleFamily:
-        """Return the systems restricted to the samples with indices ``kept``."""
-
     def leave_one_out(self, grid: np.ndarray, Y: np.ndarray) -> Iterator[HeldOut]:
         """Exact leave-one-out predictions for each C in the grid."""
-        for C in grid:
-            system = self.at(C)
-            duals = system.solve(Y)
-            held_out = without_each(Y, duals.a, duals.c, *system.inverse_diagonals())
-            yield self.nan_if_unresolved(held_out, C, system.norm_estimate())
 
+    @abstractmethod
     def leave_folds_out(self, grid: np.ndarray, Y: np.ndarray, folds: Sequence[Fold]) -> Iterator[HeldOut]:
-        """Predictions for left-out folds for each C in the grid, by solving a system for every fold and C."""
-        found, largest = np.zeros((len(grid), 2, *Y.shape)), 0.0
-        for kept, left_out in folds:
-            family = self.restricted(kept)
-            for C, (source, target) in zip(grid, found, strict=True):
-                system = family.at(C)
-                duals, largest = system.solve(Y[kept]), max(largest, system.norm_estimate())
-                wide = np.zeros((2, *Y.shape))
-                wide[0, kept], wide[1, kept] = duals.a, duals.c
-                source[left_out] = (self.A @ wide[1])[left_out] + duals.b1
-                target[left_out] = (self.A.T @ wide[0])[left_out] + duals.b2
-        for C, (source, target) in zip(grid, found, strict=True):
-            yield self.nan_if_unresolved((source, target), C, largest)
+        """Exact predictions for left-out folds for each C in the grid."""
 
     def nan_if_unresolved(self, held_out: HeldOut, C: float, largest: float) -> HeldOut:
         """Return held-out values, or nan if 1/C is lost in rounding errors of K, whose largest values may cancel."""
@@ -197,6 +178,37 @@ class SaddleFamily(ABC):
         """The singular value of K that its row and column means prove; centring removes it, but not its rounding."""
         ones = np.full((self.A.shape[0], 1), self.A.shape[0] ** -0.5)
         return max(frobenius(self.A @ ones), frobenius(self.A.T @ ones))
+
+
+class RefittedFamily(SaddleFamily):
+    """Systems that are solved anew for every C and every fold."""
+
+    @abstractmethod
+    def restricted(self, kept: np.ndarray) -> RefittedFamily:
+        """Return the systems restricted to the samples with indices ``kept``."""
+
+    def leave_one_out(self, grid: np.ndarray, Y: np.ndarray) -> Iterator[HeldOut]:
+        """Use the diagonals of the inverse at each C."""
+        for C in grid:
+            system = self.at(C)
+            duals = system.solve(Y)
+            held_out = without_each(Y, duals.a, duals.c, *system.inverse_diagonals())
+            yield self.nan_if_unresolved(held_out, C, system.norm_estimate())
+
+    def leave_folds_out(self, grid: np.ndarray, Y: np.ndarray, folds: Sequence[Fold]) -> Iterator[HeldOut]:
+        """Solve a system for every fold and C."""
+        found, largest = np.zeros((len(grid), 2, *Y.shape)), 0.0
+        for kept, left_out in folds:
+            family = self.restricted(kept)
+            for C, (source, target) in zip(grid, found, strict=True):
+                system = family.at(C)
+                duals, largest = system.solve(Y[kept]), max(largest, system.norm_estimate())
+                wide = np.zeros((2, *Y.shape))
+                wide[0, kept], wide[1, kept] = duals.a, duals.c
+                source[left_out] = (self.A @ wide[1])[left_out] + duals.b1
+                target[left_out] = (self.A.T @ wide[0])[left_out] + duals.b2
+        for C, (source, target) in zip(grid, found, strict=True):
+            yield self.nan_if_unresolved((source, target), C, largest)
 
 
 def without_each(
