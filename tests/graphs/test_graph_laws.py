@@ -286,6 +286,7 @@ def test_frames_have_a_row_for_each_node(container):
         assert container != "pandas" or list(frame.index) == list(model.nodes_)
     new = model.transform(pd.DataFrame({"source": ["x", "x", "y"], "target": [0, 1, 2]}))
     assert new.shape == (2, 6)
+    assert container != "pandas" or list(new.index) == ["x", "y"]
 
 
 def test_a_pipeline_reads_an_edge_list():
