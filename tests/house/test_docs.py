@@ -46,6 +46,14 @@ def test_links_of_a_page_lead_somewhere(page):
     assert not missing
 
 
+def test_files_named_in_the_guide_for_contributors_exist():
+    guide = (ROOT / "CONTRIBUTING.md").read_text()
+    named = set(re.findall(r"`([\w/]+(?:/|\.py))`", guide))
+    assert len(named) > 20
+    places = [ROOT, ROOT / "src", ROOT / "src" / "lopsided"]
+    assert [name for name in sorted(named) if not any((place / name).exists() for place in places)] == []
+
+
 def snippets_of(page):
     return re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
 
