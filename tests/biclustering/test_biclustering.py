@@ -216,7 +216,7 @@ def test_nan_is_refused_and_methods_need_a_fitted_model(rng):
 
 def test_new_columns_of_another_height_are_refused(rng):
     model = KernelBiclustering(2, random_state=0).fit(rng.random((6, 4)))
-    with pytest.raises(ValueError, match="have 6 entries each and are passed as rows"):
+    with pytest.raises(ValueError, match="have 6 entries and are passed as rows"):
         model.predict_columns(rng.random((2, 5)))
 
 

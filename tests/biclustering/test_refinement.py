@@ -6,10 +6,15 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.metrics import adjusted_rand_score
 
 from cases import planted_blocks
-from lopsided.biclustering.blocks import block_means, matched_left_classes
-from lopsided.biclustering.counts import count_clusters
+from lopsided.biclustering.blocks import (
+    block_means,
+    block_sweeps,
+    description_length,
+    matched_left_classes,
+    unequal_sweeps,
+)
+from lopsided.biclustering.clustering import count_clusters
 from lopsided.biclustering.discriminant import fisher, nearest_mean, refine_partition, unit_rows
-from lopsided.biclustering.sweeps import block_sweeps, description_length, unequal_sweeps
 from lopsided.svd import Factors
 
 

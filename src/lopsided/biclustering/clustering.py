@@ -1,67 +1,113 @@
-"""Clustering of the rows or of the columns of a table from their singular-vector features."""
+"""Clustering of the rows or of the columns of a table from their singular-vector features, and how many of each."""
 
-from __future__ import annotations
-
-from typing import Any
+from collections.abc import Iterator
+from numbers import Integral
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.cluster import KMeans
 
-from .counts import default_width
+from ..exceptions import LopsidedWarning, warn
 from .discriminant import Discriminant, nearest_mean, refine_partition, unit_rows
 
+MAX_AUTO_CLUSTERS = 16  # upper limit on the number of clusters found from singular values
+# Both chosen once on the six documents x terms sets of benchmarks/biclustering_table2.py
+FEATURES_PER_CLUSTER = 8
+MAX_FEATURES = 48  # in total, unless two per cluster are more
 Pair = tuple[np.ndarray, np.ndarray]  # of the rows and of the columns
 
 
-def fit_rule(
-    F: np.ndarray, count: int, *, spherical: bool, refine: bool, n_components: int | None, n_init: int, seed: int
-) -> Discriminant:
-    """Cluster points by k-means on as many features as clusters, then by discriminants on more and more features.
+class Clustering(NamedTuple):
+    """How points are clustered; see ``KernelBiclustering`` for the settings."""
 
-    The discriminant has fewer than ``count`` clusters if the points have fewer distinct features. The last one uses all
-    features F (n, k) if ``n_components`` was given, and a few per cluster if it is None; the other settings are those
-    of ``KernelBiclustering``.
-    """
-    start = unit_rows(F[:, :count]) if spherical else F[:, :count]
-    live = np.abs(start).sum(axis=1) > 0
-    distinct = _count_distinct(start[live], count)
-    if distinct < 2:
-        return nearest_mean(start, np.zeros(len(start), dtype=np.intp), 1)._replace(spherical=spherical)
-    labels = KMeans(distinct, n_init=n_init, random_state=seed).fit_predict(start[live])
-    rule = nearest_mean(start[live], labels, distinct)._replace(spherical=spherical)
-    widest = F.shape[1] if n_components else min(F.shape[1], default_width(count))
-    for width in _widths(count, widest) if refine else ():
-        features = unit_rows(F[:, :width]) if spherical else F[:, :width]
-        rule = refine_partition(features, rule.labels(F), distinct)._replace(spherical=spherical)
-    return rule
+    spherical: bool
+    refine: bool
+    n_components: int | None
+    n_init: int
+    seed: int
+
+    def rule(self, F: np.ndarray, count: int) -> Discriminant:
+        """Cluster points F (n, k) by k-means on ``count`` features, then by discriminants on more and more features.
+
+        The discriminant has fewer than ``count`` clusters if the points have fewer distinct features. The last one uses
+        all features if ``n_components`` was given, and a few per cluster if it is None.
+        """
+        start = self._leading(F, count)
+        live = start.any(axis=1)
+        distinct = min(count, _count_distinct(start[live]))
+        if distinct < 2:
+            return nearest_mean(start, np.zeros(len(F), dtype=np.intp), 1)._replace(spherical=self.spherical)
+        labels = KMeans(distinct, n_init=self.n_init, random_state=self.seed).fit_predict(start[live])
+        rule = nearest_mean(start[live], labels, distinct)._replace(spherical=self.spherical)
+        widest = F.shape[1] if self.n_components else min(F.shape[1], default_width(count))
+        for width in _widths(count, widest) if self.refine else ():
+            rule = refine_partition(self._leading(F, width), rule.labels(F), distinct)
+            rule = rule._replace(spherical=self.spherical)
+        return rule
+
+    def finer_labels(self, features: Pair, labels: Pair) -> np.ndarray | None:
+        """Labels of the side with fewer clusters in as many clusters as the other side; None if there are no more."""
+        counts = [int(of_side.max()) + 1 for of_side in labels]
+        fewer = int(np.argmin(counts))
+        F = features[fewer]
+        most = min(max(counts), len(F))
+        if most == counts[fewer]:
+            return None
+        finer = self.rule(F, most).labels(F)
+        sizes = np.bincount(finer)
+        return finer if len(sizes) > counts[fewer] and sizes.min() > 0 else None
+
+    def _leading(self, F: np.ndarray, width: int) -> np.ndarray:
+        """Leading features, or their directions."""
+        return unit_rows(F[:, :width]) if self.spherical else F[:, :width]
 
 
-def finer_labels(features: Pair, labels: Pair, **settings: Any) -> np.ndarray | None:
-    """Labels of the side with fewer clusters in as many clusters as the other side; None if there are no more.
-
-    The ``settings`` are those of ``fit_rule``.
-    """
-    counts = [int(of_side.max()) + 1 for of_side in labels]
-    fewer = int(np.argmin(counts))
-    F = features[fewer]
-    most = min(max(counts), len(F))
-    if most == counts[fewer]:
+def check_counts(
+    n_clusters: int | tuple[int, int] | str, shape: tuple[int, int], *, joint: bool
+) -> tuple[int, int] | None:
+    """Validated numbers of row and column clusters of a table, or None for "auto"."""
+    if n_clusters == "auto":
         return None
-    finer = fit_rule(F, most, **settings).labels(F)
-    sizes = np.bincount(finer)
-    return finer if len(sizes) > counts[fewer] and sizes.min() > 0 else None
+    pair = n_clusters if isinstance(n_clusters, tuple) else (n_clusters, n_clusters)
+    if len(pair) != 2 or not all(isinstance(count, Integral) and count >= 1 for count in pair):
+        raise ValueError(f"n_clusters={n_clusters} must be a positive integer, a pair (rows, columns) or 'auto'")
+    (n, m), (rows, columns) = shape, map(int, pair)
+    if joint and rows != columns:
+        raise ValueError(f"joint=True takes one number of clusters, not n_clusters={n_clusters}")
+    if rows > n:
+        raise ValueError(f"n_clusters={rows} of rows exceeds n_samples={n}; lower it or give more rows")
+    if columns > m and isinstance(n_clusters, tuple):
+        raise ValueError(f"n_clusters={columns} of columns exceeds n_features={m}; lower it or give more columns")
+    if columns > m and not joint:
+        warn(f"n_clusters={columns} exceeds n_features={m}: every column is a cluster of its own", LopsidedWarning)
+        columns = m
+    return rows, columns
 
 
-def _widths(count: int, widest: int) -> list[int]:
+def count_clusters(s: np.ndarray) -> int:
+    """Number of singular values, from 2 to 16, before the largest gap relative to the value above the gap."""
+    s = np.where(s > len(s) * np.finfo(s.dtype).eps * s[:1], s, 0)[: MAX_AUTO_CLUSTERS + 1]
+    if len(s) < 3 or not s[1] > 0:
+        return min(len(s), 2)
+    gaps = 1 - s[2:] / np.where(s[1:-1] > 0, s[1:-1], np.inf)
+    return int(np.argmax(gaps)) + 2
+
+
+def default_width(count: int) -> int:
+    """Default number of features of the last discriminant for ``count`` clusters."""
+    return max(2 * count, min(FEATURES_PER_CLUSTER * count, MAX_FEATURES))
+
+
+def _widths(count: int, widest: int) -> Iterator[int]:
     """Numbers of features of the successive discriminants: twice the clusters, doubled until ``widest`` is reached."""
-    widths = [2 * count]
-    while 2 * widths[-1] <= widest:
-        widths.append(2 * widths[-1])
-    return [width for width in widths if width < widest] + [widest]
+    width = 2 * count
+    while width < widest:
+        yield width
+        width *= 2
+    yield widest
 
 
-def _count_distinct(D: np.ndarray, enough: int) -> int:
-    """Number of distinct rows, compared to half the digits of the dtype, but at most ``enough``."""
+def _count_distinct(D: np.ndarray) -> int:
+    """Number of distinct rows, compared to half the digits of the dtype."""
     unit = np.sqrt(np.finfo(D.dtype).eps) * np.abs(D).max(initial=0.0)
-    grid = np.rint(D / unit) if unit > 0 else np.zeros_like(D)
-    return min(enough, len(np.unique(grid, axis=0)))
+    return len(np.unique(np.rint(D / unit), axis=0))

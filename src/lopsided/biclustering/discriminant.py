@@ -1,14 +1,12 @@
 """Linear discriminants of a partition, and refinement of partitions by their own discriminants."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 from scipy.linalg import solve
 
 from .._core import row_lengths
-from .blocks import class_means
 
 # Both chosen once on the six documents x terms sets of benchmarks/biclustering_table2.py
 FISHER_SWEEPS = 3  # more drift towards small classes of outliers
@@ -18,12 +16,9 @@ FISHER_SHRINKAGE = 0.03  # of the common covariance, from 0 to 1
 class Discriminant(NamedTuple):
     """Linear classifier: the class of a point f is the one with the largest score f . weights_c + offsets_c."""
 
-    weights: np.ndarray
-    """Shape (q, classes)."""
-    offsets: np.ndarray
-    """Shape (classes,)."""
-    spherical: bool = False
-    """Whether f is the direction of the features, and not the features themselves."""
+    weights: np.ndarray  # (q, classes)
+    offsets: np.ndarray  # (classes,)
+    spherical: bool = False  # whether f is the direction of the features, and not the features themselves
 
     def labels(self, F: np.ndarray) -> np.ndarray:
         """Predict the class of each row of F, from its leading q features."""
@@ -35,6 +30,13 @@ def unit_rows(F: np.ndarray) -> np.ndarray:
     """Normalise rows to unit norm; rows of zeros stay zero."""
     lengths = row_lengths(F)
     return F / np.where(lengths > 0, lengths, 1)[:, None]
+
+
+def class_means(points: np.ndarray, labels: np.ndarray, n_classes: int) -> np.ndarray:
+    """Mean of the rows of each class, shape (classes, width); zero for an empty class. Cost: O(n width)."""
+    n, counts = len(labels), np.maximum(np.bincount(labels, minlength=n_classes), 1).astype(points.dtype)
+    members = sparse.csr_array((np.ones(n, dtype=points.dtype), (labels, np.arange(n))), shape=(n_classes, n))
+    return (members @ points) / counts[:, None]
 
 
 def nearest_mean(F: np.ndarray, labels: np.ndarray, n_classes: int) -> Discriminant:

@@ -1,10 +1,9 @@
 """Biclustering by kernel SVD: row clusters and column clusters from one decomposition."""
 
-from __future__ import annotations
-
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Self
 
+import narwhals as nw
 import numpy as np
 from narwhals.dependencies import is_into_dataframe
 from scipy import sparse
@@ -29,15 +28,16 @@ from .._core import (
 )
 from ..exceptions import LopsidedWarning, RankWarning, warn
 from ..kernel_svd import KernelSVD, kernel_times
-from ..kernels import Function, Kernel, Precomputed, as_kernel
+from ..kernels import Function, Precomputed, as_kernel
 from ..svd import Factors
-from .blocks import block_means, matched_left_classes
-from .clustering import Pair, finer_labels, fit_rule
-from .counts import MAX_FEATURES, check_counts, count_clusters, default_width
+from .blocks import BlockRules, block_means, block_sweeps, matched_left_classes, unequal_sweeps
+from .clustering import MAX_FEATURES, Clustering, Pair, check_counts, count_clusters, default_width
 from .discriminant import Discriminant
-from .frames import named_labels, subframe
-from .sweeps import BlockRules, block_sweeps, unequal_sweeps
+from .frames import named_labels
 from .weighting import WEIGHTINGS, Weighting
+
+TABLE: dict[str, Any] = {"accept_sparse": "csr", "dtype": FLOATS}
+OF_KERNEL_SVD = ("kernel", "tol", "random_state", "n_jobs", "memory_budget")  # parameters of the decomposition
 
 
 class KernelBiclustering(BiclusterMixin, BaseEstimator):
@@ -47,9 +47,8 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
     columns by V s: by k-means on as many features as clusters, then by Fisher's discriminant on two, four and eight
     times as many. If ``spherical_`` and ``joint`` are False and the kernel compares single entries, as the default
     does, rows are then reassigned by their sums over the column clusters and columns by their sums over the row
-    clusters, until no label changes. With fewer column clusters than row clusters, rows may differ within a column
-    cluster; where the table is described in fewer bits by as many column clusters as row clusters, rows are assigned by
-    their sums over these, and columns likewise. Entries may be negative, and rows or columns may be empty.
+    clusters, until no label changes; if the side with fewer clusters describes the table in fewer bits when divided
+    into as many as the other, its sums over these are used. Entries may be negative, and rows or columns may be empty.
 
     Parameters
     ----------
@@ -62,13 +61,13 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         Kernel between rows and columns. The default uses the entry at row i and column j, corrected for the sums of
         that row and column. Any other kernel compares vectors, brought to a common length as in ``KernelSVD``.
     weighting : {"tfidf", "length"} or None, default=None
-        Preprocessing of the table. "length" scales rows to unit length; "tfidf" first reduces the weight of frequent
-        columns, as scikit-learn's TfidfTransformer does.
+        "length" scales rows to unit length; "tfidf" first reduces the weight of frequent columns, as scikit-learn's
+        TfidfTransformer does.
     joint : bool, default=False
-        Whether to cluster rows and columns as one set of points. Both must have the same number of clusters.
+        Whether to cluster rows and columns as one set of points, in the same number of clusters.
     n_components : int or None, default=None
-        Number of singular triplets. None uses 8 per cluster of the side with more clusters, at most 48 but at least two
-        per cluster; 48 for n_clusters="auto". Numbers above min(n, m) are reduced to it, with a warning.
+        Number of singular triplets, at most min(n, m). None uses 8 per cluster of the side with more clusters, at most
+        48 but at least two per cluster; 48 for n_clusters="auto".
     spherical : bool or "auto", default="auto"
         Whether to compare feature vectors by direction only. "auto" is True for tables that are mostly zero, where the
         length of a row reflects how much of it was observed.
@@ -81,27 +80,21 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         Error of the singular vectors, as in ``KernelSVD``; k-means needs no higher accuracy.
     random_state : int, RandomState instance or None, default=None
         Seed of k-means and of the decomposition; None means a fixed seed.
-    n_jobs : int or None, default=None
-        Number of threads; None uses one per core.
-    memory_budget : float, str or None, default=None
-        Memory for the kernel matrix in bytes, as in ``KernelSVD``.
+    n_jobs, memory_budget : int or None, and float, str or None
+        As in ``KernelSVD``.
 
     Attributes
     ----------
-    row_labels_ : array of shape (n,)
-        Cluster label of each row; ``get_labels`` gives them the names of a dataframe.
-    column_labels_ : array of shape (m,)
-        Cluster label of each column.
+    row_labels_, column_labels_ : arrays of shapes (n,) and (m,)
+        Cluster label of each row and of each column; ``get_labels`` gives them the names of a dataframe.
     rows_, columns_ : boolean arrays of shapes (n_biclusters, n) and (n_biclusters, m)
         Membership of rows and columns in each bicluster; ``biclusters_`` is the pair of both.
     n_clusters_ : (int, int)
         Number of row clusters and of column clusters that were fitted.
     spherical_ : bool
         Whether feature vectors were compared by direction only.
-    svd_ : KernelSVD
-        The fitted decomposition.
-    solver_ : Choice
-        The solver of the decomposition and the reason for it, as in ``KernelSVD``.
+    svd_, solver_ : KernelSVD and Choice
+        The fitted decomposition, its solver and the reason for it.
     n_features_in_ : int
         Number of columns of the table.
 
@@ -133,17 +126,13 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
 
     _parameter_constraints: dict[str, Any] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left"), tuple, StrOptions({"auto"})],
-        "kernel": [str, Kernel, callable],
         "weighting": [StrOptions(set(WEIGHTINGS)), None],
         "joint": ["boolean"],
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "spherical": ["boolean", StrOptions({"auto"})],
         "refine": ["boolean"],
         "n_init": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
-        "memory_budget": [Real, str, None],
+        **{name: KernelSVD._parameter_constraints[name] for name in OF_KERNEL_SVD},
     }
 
     def __init__(
@@ -162,29 +151,20 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         n_jobs: int | None = None,
         memory_budget: float | str | None = None,
     ) -> None:
-        self.n_clusters = n_clusters
-        self.kernel = kernel
-        self.weighting = weighting
-        self.joint = joint
-        self.n_components = n_components
-        self.spherical = spherical
-        self.refine = refine
-        self.n_init = n_init
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.memory_budget = memory_budget
+        self.n_clusters, self.kernel, self.weighting, self.joint = n_clusters, kernel, weighting, joint
+        self.n_components, self.spherical, self.refine, self.n_init = n_components, spherical, refine, n_init
+        self.tol, self.random_state, self.n_jobs, self.memory_budget = tol, random_state, n_jobs, memory_budget
 
     @atomic_fit
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Find biclusters of X, an array or sparse matrix of shape (n, m)."""
         self._validate_params()
-        X = canonical(
-            validate_data(self, reject_masked(X, "X"), accept_sparse="csr", dtype=FLOATS, ensure_min_samples=2)
-        )
+        X = canonical(validate_data(self, reject_masked(X, "X"), ensure_min_samples=2, **TABLE))
         asked = check_counts(self.n_clusters, X.shape, joint=self.joint)
         seed = seed_of(self.random_state)
-        self.spherical_ = _mostly_zero(X) if self.spherical == "auto" else bool(self.spherical)
+        filled = X.count_nonzero() if sparse.issparse(X) else np.count_nonzero(X)
+        mostly_zero = 2 * filled < X.shape[0] * X.shape[1]
+        self.spherical_ = bool(mostly_zero if self.spherical == "auto" else self.spherical)
         self._weighting = Weighting.of_table(self.weighting, X)
         table = self._weighting.rows(X)
         columns_of_table = by_rows(table.T)
@@ -194,17 +174,11 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         left, right = self.svd_.transform(table), self.svd_.transform_right(columns_of_table)
         self._unit = safe_unit(left, right)
         left, right = in_unit(left, self._unit), in_unit(right, self._unit)
-        settings = {
-            "spherical": self.spherical_,
-            "refine": self.refine,
-            "n_components": self.n_components,
-            "n_init": self.n_init,
-            "seed": seed,
-        }
-        rules = self._fit_rules(left, right, settings)
+        clustering = Clustering(self.spherical_, self.refine, self.n_components, self.n_init, seed)
+        rules = self._fit_rules(left, right, clustering)
         self._row_rule, self._column_rule = rules[0], rules[-1]
         rows, columns = self._row_rule.labels(left), self._column_rule.labels(right)
-        self._blocks = self._fit_blocks(table, (left, right), (rows, columns), settings)
+        self._blocks = self._fit_blocks(table, (left, right), (rows, columns), clustering)
         if self._blocks is not None:  # as new points would be labelled, also where rounding decides
             rows, columns = self._label_rows(table), self._label_columns(columns_of_table)
         self._label_of_column_cluster = self._match_clusters(rows, columns)
@@ -221,7 +195,7 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Assign new rows, an array or sparse matrix of shape (n_new, m), to the fitted row clusters."""
         check_is_fitted(self)
-        X = canonical(validate_data(self, reject_masked(X, "X"), accept_sparse="csr", dtype=FLOATS, reset=False))
+        X = canonical(validate_data(self, reject_masked(X, "X"), reset=False, **TABLE))
         return self._label_rows(self._weighting.rows(X))
 
     def predict_columns(self, Z: ArrayLike) -> np.ndarray:
@@ -230,29 +204,20 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         Z = check_points(Z, "Z")
         n = len(self.row_labels_)
         if Z.shape[1] != n:
-            raise ValueError(
-                f"Z has {Z.shape[1]} columns, but new columns have {n} entries each and are passed as rows"
-            )
+            raise ValueError(f"Z has {Z.shape[1]} columns, but new columns have {n} entries and are passed as rows")
         return self._label_of_column_cluster[self._label_columns(self._weighting.columns(Z))]
 
     def get_submatrix(self, i: int, data: Any) -> Any:
         """Rows and columns of ``data`` in bicluster i; a dataframe keeps its index and column names."""
-        return subframe(data, *self.get_indices(i)) if is_into_dataframe(data) else super().get_submatrix(i, data)
+        if is_into_dataframe(data):
+            return nw.from_native(data, eager_only=True)[self.get_indices(i)].to_native()
+        return super().get_submatrix(i, data)
 
     def get_labels(self, data: Any) -> tuple[Any, Any]:
-        """Row and column labels under the names of a dataframe.
+        """Row and column labels as series, whose index is that of a pandas dataframe, and its columns.
 
-        Parameters
-        ----------
-        data : dataframe of shape (n, m)
-            The table, in pandas, polars or another eager library that narwhals supports.
-
-        Returns
-        -------
-        rows, columns : series and series, or series and dataframe
-            ``row_labels_`` and ``column_labels_`` as series whose index is that of a pandas dataframe, and its columns.
-            In libraries without an index, row labels are in the order of the rows, and column labels are a dataframe
-            with the columns "column" and "cluster".
+        Other libraries that narwhals supports have no index: row labels are in the order of the rows, and column labels
+        are a dataframe with the columns "column" and "cluster".
 
         Examples
         --------
@@ -269,30 +234,19 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
     def _decompose(self, X: Array, asked: tuple[int, int] | None, seed: int) -> KernelSVD:
         most = min(X.shape)
         wanted = self.n_components or (MAX_FEATURES if asked is None else max(map(default_width, asked)))
-        if self.n_components and self.n_components > most:
-            warn(
-                f"n_components={self.n_components} exceeds min(n_samples, n_features)={most}; {most} are kept",
-                RankWarning,
-            )
+        if self.n_components and wanted > most:
+            warn(f"n_components={wanted} exceeds min(n_samples, n_features)={most}; {most} are kept", RankWarning)
         meets_widths = isinstance(as_kernel(self.kernel), Function) and X.shape[0] != X.shape[1]
-        svd = KernelSVD(
-            min(wanted, most),
-            kernel=self.kernel,
-            compatibility="pca" if meets_widths else "auto",
-            tol=self.tol,
-            random_state=seed,
-            n_jobs=self.n_jobs,
-            memory_budget=self.memory_budget,
-        )
+        settings = {name: getattr(self, name) for name in OF_KERNEL_SVD} | {"random_state": seed}
+        svd = KernelSVD(min(wanted, most), compatibility="pca" if meets_widths else "auto", **settings)
         return svd.set_output(transform="default").fit(X)
 
-    def _fit_rules(self, left: np.ndarray, right: np.ndarray, settings: dict[str, Any]) -> list[Discriminant]:
+    def _fit_rules(self, left: np.ndarray, right: np.ndarray, clustering: Clustering) -> list[Discriminant]:
         """Rules of the row clusters and of the column clusters; one rule for both if they are clustered jointly."""
-        k_rows, k_columns = self.n_clusters_
-        sides = [("rows", left, k_rows), ("columns", right, k_columns)]
+        sides = list(zip(("rows", "columns"), (left, right), self.n_clusters_, strict=True))
         if self.joint:
-            sides = [("points", np.concatenate([left, right]), k_rows)]
-        rules = [fit_rule(F, count, **settings) for _, F, count in sides]
+            sides = [("points", np.concatenate([left, right]), self.n_clusters_[0])]
+        rules = [clustering.rule(F, count) for _, F, count in sides]
         for (name, _, count), rule in zip(sides, rules, strict=True):
             if len(rule.offsets) < count:
                 warn(
@@ -302,15 +256,15 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
                 )
         return rules
 
-    def _fit_blocks(self, table: Array, features: Pair, labels: Pair, settings: dict[str, Any]) -> BlockRules | None:
+    def _fit_blocks(self, table: Array, features: Pair, labels: Pair, clustering: Clustering) -> BlockRules | None:
         """Rules by sums over the clusters of the other side, where the kernel compares entries and lengths matter."""
-        svd = self.svd_
-        if not self.refine or self.spherical_ or self.joint or svd.landmarks_ is not None:
+        of_entries = isinstance(self.svd_.kernel_, Precomputed) and self.svd_.landmarks_ is None
+        if not self.refine or self.spherical_ or self.joint or not of_entries:
             return None
-        if not isinstance(svd.kernel_, Precomputed) or any(np.bincount(of_side).min() == 0 for of_side in labels):
+        if any(np.bincount(of_side).min() == 0 for of_side in labels):
             return None
-        K = in_unit(svd.kernel_.left(table), self._unit)
-        finer = finer_labels(features, labels, **settings)
+        K = in_unit(self.svd_.kernel_.left(table), self._unit)
+        finer = clustering.finer_labels(features, labels)
         if finer is None:
             return block_sweeps(K, *labels)[0]
         energy = float(np.square(row_lengths(K), dtype=float).sum())
@@ -341,9 +295,3 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _mostly_zero(X: Array) -> bool:
-    """Whether fewer than half of the entries are nonzero."""
-    filled = X.count_nonzero() if sparse.issparse(X) else np.count_nonzero(X)
-    return bool(2 * filled < X.shape[0] * X.shape[1])

@@ -1,7 +1,5 @@
 """Labels of the rows and columns of a table under the names that a dataframe gives them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import narwhals as nw
@@ -9,22 +7,11 @@ import numpy as np
 from narwhals.dependencies import is_into_dataframe
 
 
-def subframe(data: Any, rows: np.ndarray, columns: np.ndarray) -> Any:
-    """Rows and columns of a dataframe, by position."""
-    return nw.from_native(data, eager_only=True)[rows, columns].to_native()
-
-
 def named_labels(data: Any, row_labels: np.ndarray, column_labels: np.ndarray) -> tuple[Any, Any]:
-    """Labels as series whose index is that of a dataframe, and its columns.
-
-    In libraries without an index the first is a series in the order of the rows, and the second a dataframe with the
-    columns "column" and "cluster".
-    """
+    """Labels as series with the index of a dataframe and its columns; see ``KernelBiclustering.get_labels``."""
     if not is_into_dataframe(data):
-        raise TypeError(
-            f"data must be a dataframe, not {type(data).__name__}; row_labels_ and column_labels_ hold the labels of a "
-            "table without names"
-        )
+        kind = type(data).__name__
+        raise TypeError(f"data must be a dataframe, not {kind}; labels without names are row_labels_, column_labels_")
     expected = len(row_labels), len(column_labels)
     if data.shape != expected:
         raise ValueError(f"data has shape {data.shape}, but the model was fitted to a table of shape {expected}")

@@ -1,7 +1,5 @@
 """Evaluation metrics for biclustering: agreement with known classes, and coherence of column clusters."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -19,17 +17,7 @@ BLOCK_ENTRIES = 1 << 22  # entries of C formed at once: 32 MB
 def matched_accuracy(labels_true: Any, labels_pred: Any) -> float:
     """Clustering accuracy: fraction of points whose cluster is matched to their class by the best one-to-one matching.
 
-    Clusters in excess of the number of classes stay unmatched. The label values themselves do not matter.
-
-    Parameters
-    ----------
-    labels_true, labels_pred : arrays of shape (n,)
-        Classes and clusters of the points.
-
-    Returns
-    -------
-    float
-        Accuracy, between 0 and 1.
+    Both are arrays of n labels, of any values; clusters in excess of the number of classes stay unmatched.
 
     Examples
     --------
@@ -48,8 +36,7 @@ def matched_accuracy(labels_true: Any, labels_pred: Any) -> float:
 def partition_scores(labels_true: Any, labels_pred: Any) -> dict[str, float]:
     """Normalised mutual information, adjusted Rand index and matched accuracy, with keys nmi, ari and accuracy.
 
-    All are 1 for perfect agreement. Parameters as in ``matched_accuracy``; to compare biclusters, use
-    ``sklearn.metrics.consensus_score``.
+    All are 1 for perfect agreement. To compare biclusters, use ``sklearn.metrics.consensus_score``.
 
     Examples
     --------
@@ -72,7 +59,7 @@ def coherence_index(X: Any, column_labels: Any) -> float:
     the cluster (a column with itself included) minus the mean of P between the cluster and all others. BCOT (Fettal,
     Labiod, Nadif, NeurIPS 2022) evaluates term clusters by this index, and so does Table 2 of the 2024 paper.
 
-    The cost is O(m^2) memory traffic and the product X^T X, which is formed a few columns at a time.
+    Larger values mean more coherent clusters. Cost: the product X^T X, formed a few columns at a time.
 
     Parameters
     ----------
@@ -80,11 +67,6 @@ def coherence_index(X: Any, column_labels: Any) -> float:
         Documents x terms; entries must be nonnegative.
     column_labels : array of shape (m,)
         Cluster labels of the terms.
-
-    Returns
-    -------
-    float
-        The index; larger values mean more coherent clusters.
 
     Examples
     --------
@@ -94,9 +76,8 @@ def coherence_index(X: Any, column_labels: Any) -> float:
     >>> coherence_index(X, [0, 0, 1, 1]) > coherence_index(X, [0, 1, 0, 1])
     True
     """
-    X = check_array(
-        reject_masked(X, "X"), accept_sparse="csr", dtype=np.float64, ensure_non_negative=True, input_name="X"
-    )
+    X = reject_masked(X, "X")
+    X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_non_negative=True, input_name="X")
     X = in_unit(X, safe_unit(X))  # P does not depend on it
     labels = np.unique(column_or_1d(reject_masked(column_labels, "column_labels")), return_inverse=True)[1]
     m, k = X.shape[1], labels.max(initial=0) + 1

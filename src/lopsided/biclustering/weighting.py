@@ -1,8 +1,6 @@
 """Weighting of a table before biclustering: unit-length rows and tf-idf."""
 
-from __future__ import annotations
-
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
@@ -20,13 +18,11 @@ class Weighting(NamedTuple):
     """
 
     name: str | None
-    column_weights: np.ndarray
-    """One per column of the table that was weighted."""
-    lengths: np.ndarray
-    """Of the rows of that table, after its columns were weighted."""
+    column_weights: np.ndarray  # one per column of the table that was weighted
+    lengths: np.ndarray  # of the rows of that table, after its columns were weighted
 
     @classmethod
-    def of_table(cls, name: str | None, X: Array) -> Weighting:
+    def of_table(cls, name: str | None, X: Array) -> Self:
         """Compute column weights and row lengths. Cost O(nnz)."""
         column_weights = _column_weights(name, X)
         lengths = np.ones(X.shape[0]) if name is None else _lengths(_scale_columns(X, column_weights))

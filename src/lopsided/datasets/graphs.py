@@ -1,7 +1,5 @@
 """Random directed graphs whose edge directions carry information."""
 
-from __future__ import annotations
-
 from numbers import Integral, Real
 from typing import Any
 

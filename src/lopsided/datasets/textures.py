@@ -1,7 +1,5 @@
 """Random texture images, whose classes differ in the distribution of patches, not in individual pixels."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any

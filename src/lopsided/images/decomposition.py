@@ -1,7 +1,5 @@
 """Nonlinear singular value decomposition of images (section 5 of the 2016 paper)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any

@@ -1,7 +1,5 @@
 """Gaussian mixture descriptors of images over the cosine coefficients of their patches."""
 
-from __future__ import annotations
-
 from math import isqrt, prod
 from numbers import Integral, Real
 from typing import Any, NamedTuple, Self
@@ -198,7 +196,7 @@ class Mixtures(NamedTuple):
     m: np.ndarray
     v: np.ndarray
 
-    def moved(self, by: np.ndarray) -> Mixtures:
+    def moved(self, by: np.ndarray) -> Self:
         """The mixtures translated by a vector."""
         return self._replace(m=self.m + by)
 
@@ -211,7 +209,7 @@ class Mixtures(NamedTuple):
         return softmax(F @ log_densities(*self).swapaxes(1, 2), axis=2)
 
     @classmethod
-    def with_sums(cls, S: np.ndarray, floor: float) -> Mixtures:
+    def with_sums(cls, S: np.ndarray, floor: float) -> Self:
         """Maximum-likelihood mixtures for given sums of [x^2, x, 1] per component, shape (n, k, 2 d + 1)."""
         counts, d = S[..., -1], S.shape[-1] // 2
         E = S[..., :-1] / counts[..., None]

@@ -1,7 +1,5 @@
 """Validation of images and conversion to floating point."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .._core import reject_masked

@@ -1,7 +1,5 @@
 """Image quality metrics: PSNR and SSIM."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.ndimage import gaussian_filter
 

@@ -1,7 +1,5 @@
 """Classification and regression by kernel SVD with a compatibility learned from labels or targets."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Base class of classification and regression by kernel SVD with a learned compatibility."""
 
-from __future__ import annotations
-
 from numbers import Integral, Real
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Matplotlib axes, given by the user or of a new figure."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

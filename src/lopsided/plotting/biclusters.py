@@ -1,7 +1,5 @@
 """Plot of a table before and after sorting its rows and columns by cluster."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

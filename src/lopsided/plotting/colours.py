@@ -1,7 +1,5 @@
 """Colours of scatter points from their labels."""
 
-from __future__ import annotations
-
 from colorsys import hsv_to_rgb
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Plot of the residuals of a kernel SVD."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Scatter plots of left and right embeddings, side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from numbers import Integral
 from typing import Any

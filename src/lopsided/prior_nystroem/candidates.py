@@ -4,8 +4,6 @@ Bandwidths and smoothness were chosen on the sixteen data sets of ``benchmarks/p
 ``ablation`` prints errors with other values. The numbers of labels limit the cost.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

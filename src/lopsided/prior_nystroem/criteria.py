@@ -4,8 +4,6 @@ Grids and WELL_EXPLAINED were chosen on the sixteen data sets of ``benchmarks/pr
 ``ablation`` prints errors with other values.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Learn the dictionary S of a low-rank kernel E S E^T from side information, after Zhang et al. (2012)."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

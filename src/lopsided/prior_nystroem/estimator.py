@@ -1,7 +1,5 @@
 """Nystrom features with a dictionary learned from a few labels or pairs."""
 
-from __future__ import annotations
-
 from numbers import Integral, Real
 from typing import Any, NamedTuple, Self
 

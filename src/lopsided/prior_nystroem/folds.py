@@ -1,7 +1,5 @@
 """Random subsets and folds of labelled samples and of pairs, stratified by class or target."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .criteria import Parts

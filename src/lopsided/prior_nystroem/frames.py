@@ -4,13 +4,56 @@ E_x and E_z hold kernel values between samples and landmarks, W those between la
 One set of samples is the case of two equal sides, in which S must be semidefinite.
 """
 
-from __future__ import annotations
-
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from .._core import Array, eigh, svd
+
+
+class Frame(NamedTuple):
+    """Coordinates of a dictionary: S = left M right^T with left right^T = W^+, so that M = I is the Nystrom method.
+
+    Each axis i has a scale s_i > 0, and the prior penalises a change of M by the sum over i and j of
+    (M - I)_ij^2 / (s_i s_j): the smaller the scales of two axes, the larger the penalty on M_ij. If the scales are the
+    singular values of W, this is the paper's |S - W^+|^2. If they are the second moments of the samples' features, the
+    dictionary hardly changes in directions in which the samples hardly vary. In N_ij = M_ij / sqrt(s_i s_j) the penalty
+    is |N - diag(1 / s)|^2. Axes whose scales are lost in rounding come last, and M stays the identity along them.
+    """
+
+    left: np.ndarray
+    right: np.ndarray
+    scales: np.ndarray  # s, descending
+    turn: np.ndarray | None
+
+    @property
+    def one_set(self) -> bool:
+        """Whether both sides are the same set, so that the dictionary must be semidefinite."""
+        return self.turn is not None
+
+    @property
+    def bases(self) -> tuple[np.ndarray, np.ndarray]:
+        """L and R: samples have coordinates E_x L and E_z R, and S = L N R^T on the learned axes."""
+        root, learned = np.sqrt(self.scales), len(self.scales)
+        return self.left[:, :learned] * root, self.right[:, :learned] * root
+
+    @property
+    def prior(self) -> np.ndarray:
+        """N of the Nystrom method, diag(1 / s)."""
+        return np.diag(1 / self.scales)
+
+    def maps(self, N: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Maps A and B with A B^T = S; the features are E_x A and E_z B. For one set A = B, with m columns."""
+        scale, learned = np.sqrt(self.scales), len(self.scales)
+        M = scale[:, None] * N * scale
+        if self.turn is None:
+            U, s, Vt = svd(M)
+            return self.left @ (U * np.sqrt(s)), self.right @ (Vt.T * np.sqrt(s))
+        values, vectors = eigh(M)
+        half = np.eye(self.left.shape[1])
+        half[:learned, :learned] = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+        root = self.left @ half @ self.turn
+        return root, root
 
 
 class Axes(NamedTuple):
@@ -28,7 +71,7 @@ class Axes(NamedTuple):
     turn: np.ndarray | None = None  # of one set: left turn is a square root of W^+, the symmetric one if not smoothed
     of_samples: bool = False  # whether the spread is that of the samples
 
-    def smoothed(self, smoothness: float) -> Axes:
+    def smoothed(self, smoothness: float) -> Self:
         """Axes of W + smoothness E^T L E / n in place of W, which shrinks features in proportion to their roughness.
 
         The squared norm of a function f becomes |f|^2 + smoothness f^T L f / n, so that label information spreads to
@@ -82,48 +125,3 @@ def axes_of_two_sets(W: np.ndarray, eps: float) -> Axes:
     live = s > max(W.shape) * eps * s[0]
     root = np.sqrt(s[live])
     return Axes(Vt[live].T / root, U[:, live] / root, np.diag(s[live]), np.zeros(len(root)))
-
-
-class Frame(NamedTuple):
-    """Coordinates of a dictionary: S = left M right^T with left right^T = W^+, so that M = I is the Nystrom method.
-
-    Each axis i has a scale s_i > 0, and the prior penalises a change of M by the sum over i and j of
-    (M - I)_ij^2 / (s_i s_j): the smaller the scales of two axes, the larger the penalty on M_ij. If the scales are the
-    singular values of W, this is the paper's |S - W^+|^2. If they are the second moments of the samples' features, the
-    dictionary hardly changes in directions in which the samples hardly vary. In N_ij = M_ij / sqrt(s_i s_j) the penalty
-    is |N - diag(1 / s)|^2. Axes whose scales are lost in rounding come last, and M stays the identity along them.
-    """
-
-    left: np.ndarray
-    right: np.ndarray
-    scales: np.ndarray  # s, descending
-    turn: np.ndarray | None
-
-    @property
-    def one_set(self) -> bool:
-        """Whether both sides are the same set, so that the dictionary must be semidefinite."""
-        return self.turn is not None
-
-    @property
-    def bases(self) -> tuple[np.ndarray, np.ndarray]:
-        """L and R: samples have coordinates E_x L and E_z R, and S = L N R^T on the learned axes."""
-        root, learned = np.sqrt(self.scales), len(self.scales)
-        return self.left[:, :learned] * root, self.right[:, :learned] * root
-
-    @property
-    def prior(self) -> np.ndarray:
-        """N of the Nystrom method, diag(1 / s)."""
-        return np.diag(1 / self.scales)
-
-    def maps(self, N: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Maps A and B with A B^T = S; the features are E_x A and E_z B. For one set A = B, with m columns."""
-        scale, learned = np.sqrt(self.scales), len(self.scales)
-        M = scale[:, None] * N * scale
-        if self.turn is None:
-            U, s, Vt = svd(M)
-            return self.left @ (U * np.sqrt(s)), self.right @ (Vt.T * np.sqrt(s))
-        values, vectors = eigh(M)
-        half = np.eye(self.left.shape[1])
-        half[:learned, :learned] = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
-        root = self.left @ half @ self.turn
-        return root, root

@@ -1,7 +1,5 @@
 """Learn the dictionary of a selected candidate, and the feature maps that follow from it."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Samples with landmarks, and kernels fitted to them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

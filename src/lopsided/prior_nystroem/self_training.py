@@ -4,8 +4,6 @@ The tuned numbers below were chosen on the sixteen data sets of ``benchmarks/pri
 UNLABELLED_PER_LABEL on heart, ionosphere and sonar of its part ``fresh``; ``ablation`` prints errors with other values.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from sklearn.svm import LinearSVC
 

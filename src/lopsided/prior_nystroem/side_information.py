@@ -8,11 +8,9 @@ to 1, and 0 if either is constant; ``restricted`` holds out samples or pairs. Fo
 the loss as a function of U^T S U, in the eigenvectors U of E_x^T E_x, which ``axes`` gives with the eigenvalues.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -35,6 +33,22 @@ class ClassRows:
     def axes(self) -> tuple[np.ndarray, np.ndarray]:
         """Eigenvalues and eigenvectors of E^T E."""
         return _semidefinite_eigh(self.moments)
+
+
+class Diagonal(NamedTuple):
+    """Separable quadratic: constant + sum over i, j of curvatures_ij S_ij^2 - 2 slopes_ij S_ij. Cost O(p^2)."""
+
+    curvatures: np.ndarray
+    slopes: np.ndarray
+    constant: float
+
+    def loss(self, S: np.ndarray) -> float:
+        """Value at S."""
+        return max(0.0, float(np.vdot(S, self.curvatures * S - 2 * self.slopes)) + self.constant)
+
+    def half_gradient(self, S: np.ndarray) -> np.ndarray:
+        """Half of the gradient at S."""
+        return self.curvatures * S - self.slopes
 
 
 class ClassTargets:
@@ -90,11 +104,11 @@ class ClassTargets:
         both = np.vdot(E.T @ Y, S @ (F.T @ Z))
         return cosine(both, np.vdot(S, E.T @ E @ S @ (F.T @ F)) * np.vdot(Y.T @ Y, Z.T @ Z))
 
-    def restricted(self, part: tuple[np.ndarray, np.ndarray]) -> ClassTargets:
+    def restricted(self, part: tuple[np.ndarray, np.ndarray]) -> Self:
         """Restrict to some left and some right samples."""
         sides = zip((self.left, self.right), part, strict=True)
         left, right = (ClassRows(side.E[rows], side.classes[rows]) for side, rows in sides)
-        return ClassTargets(left, right, balanced=self.balanced)
+        return type(self)(left, right, balanced=self.balanced)
 
 
 def class_values(left: np.ndarray, right: np.ndarray, balanced: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -105,22 +119,6 @@ def class_values(left: np.ndarray, right: np.ndarray, balanced: bool) -> tuple[n
     if not balanced:
         return sizes, np.ones(count)
     return sizes, np.sqrt(len(left) * len(right) / np.maximum(sizes, 1)) / count
-
-
-class Diagonal(NamedTuple):
-    """Separable quadratic: constant + sum over i, j of curvatures_ij S_ij^2 - 2 slopes_ij S_ij. Cost O(p^2)."""
-
-    curvatures: np.ndarray
-    slopes: np.ndarray
-    constant: float
-
-    def loss(self, S: np.ndarray) -> float:
-        """Value at S."""
-        return max(0.0, float(np.vdot(S, self.curvatures * S - 2 * self.slopes)) + self.constant)
-
-    def half_gradient(self, S: np.ndarray) -> np.ndarray:
-        """Half of the gradient at S."""
-        return self.curvatures * S - self.slopes
 
 
 class PairTargets:
@@ -154,10 +152,10 @@ class PairTargets:
         """
         return _semidefinite_eigh(self.left.T @ self.left / np.sqrt(len(self.left)))
 
-    def along_axes(self) -> PairTargets:
+    def along_axes(self) -> Self:
         """The same pairs in the coordinates of ``axes``."""
         _, U = self.axes
-        return PairTargets(self.left @ U, self.right @ U, self.targets)
+        return type(self)(self.left @ U, self.right @ U, self.targets)
 
     @property
     def curvature(self) -> float:
@@ -175,9 +173,9 @@ class PairTargets:
         values, targets = (side - side.mean() for side in (self._values(S), self.targets))
         return cosine(values @ targets, (values @ values) * (targets @ targets))
 
-    def restricted(self, part: np.ndarray) -> PairTargets:
+    def restricted(self, part: np.ndarray) -> Self:
         """Restrict to some of the pairs."""
-        return PairTargets(self.left[part], self.right[part], self.targets[part])
+        return type(self)(self.left[part], self.right[part], self.targets[part])
 
     def _values(self, S: np.ndarray) -> np.ndarray:
         return np.einsum("ij,ij->i", self.left @ S, self.right)

@@ -1,7 +1,5 @@
 """Features that differ little between neighbouring samples: the neighbour graph, and the scale of smoothed features."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

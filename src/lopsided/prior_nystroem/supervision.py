@@ -1,7 +1,5 @@
 """What is known of the samples: partial labels, or must-link and cannot-link pairs, validated."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

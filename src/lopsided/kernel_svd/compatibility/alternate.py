@@ -11,8 +11,6 @@ optimisation is over Q, with r p parameters instead of n p, and C = U diag(1 / s
 that give the same Z. Features are G V sqrt(n) / s, with mean square one, so that one penalty suits all of them.
 """
 
-from __future__ import annotations
-
 import sys
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Two compatibility matrices from the condition A C1 C2 A = A."""
 
-from __future__ import annotations
-
 import numpy as np
 from sklearn.utils.validation import check_array
 

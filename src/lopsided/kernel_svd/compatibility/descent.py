@@ -3,10 +3,8 @@
 The notation is that of :mod:`lopsided.kernel_svd.compatibility.alternate`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy.optimize import minimize
@@ -33,10 +31,10 @@ class Parameters(NamedTuple):
         """Concatenate all parameters in a vector, with Q divided by ``unit``."""
         return np.concatenate([(self.Q / unit).ravel(), self.weights.ravel(), self.bias])
 
-    def like(self, flat: np.ndarray, unit: float = 1.0) -> Parameters:
+    def like(self, flat: np.ndarray, unit: float = 1.0) -> Self:
         """Inverse of :meth:`flat`: parameters in the shapes of these, with Q multiplied by ``unit``."""
         Q, weights, bias = np.split(flat, [self.Q.size, self.Q.size + self.weights.size])
-        return Parameters(Q.reshape(self.Q.shape) * unit, weights.reshape(self.weights.shape), bias)
+        return self._replace(Q=Q.reshape(self.Q.shape) * unit, weights=weights.reshape(self.weights.shape), bias=bias)
 
 
 @dataclass(frozen=True)
@@ -101,7 +99,7 @@ class LBFGS:
     unit: float = 1.0
     rate: ClassVar[float] = 0.0  # it has none
 
-    def move(self, now: Parameters, projection: np.ndarray, X: np.ndarray, Y: np.ndarray) -> tuple[Parameters, LBFGS]:
+    def move(self, now: Parameters, projection: np.ndarray, X: np.ndarray, Y: np.ndarray) -> tuple[Parameters, Self]:
         """Run one round with V fixed; return the parameters and the optimiser of the next round."""
 
         def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
@@ -112,7 +110,7 @@ class LBFGS:
         found = minimize(objective, start, jac=True, method="L-BFGS-B", options={"maxiter": LBFGS_STEPS})
         return now.like(found.x, self.unit), self
 
-    def slower(self) -> LBFGS:
+    def slower(self) -> Self:
         """Return the optimiser with half the unit, which makes its first step shorter."""
         return replace(self, unit=self.unit / 2)
 
@@ -133,7 +131,7 @@ class Adam:
     moments: tuple[Any, Any] = (0.0, 0.0)
     count: int = 0
 
-    def move(self, now: Parameters, projection: np.ndarray, X: np.ndarray, Y: np.ndarray) -> tuple[Parameters, Adam]:
+    def move(self, now: Parameters, projection: np.ndarray, X: np.ndarray, Y: np.ndarray) -> tuple[Parameters, Self]:
         """Run one round with V fixed; return the parameters and the optimiser of the next round."""
         flat, (mean, square), count = now.flat(self.unit), self.moments, self.count
         order = self.rng.permutation(len(X))
@@ -148,6 +146,6 @@ class Adam:
             flat = flat - self.rate * (mean / (1 - ADAM_DECAY[0] ** count)) / (root + ADAM_FLOOR)
         return now.like(flat, self.unit), replace(self, moments=(mean, square), count=count)
 
-    def slower(self) -> Adam:
+    def slower(self) -> Self:
         """Return the optimiser with half the learning rate and no memory of gradients."""
         return replace(self, rate=self.rate / 2, moments=(0.0, 0.0), count=0)

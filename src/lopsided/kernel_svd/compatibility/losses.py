@@ -1,7 +1,5 @@
 """Losses of a linear head, their gradients, and the head that minimises them with an L2 penalty."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 import numpy as np

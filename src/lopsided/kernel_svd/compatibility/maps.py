@@ -4,8 +4,6 @@ The wider vectors are projected to the width of the narrower ones. For a matrix 
 the papers' alternatives are a0, the pseudo-inverse of A; a1, a PCA projection; a2, a random projection; a3, learned.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import reduce
 from operator import matmul
