@@ -11,7 +11,7 @@ def named_labels(data: Any, row_labels: np.ndarray, column_labels: np.ndarray) -
     """Labels as series with the index of a dataframe and its columns; see ``KernelBiclustering.get_labels``."""
     if not is_into_dataframe(data):
         kind = type(data).__name__
-        raise TypeError(f"data must be a dataframe, not {kind}; labels without names are row_labels_, column_labels_")
+        raise TypeError(f"data must be a dataframe, not {kind}; row_labels_ and column_labels_ are without names")
     expected = len(row_labels), len(column_labels)
     if data.shape != expected:
         raise ValueError(f"data has shape {data.shape}, but the model was fitted to a table of shape {expected}")
