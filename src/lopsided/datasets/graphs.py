@@ -12,8 +12,7 @@ CONSTRAINTS: dict[str, Any] = {
     "n_nodes": [Interval(Integral, 1, 2**31 - 1, closed="both")],
     "n_classes": [Interval(Integral, 1, None, closed="left")],
     "mean_references": [Interval(Real, 0, None, closed="left")],
-    "homophily": [Interval(Real, 0, 1, closed="both")],
-    "flow": [Interval(Real, 0, 1, closed="both")],
+    **{name: [Interval(Real, 0, 1, closed="both")] for name in ("homophily", "flow")},
     "mixing": ["array-like", None],
     "exponent": [Interval(Real, 1.1, None, closed="left")],  # closer to 1 the fitness overflows
     "random_state": ["random_state"],
@@ -36,15 +35,12 @@ def make_citation_graph(
     Nodes are numbered by age and cite only earlier nodes. Node t makes Poisson(mean_references) references. Each
     reference draws its class c with probability mixing[class of t, c], and then an earlier node i of that class with
     probability f_i / (sum of f over the earlier nodes of the class), where the fitness f has density proportional to
-    f^-exponent. In-degrees inherit this heavy tail and out-degrees do not, so the rows and the columns of the adjacency
-    have different distributions.
+    f^-exponent. In-degrees inherit this heavy tail and out-degrees do not. Cost: O(E log E) for E edges.
 
     Parameters
     ----------
-    n_nodes : int, default=2000
-        Number of nodes.
-    n_classes : int, default=6
-        Number of classes, of equal expected size and independent of age.
+    n_nodes, n_classes : int, default=2000 and 6
+        Number of nodes, and of classes of equal expected size, independent of age.
     mean_references : float, default=4.0
         Expected number of references drawn per node. The out-degree is lower: repeated references are merged, and
         references to a class without earlier nodes are dropped.
@@ -67,10 +63,6 @@ def make_citation_graph(
         One where the node of the row cites the node of the column: strictly lower triangular, float64, int32 indices.
     labels : array of shape (n_nodes,)
         Class of each node.
-
-    Notes
-    -----
-    O(E log E) time and O(E) memory for E edges, without loops over nodes or edges.
 
     Examples
     --------
@@ -108,20 +100,14 @@ def _check_mixing(mixing: Any, n_classes: int) -> np.ndarray:
     """Validate class-to-class weights, and divide each row by its sum."""
     weights = np.asarray(mixing, dtype=float)
     if weights.shape != (n_classes, n_classes):
-        raise ValueError(
-            f"mixing has shape {weights.shape}, but n_classes={n_classes} asks for {(n_classes, n_classes)}; give one "
-            "row and one column for each class, or change n_classes"
-        )
+        wanted = (n_classes, n_classes)
+        raise ValueError(f"mixing has shape {weights.shape}, but n_classes={n_classes} needs {wanted}; change either")
     if not (np.isfinite(weights).all() and weights.min() >= 0):
-        raise ValueError(
-            f"mixing holds values from {weights.min()} to {weights.max()}, but a weight is finite and at least 0; "
-            "put 0 where no citation is wanted"
-        )
+        values = f"values from {weights.min()} to {weights.max()}"
+        raise ValueError(f"mixing holds {values}, but a weight is finite and at least 0, which means no citation")
     sums = weights.sum(axis=1, keepdims=True)
     if not sums.all():
-        raise ValueError(
-            f"row {int(sums.argmin())} of mixing sums to 0, but a class must cite some class; give it a positive weight"
-        )
+        raise ValueError(f"row {int(sums.argmin())} of mixing sums to 0; give one of its classes a positive weight")
     return weights / sums
 
 

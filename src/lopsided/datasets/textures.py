@@ -27,7 +27,7 @@ def make_textures(
 
     The scale, direction and phase of the texture and the part of the image that it covers are random, so images of one
     class share no pixel pattern, and the scales of the classes overlap. The rest of the image is a smooth background.
-    White noise is added, and contrast and brightness are randomised, at the end.
+    White noise is added, and contrast and brightness are randomised, at the end. Cost: O(n_samples size^2 log(size)).
 
     Parameters
     ----------
@@ -49,10 +49,6 @@ def make_textures(
     y : array of shape (n_samples,)
         Class of each image, as an index into ``lopsided.datasets.TEXTURES``.
 
-    Notes
-    -----
-    O(n_samples size^2) time and memory; time times log(size) for textures and fields made by a Fourier transform.
-
     Examples
     --------
     >>> from lopsided.datasets import make_textures
@@ -63,8 +59,7 @@ def make_textures(
     validate_parameter_constraints(CONSTRAINTS, locals(), "make_textures")
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
     y = rng.permutation(np.arange(n_samples) % len(TEXTURES))
-    draw = list(_GENERATORS.values())
-    return np.stack([_place(draw[label](size, rng), cover, noise, rng).ravel() for label in y]), y
+    return np.stack([_place(_DRAW[TEXTURES[label]](size, rng), cover, noise, rng).ravel() for label in y]), y
 
 
 def _place(image: np.ndarray, cover: float, noise: float, rng: Rng) -> np.ndarray:
@@ -91,10 +86,6 @@ def _rotated(rows: np.ndarray, columns: np.ndarray, angle: float) -> tuple[np.nd
     return np.cos(angle) * rows + np.sin(angle) * columns, np.cos(angle) * columns - np.sin(angle) * rows
 
 
-def _grating(size: int, rng: Rng) -> np.ndarray:
-    return np.sin(_waves(size, rng)[0])
-
-
 def _weave(size: int, rng: Rng) -> np.ndarray:
     """Two perpendicular sets of threads that pass over and under each other."""
     u, v = _waves(size, rng)
@@ -106,29 +97,6 @@ def _checks(size: int, rng: Rng) -> np.ndarray:
     return np.tanh(3 * np.sin(u) * np.sin(v))
 
 
-def _ripples(size: int, rng: Rng) -> np.ndarray:
-    """A grating with a smooth random phase."""
-    return np.sin(_waves(size, rng)[0] + 4 * _spectrum(size, SMOOTH_POWER, rng))
-
-
-def _spots(size: int, rng: Rng) -> np.ndarray:
-    """Round blobs of one size at random positions."""
-    return _convolved(size, rng.uniform(1, 2.5), 0.0, rng)
-
-
-def _scratches(size: int, rng: Rng) -> np.ndarray:
-    """Short strokes of one direction at random positions."""
-    return _convolved(size, rng.uniform(0.7, 1.2), rng.uniform(3, 7), rng)
-
-
-def _clouds(size: int, rng: Rng) -> np.ndarray:
-    return _spectrum(size, rng.uniform(1.4, 2.2), rng)
-
-
-def _grain(size: int, rng: Rng) -> np.ndarray:
-    return _spectrum(size, rng.uniform(0.4, 1.2), rng)
-
-
 def _spectrum(size: int, power: float, rng: Rng) -> np.ndarray:
     """Gaussian random field with amplitude spectrum 1 / frequency^power and unit variance."""
     frequency = np.hypot(np.fft.fftfreq(size)[:, None], np.fft.rfftfreq(size))
@@ -138,7 +106,7 @@ def _spectrum(size: int, power: float, rng: Rng) -> np.ndarray:
 
 
 def _convolved(size: int, width: float, length: float, rng: Rng) -> np.ndarray:
-    """One mark with a Gaussian profile, copied to a few per cent of the pixels, with periodic boundaries."""
+    """Blobs or, of positive length, parallel strokes on a few per cent of the pixels, with periodic boundaries."""
     positions = np.fft.fftfreq(size, 1 / size)
     along, across = _rotated(positions[:, None], positions, rng.uniform(0, np.pi))
     mark = np.exp(-(np.maximum(np.abs(along) - length, 0) ** 2 + across**2) / (2 * width**2))
@@ -146,14 +114,14 @@ def _convolved(size: int, width: float, length: float, rng: Rng) -> np.ndarray:
     return np.fft.irfft2(np.fft.rfft2(places) * np.fft.rfft2(mark), s=(size, size))
 
 
-_GENERATORS: dict[str, Callable[[int, Rng], np.ndarray]] = {
-    "grating": _grating,
+_DRAW: dict[str, Callable[[int, Rng], np.ndarray]] = {
+    "grating": lambda size, rng: np.sin(_waves(size, rng)[0]),
     "weave": _weave,
     "checks": _checks,
-    "ripples": _ripples,
-    "spots": _spots,
-    "scratches": _scratches,
-    "clouds": _clouds,
-    "grain": _grain,
+    "ripples": lambda size, rng: np.sin(_waves(size, rng)[0] + 4 * _spectrum(size, SMOOTH_POWER, rng)),
+    "spots": lambda size, rng: _convolved(size, rng.uniform(1, 2.5), 0.0, rng),
+    "scratches": lambda size, rng: _convolved(size, rng.uniform(0.7, 1.2), rng.uniform(3, 7), rng),
+    "clouds": lambda size, rng: _spectrum(size, rng.uniform(1.4, 2.2), rng),
+    "grain": lambda size, rng: _spectrum(size, rng.uniform(0.4, 1.2), rng),
 }
-TEXTURES = tuple(_GENERATORS)
+TEXTURES = tuple(_DRAW)

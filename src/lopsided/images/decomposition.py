@@ -10,7 +10,7 @@ from .._core import reject_masked
 from ..exceptions import LopsidedWarning, warn
 from ..kernel_svd import KernelSVD
 from ..kernels import Exponential, InnerProductKernel, Precomputed, as_kernel
-from .pixels import as_pixels
+from .quality import as_pixels
 
 TABLE_POINTS = (1 << 16) + 1  # of the table that inverts a profile; its error is about 1e-10 where it is not flat
 POINTS_PER_TONE = 1 << 8  # of the table; 256 tones are those of an 8-bit image
@@ -21,15 +21,9 @@ PROFILE_ULPS = 4  # rounding error of a profile, in units of eps times its large
 class ImageSVD:
     """Kernel SVD of one image, channel by channel.
 
-    Attributes
-    ----------
-    image : array of shape (height, width) or (height, width, channels)
-        The decomposed image, in floating point.
-    models : tuple of KernelSVD
-        One model per channel; ``transform`` and ``transform_right`` embed further rows and columns.
-    values : array of the image's shape
-        B, the matrix of kernel values between rows and columns, itself an image. For inner-product kernels each entry
-        is the kernel's profile at that pixel, such as exp(eta a_ij).
+    ``values`` holds B, the matrix of kernel values between rows and columns, itself an image: for inner-product kernels
+    each entry is the kernel's profile at that pixel, such as exp(eta a_ij). ``models`` embed further rows and columns
+    with ``transform`` and ``transform_right``.
 
     Examples
     --------
@@ -40,9 +34,9 @@ class ImageSVD:
     ((6, 8), (6, 8))
     """
 
-    image: np.ndarray
-    models: tuple[KernelSVD, ...]
-    values: np.ndarray
+    image: np.ndarray  # (height, width) or (height, width, channels), in floating point
+    models: tuple[KernelSVD, ...]  # one per channel
+    values: np.ndarray  # B, in the image's shape
 
     def reconstruct(self, n_components: int | None = None) -> np.ndarray:
         """Low-rank approximation of B, in the image's shape, from its leading components; None uses all."""
@@ -54,24 +48,16 @@ class ImageSVD:
         return _from_channels(parts, self.image.ndim)
 
     def display(self, values: np.ndarray) -> np.ndarray:
-        """Divide values by the largest entry of B and clip to [0, 1], as in the figures of the paper.
-
-        If B has no positive entry, the result is all black.
-        """
+        """Divide values by the largest entry of B and clip to [0, 1], as in the paper; black if none is positive."""
         white = self.values.max()
         return np.clip(values / white, 0, 1) if white > 0 else np.zeros_like(values)
 
     def restore(self, values: np.ndarray) -> np.ndarray:
         """Invert the kernel's profile to recover pixels from values of B, for inner-product kernels.
 
-        Values outside the range of the profile between the darkest and the brightest pixel are clipped to that range.
-        If the profile spans more digits than the image's dtype has, tones where it is flat are lost, with a
+        The profile must be monotone between the darkest and the brightest pixel; values outside its range there are
+        clipped. If it spans more digits than the image's dtype has, tones where it is flat are lost, with a
         :class:`~lopsided.exceptions.LopsidedWarning`.
-
-        Raises
-        ------
-        ValueError
-            If the kernel is not an inner-product kernel, or not monotone between the darkest and the brightest pixel.
         """
         darkest, brightest = float(self.image.min()), float(self.image.max())  # as float32, points would repeat
         grid = np.linspace(darkest, brightest, TABLE_POINTS)
@@ -98,6 +84,7 @@ def image_svd(image: np.ndarray, kernel: Any = "linear", n_components: int | Non
 
     For each channel A with rows x_i and columns z_j, the matrix B_ij = k(C^T x_i, z_j) is decomposed, where C is the
     pseudo-inverse, A C A = A (compatibility a0). The linear kernel gives the SVD of the image.
+    Cost: two thin SVDs and one product per channel.
 
     Parameters
     ----------
@@ -108,15 +95,6 @@ def image_svd(image: np.ndarray, kernel: Any = "linear", n_components: int | Non
         The paper uses "linear", ``LinearPolynomial(weight, degree)`` and ``Exponential(eta)``.
     n_components : int or None, default=None
         Number of components, at most the shorter side of the image, which is the default.
-
-    Returns
-    -------
-    ImageSVD
-        One model per channel and B, with methods to reconstruct B and to recover pixels.
-
-    Notes
-    -----
-    Cost: two thin SVDs and one product per channel.
 
     Examples
     --------
@@ -149,9 +127,6 @@ def _warn_of_lost_tones(tones: np.ndarray, values: np.ndarray, kernel: Any, eps:
     """Warn if values of neighbouring tones are equal to rounding, relative to the largest, and the tones are not."""
     lost = np.abs(np.diff(values)) < eps * np.abs(values).max()
     if lost.any() and np.ptp(tones[:2]) > eps * np.abs(tones).max():
-        warn(
-            f"{lost.mean():.0%} of the tones from {tones[0]:.3g} to {tones[-1]:.3g} are lost to rounding, as "
-            f"{kernel!r} reaches {np.abs(values).max():.3g}; scale the image to at most 1, or use a flatter "
-            "kernel",
-            LopsidedWarning,
-        )
+        of_tones = f"{lost.mean():.0%} of the tones from {tones[0]:.3g} to {tones[-1]:.3g}"
+        reached = f"{kernel!r} reaches {np.abs(values).max():.3g}"
+        warn(f"{of_tones} are lost to rounding, as {reached}; scale the image or use a flatter kernel", LopsidedWarning)

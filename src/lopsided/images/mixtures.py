@@ -32,7 +32,8 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     ``fit`` learns a background mixture from the patches of all images. The fit of each image starts from the
     background, and ``prior`` patches of every background component are added to the image's own, so that a few dozen
-    patches suffice to estimate 64 variances.
+    patches suffice to estimate 64 variances. The row of an image depends only on that image and the background. Cost:
+    O(n_iter n_components d) time per patch, in matrix products over batches of images.
 
     Parameters
     ----------
@@ -61,11 +62,6 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     n_features_in_ : int
         Number of pixels.
 
-    Notes
-    -----
-    O(n_iter n_components d) time per patch, in matrix products over batches of images. The row of an image depends only
-    on that image and the background.
-
     References
     ----------
     He, He, Shi, Huang, Suykens, "Learning with asymmetric kernels: least squares and feature interpretation", IEEE
@@ -81,12 +77,9 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     """
 
     _parameter_constraints: dict[str, Any] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        **{name: [Interval(Integral, 1, None, closed="left")] for name in ("n_components", "patch", "step", "n_iter")},
         "shape": [tuple, list, None],
-        "patch": [Interval(Integral, 1, None, closed="left")],
-        "step": [Interval(Integral, 1, None, closed="left")],
         "prior": [Interval(Real, 0, None, closed="neither")],
-        "n_iter": [Interval(Integral, 1, None, closed="left")],
     }
 
     def __init__(
@@ -99,24 +92,12 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         prior: float = 8.0,
         n_iter: int = 20,
     ) -> None:
-        self.n_components = n_components
-        self.shape = shape
-        self.patch = patch
-        self.step = step
-        self.prior = prior
-        self.n_iter = n_iter
+        self.n_components, self.shape, self.patch = n_components, shape, patch
+        self.step, self.prior, self.n_iter = step, prior, n_iter
 
     @atomic_fit
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Learn the background from the images, or from an evenly spaced subset with about 30,000 patches.
-
-        Parameters
-        ----------
-        X : array of shape (n, height * width)
-            Images.
-        y : ignored
-            Present for scikit-learn API consistency.
-        """
+        """Learn the background from images X (n, height * width), or from evenly spaced ones with 30,000 patches."""
         self._validate_params()
         X = self._check_images(X, reset=True)
         self.shape_ = self._check_shape(X.shape[1])
@@ -176,12 +157,8 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             return (side, side) if side**2 == pixels else (1, pixels)
         whole = len(self.shape) == 2 and all(isinstance(side, Integral) and side > 0 for side in self.shape)
         if not whole or prod(self.shape) != pixels:
-            raise ValueError(
-                f"shape={self.shape} does not give the {pixels} pixels of a row of X; it must be two integers, "
-                f"(height, width), with height * width = {pixels}"
-            )
-        height, width = self.shape
-        return height, width
+            raise ValueError(f"shape={self.shape} must be two integers, height and width, with product {pixels}")
+        return self.shape[0], self.shape[1]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -231,10 +208,7 @@ def maximise(F: np.ndarray, R: np.ndarray, prior: np.ndarray, n_iter: int, floor
 
 
 def _by_energy(Y: np.ndarray, k: int) -> np.ndarray:
-    """Initial responsibilities, shape (1, n, k), of k equal groups of patches sorted by energy without the mean.
-
-    A patch of one pixel has only the mean, and is sorted by that.
-    """
+    """Initial responsibilities (1, n, k): equal groups by energy without the mean, or by the mean of single pixels."""
     energies = np.square(Y[:, 1:]).sum(axis=1) if Y.shape[1] > 1 else Y[:, 0]
     ranks = np.argsort(np.argsort(energies, kind="stable"))
     return np.eye(k)[None, ranks * k // len(Y)]

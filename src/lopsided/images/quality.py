@@ -1,16 +1,43 @@
-"""Image quality metrics: PSNR and SSIM."""
+"""Pixels of images as floats, and the quality metrics PSNR and SSIM."""
+
+from functools import partial
 
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
-from .pixels import as_pixels
+from .._core import reject_masked
 
 SIGMA, TRUNCATE = 1.5, 3.5  # in pixels and in SIGMA: a window of 11 x 11, as in Wang et al. (2004)
+MAX_BITS = 16  # of integers; wider ones have no conventional white level
 K1, K2 = 0.01, 0.03  # stabilising constants relative to the peak, as in Wang et al. (2004)
 
 
+def as_pixels(image: np.ndarray) -> np.ndarray:
+    """Validate an image, (height, width) or (height, width, channels); return finite float32 or float64.
+
+    Integers of 8 and 16 bits are divided by the largest value of their type: 255, 65535, 127 or 32767.
+    """
+    image = np.asarray(reject_masked(image, "an image"))
+    if image.ndim not in (2, 3) or 0 in image.shape:
+        raise ValueError(f"an image has shape (height, width) or (height, width, channels), not {image.shape}")
+    if image.dtype == bool:
+        return image.astype(float)
+    if image.dtype.kind in "iu":
+        if 8 * image.dtype.itemsize > MAX_BITS:
+            raise ValueError(
+                f"{image.dtype} pixels from {image.min()} to {image.max()} have no known white level; divide by it, as "
+                "in image / 255, or give 8- or 16-bit integers"
+            )
+        return image / np.iinfo(image.dtype).max
+    if image.dtype.kind != "f":
+        raise TypeError(f"pixels must be integers or floats, not {image.dtype}")
+    if not np.isfinite(image).all():
+        raise ValueError(f"{np.count_nonzero(~np.isfinite(image))} pixels are not finite; fill them in first")
+    return image if image.dtype in (np.float32, np.float64) else image.astype(float)
+
+
 def psnr(image: np.ndarray, other: np.ndarray, peak: float | None = None) -> float:
-    """Peak signal-to-noise ratio, 10 log10(peak^2 / mean squared difference), in decibels.
+    """Peak signal-to-noise ratio, 10 log10(peak^2 / mean squared difference), in decibels; infinite for equal images.
 
     Parameters
     ----------
@@ -19,11 +46,6 @@ def psnr(image: np.ndarray, other: np.ndarray, peak: float | None = None) -> flo
     peak : float or None, default=None
         Pixel value of white. None is 1 for floats and the largest value of the type for integers of 8 or 16 bits; the
         two images may then have different types.
-
-    Returns
-    -------
-    float
-        Decibels; infinite for equal images.
 
     Examples
     --------
@@ -41,17 +63,8 @@ def psnr(image: np.ndarray, other: np.ndarray, peak: float | None = None) -> flo
 def ssim(image: np.ndarray, other: np.ndarray, peak: float | None = None) -> float:
     """Structural similarity (Wang, Bovik, Sheikh, Simoncelli, 2004), averaged over pixels and channels.
 
-    Local means, variances and covariances use a Gaussian window of 11 x 11 pixels, mirrored at the border.
-
-    Parameters
-    ----------
-    image, other, peak
-        As in ``psnr``.
-
-    Returns
-    -------
-    float
-        At most 1, which equal images reach.
+    Local means, variances and covariances use a Gaussian window of 11 x 11 pixels, mirrored at the border. Parameters
+    are those of ``psnr``; equal images reach 1, the largest value.
 
     Examples
     --------
@@ -62,11 +75,7 @@ def ssim(image: np.ndarray, other: np.ndarray, peak: float | None = None) -> flo
     1.0
     """
     image, other = _comparable(image, other, peak)
-    sigmas = (SIGMA, SIGMA, 0)[: image.ndim]
-
-    def local(values: np.ndarray) -> np.ndarray:
-        return gaussian_filter(values, sigmas, truncate=TRUNCATE)
-
+    local = partial(gaussian_filter, sigma=(SIGMA, SIGMA, 0)[: image.ndim], truncate=TRUNCATE)
     x, y = local(image), local(other)
     xx, yy, xy = local(image**2) - x**2, local(other**2) - y**2, local(image * other) - x * y
     c1, c2 = K1**2, K2**2
@@ -77,14 +86,13 @@ def _comparable(image: np.ndarray, other: np.ndarray, peak: float | None) -> tup
     """Both images in double precision, divided by the pixel value of white."""
     if peak is not None and not 0 < peak < np.inf:
         raise ValueError(f"peak={peak} must be positive and finite: it is the value of white, such as 1 or 255")
-    image, other = _relative_to_white(image, peak), _relative_to_white(other, peak)
+    image, other = (_relative_to_white(np.asanyarray(each), peak) for each in (image, other))
     if image.shape != other.shape:
         raise ValueError(f"images of shapes {image.shape} and {other.shape} cannot be compared; crop or scale one")
     return image, other
 
 
 def _relative_to_white(image: np.ndarray, peak: float | None) -> np.ndarray:
-    image = np.asanyarray(image)  # keeps a mask, which as_pixels refuses
     if peak is not None and image.dtype.kind in "biu":
         image = image.astype(float)
     return as_pixels(image).astype(float) / (1 if peak is None else peak)
