@@ -33,8 +33,7 @@ from lopsided import (
 from lopsided.kernels.base import Kernel
 from lopsided.least_squares.saddle import BlockLU, Dense, Minres, SaddleFamily, Spectral
 from lopsided.operators import Blocked, Centered, KernelOperator, LowRank, Stored, Sum, Weighted, sparse_plus_low_rank
-from lopsided.svd import Factors
-from lopsided.svd.dense import lapack
+from lopsided.svd import Factors, lapack
 from lopsided.svd.krylov import krylov
 
 PLENTY = 10**9

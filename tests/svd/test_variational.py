@@ -11,8 +11,7 @@ from lopsided import KernelSVD, Nystrom
 from lopsided.kernel_svd import make_compatible, split_condition
 from lopsided.kernels import RBF, Exponential, Linear, LinearPolynomial, Polynomial, Tanh
 from lopsided.operators import Stored
-from lopsided.svd import Factors, diagnose
-from lopsided.svd.dense import lapack
+from lopsided.svd import Factors, diagnose, lapack
 from lopsided.svd.weights import Weights
 
 MATRICES = {

@@ -52,12 +52,7 @@ STRATEGIES = (*ONE_SIDED, "leverage", "pivoted")
 
 
 def choose_landmarks(
-    landmarks: Any,
-    kernel: Kernel,
-    X: Array,
-    Z: Array,
-    counts: tuple[int, int],
-    rngs: Sequence[np.random.Generator],
+    landmarks: Any, kernel: Kernel, X: Array, Z: Array, counts: tuple[int, int], rngs: Sequence[np.random.Generator]
 ) -> tuple[Landmarks, Landmarks]:
     """Landmarks of both sides, from a strategy or from the user's row numbers or points.
 

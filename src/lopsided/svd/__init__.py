@@ -1,6 +1,5 @@
 """Operator in, frozen Factors out: the solvers, the policy that chooses among them, weights and diagnostics."""
 
-from .dense import lapack as lapack
 from .diagnostics import Diagnostics, diagnose
 from .factors import (
     Factors,
@@ -10,7 +9,7 @@ from .factors import (
     powers as powers,
 )
 from .policy import SMALL_SIDE as SMALL_SIDE, Choice as Choice, nystrom_if_large as nystrom_if_large, select_solver
-from .solvers import SOLVERS as SOLVERS, factorise
+from .solvers import SOLVERS as SOLVERS, factorise, lapack as lapack
 from .weights import Weights as Weights, check_weights as check_weights
 
 __all__ = ["Diagnostics", "Factors", "diagnose", "factorise", "select_solver"]

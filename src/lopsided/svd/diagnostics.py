@@ -27,26 +27,14 @@ from .weights import Weights
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """Residuals of the variational equations, one entry per component; all are zero, to rounding, at a solution.
-
-    Attributes
-    ----------
-    singular_values : array of shape (k,)
-        The singular values s.
-    objective : array of shape (k,)
-        J / s_1; zero for components with s = 0, for which gamma is undefined. Corollary 2's objective is its negative.
-    left, right : arrays of shape (k,)
-        |K v - s u| / s_1 and |K^T u - s v| / s_1: the Karush-Kuhn-Tucker conditions after elimination of w and w'.
-    coupled_left, coupled_right : arrays of shape (k,)
-        |K (K^T u - s v)| / s_1^2 and |K^T (K v - s u)| / s_1^2: the coupled covariances, projected on the data.
-    """
+    """Residuals of the variational equations, one entry per component; all are zero, to rounding, at a solution."""
 
     singular_values: np.ndarray
-    objective: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    coupled_left: np.ndarray
-    coupled_right: np.ndarray
+    objective: np.ndarray  # J / s_1, or zero where s = 0 and gamma is undefined; Corollary 2's is its negative
+    left: np.ndarray  # |K v - s u| / s_1: with ``right``, the conditions of optimality without w and w'
+    right: np.ndarray  # |K^T u - s v| / s_1
+    coupled_left: np.ndarray  # |K (K^T u - s v)| / s_1^2: the coupled covariances, projected on the data
+    coupled_right: np.ndarray  # |K^T (K v - s u)| / s_1^2
 
     @property
     def worst(self) -> float:

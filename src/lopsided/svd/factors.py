@@ -16,21 +16,11 @@ NULL_VALUE = 10  # in units of sqrt(points) eps: singular values below this mult
 
 @dataclass(frozen=True)
 class Factors:
-    """Low-rank factorisation A ~ U diag(s) V^T.
+    """Low-rank factorisation A ~ U diag(s) V^T."""
 
-    Attributes
-    ----------
-    U : array of shape (n, k)
-        Left singular vectors in columns.
-    s : array of shape (k,)
-        Singular values in descending order.
-    V : array of shape (m, k)
-        Right singular vectors in columns; V, never V^T.
-    """
-
-    U: np.ndarray
-    s: np.ndarray
-    V: np.ndarray
+    U: np.ndarray  # (n, k), left singular vectors in columns
+    s: np.ndarray  # (k,), singular values in descending order
+    V: np.ndarray  # (m, k), right singular vectors in columns; V, never V^T
 
     @property
     def T(self) -> Factors:
@@ -58,10 +48,7 @@ class Factors:
 
 
 class Side(NamedTuple):
-    """Affine map that embeds points of one side: k @ map - offset, for kernel values k with the other side's landmarks.
-
-    Without landmarks, k holds the kernel values with all points of the other side.
-    """
+    """Affine map k @ map - offset of kernel values k with the other side, its landmarks or all its points."""
 
     map: np.ndarray
     offset: np.ndarray

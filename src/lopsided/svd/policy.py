@@ -23,15 +23,12 @@ CHEAP_PRODUCT = 1 << 21  # multiplications per column below which one column at 
 
 
 class Choice(NamedTuple):
-    """Name of a solver and the reason for choosing it.
-
-    ``over_budget`` tells whether the matrix is too large to store, ``is_fallback`` whether another solver was wanted.
-    """
+    """Name of a solver and the reason for choosing it."""
 
     name: str
     reason: str
-    over_budget: bool = False
-    is_fallback: bool = False
+    over_budget: bool = False  # the matrix is too large to store
+    is_fallback: bool = False  # another solver was wanted
 
     def __str__(self) -> str:
         return f"{self.name}: {self.reason}"
@@ -48,25 +45,18 @@ def select_solver(
     """Return the solver that :class:`~lopsided.KernelSVD` would choose, and why, without decomposing anything.
 
     Dense data are looked at only for their sizes. Of sparse data and graphs the sparse part of the matrix is formed,
-    since its number of entries decides.
+    since its number of entries decides. The result is that of ``KernelSVD.solver_``: a ``name`` and a ``reason``.
 
     Parameters
     ----------
     kernel : str, Kernel, callable or KernelOperator
         A kernel as in KernelSVD, or the matrix itself as an operator, which takes no X and Z.
-    X : array or sparse matrix of shape (n, width)
-        Left points, or the kernel matrix for "precomputed".
-    Z : array or sparse matrix of shape (m, width), default=None
-        Right points; None means the columns of X, and for "precomputed" the only choice.
+    X, Z : arrays or sparse matrices of shapes (n, width) and (m, width)
+        Left and right points, as in ``KernelSVD.fit``; without Z the columns of X, or X is the "precomputed" matrix.
     n_components : int, default=2
         Number of singular triplets; a share of the energy, which KernelSVD takes too, has no answer in advance.
     memory_budget : float, str or None, default=None
         Memory for the kernel matrix, as in KernelSVD.
-
-    Returns
-    -------
-    choice : Choice
-        ``name`` and ``reason``, as in ``KernelSVD.solver_``.
 
     Examples
     --------
@@ -90,7 +80,7 @@ def select_solver(
         return choice
     structured = is_indexed(kernel) or (sparse.issparse(X) and sparse.issparse(Z))
     if not structured or isinstance(as_operator(kernel.fit(X, Z), X, Z, budget=0), Blocked):
-        return _choose_dense(kernel, X, Z, n_components, budget, landmarks=False)
+        return _choose_dense(kernel, X, Z, n_components, budget)
     return choose_for_operator(as_operator(kernel, X, Z, budget=budget), n_components, budget)[0]
 
 
@@ -98,21 +88,17 @@ def nystrom_if_large(kernel: Kernel, X: Array, Z: Array, k: float, budget: int) 
     """The choice of the Nystrom method if the matrix is dense, large and beyond the budget; otherwise None."""
     if sparse.issparse(X) and sparse.issparse(Z):
         return None
-    choice = _choose_dense(kernel, X, Z, max(1, int(k)), budget, landmarks=True)
-    return choice if choice.name == "nystrom" else None
+    n, m = X.shape[0], Z.shape[0]
+    if n * m <= LARGE_MATRIX or not _choose_dense(kernel, X, Z, max(1, int(k)), budget).over_budget:
+        return None
+    why = f"the {n} x {m} matrix is dense, large and exceeds the budget of {budget} bytes"
+    return Choice("nystrom", why, over_budget=True)
 
 
-def _choose_dense(kernel: Kernel, X: Array, Z: Array, k: int, budget: int, *, landmarks: bool) -> Choice:
-    shape = X.shape[0], Z.shape[0]
-    return choose_solver(
-        shape,
-        k,
-        cost=shape[0] * shape[1],
-        budget=budget,
-        matrix_free=is_matrix_free(kernel, X, Z, budget),
-        itemsize=X.dtype.itemsize,
-        landmarks=landmarks,
-    )
+def _choose_dense(kernel: Kernel, X: Array, Z: Array, k: int, budget: int) -> Choice:
+    shape, matrix_free = (X.shape[0], Z.shape[0]), is_matrix_free(kernel, X, Z, budget)
+    size = X.dtype.itemsize
+    return choose_solver(shape, k, cost=shape[0] * shape[1], budget=budget, matrix_free=matrix_free, itemsize=size)
 
 
 def choose_for_operator(
@@ -123,10 +109,9 @@ def choose_for_operator(
     An operator that can be condensed is replaced by the smaller one if that has at least k triplets and a margin.
     """
     condensed = A.condensed()
-    if condensed is None or k + 2 * EXTRA_COLUMNS > min(condensed.operator.shape):
+    if condensed is not None and k + 2 * EXTRA_COLUMNS > min(condensed.operator.shape):
         condensed = None
-    else:
-        A = condensed.operator
+    A = A if condensed is None else condensed.operator
     choice, least_width = Choice(solver, "asked for"), EXTRA_COLUMNS
     if solver == "auto":
         size = A.dtype.itemsize
@@ -141,19 +126,12 @@ def choose_for_operator(
 
 
 def choose_solver(
-    shape: tuple[int, int],
-    k: int,
-    *,
-    cost: int,
-    budget: int,
-    matrix_free: bool = False,
-    itemsize: int = 8,
-    landmarks: bool = False,
+    shape: tuple[int, int], k: int, *, cost: int, budget: int, matrix_free: bool = False, itemsize: int = 8
 ) -> Choice:
-    """Choose a solver for k triplets of a matrix from its shape and memory, without access to the data.
+    """Choose an exact solver for k triplets of a matrix from its shape and memory, without access to the data.
 
     ``cost`` is the number of multiplications in a product with one column; ``matrix_free`` tells that kernel values are
-    evaluated again for each product; ``landmarks``, that a large matrix of that kind may be approximated by landmarks.
+    evaluated again for each product.
     """
     n, m = shape
     small = min(shape)
@@ -162,9 +140,6 @@ def choose_solver(
         return Choice("lapack", f"min(n, m) = {small} is small")
     if LAPACK_SHARE * k > small and fits:
         return Choice("lapack", f"k = {k} is a large part of min(n, m) = {small}")
-    if landmarks and matrix_free and n * m > LARGE_MATRIX:
-        why = f"the {n} x {m} matrix is dense, large and exceeds the budget of {budget} bytes"
-        return Choice("nystrom", why, over_budget=True)
     if matrix_free:
         why = f"the {n} x {m} matrix exceeds the budget of {budget} bytes and is evaluated in blocks"
         return Choice("krylov", why, over_budget=True)

@@ -1,4 +1,4 @@
-"""The leading singular triplets of an operator, by the solver that was asked for or chosen."""
+"""Leading singular triplets of an operator by the solver that was asked for or chosen."""
 
 from __future__ import annotations
 
@@ -8,23 +8,16 @@ from numbers import Integral
 
 import numpy as np
 
-from .._core import check_finite
+from .._core import check_finite, svd
 from ..exceptions import FallbackWarning, warn
 from ..operators import KernelOperator
-from .dense import lapack
 from .factors import Factors
 from .krylov import EXTRA_COLUMNS, krylov
 from .policy import SMALL_SIDE, Choice, block_width, choose_for_operator, lapack_bytes
 
 
 def factorise(
-    A: KernelOperator,
-    k: int | float,
-    *,
-    solver: str = "auto",
-    tol: float = 0.0,
-    budget: int,
-    rng: np.random.Generator,
+    A: KernelOperator, k: int | float, *, solver: str = "auto", tol: float = 0.0, budget: int, rng: np.random.Generator
 ) -> tuple[Factors, Choice]:
     """Compute the leading singular triplets of an operator; return them and the choice of solver.
 
@@ -35,14 +28,10 @@ def factorise(
     k : int or float
         Number of triplets; or the share of the energy, the sum of squared singular values, that they must hold. A
         share costs O(n m) for the energy, and factorisations with ranks that double until it is reached.
-    solver : {"auto", "lapack", "krylov"}, default="auto"
-        The solver; "auto" chooses by shape, cost and budget.
-    tol : float, default=0.0
-        Acceptable eta, at which "krylov" stops; zero means to rounding. "lapack" always goes to rounding.
-    budget : int
-        Memory budget in bytes.
-    rng : Generator
-        Draws the start vectors.
+    solver, tol : as in KernelSVD
+        "auto", "lapack" or "krylov", and the eta at which "krylov" stops; zero means rounding.
+    budget, rng : int and Generator
+        Memory in bytes, and the source of the start vectors.
     """
     if not isinstance(k, Integral):
         return _factorise_share(A, k, solver=solver, tol=tol, budget=budget, rng=rng)
@@ -75,6 +64,12 @@ def _factorise_share(
         if held[-1] >= wanted or k == limit:
             return factors.truncate(min(k, int(np.searchsorted(held, wanted)) + 1)), choice
         k = min(2 * k, limit)
+
+
+def lapack(A: KernelOperator, k: int) -> Factors:
+    """Full dense SVD, truncated to k triplets. Cost: O(n m min(n, m)) time, memory for about four n x m matrices."""
+    U, s, Vt = svd(A.take())
+    return Factors(U[:, :k], s[:k], Vt[:k].T).canonical()
 
 
 def _lapack(A: KernelOperator, k: int, **_: object) -> Factors:

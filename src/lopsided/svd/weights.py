@@ -22,16 +22,10 @@ from .factors import Factors, powers
 
 @dataclass(frozen=True)
 class Weights:
-    """Weights of the rows and columns of a kernel matrix.
+    """Weights of the rows and columns of a kernel matrix: not negative, at least one positive on each side."""
 
-    Attributes
-    ----------
-    left, right : arrays of shapes (n,) and (m,)
-        Non-negative, at least one positive on each side.
-    """
-
-    left: np.ndarray
-    right: np.ndarray
+    left: np.ndarray  # (n,)
+    right: np.ndarray  # (m,)
 
     def roots(self) -> tuple[np.ndarray, np.ndarray]:
         """Square roots of the left and the right weights."""
@@ -69,11 +63,7 @@ def check_weights(left: Any, right: Any, shape: tuple[int, int], dtype: np.dtype
     """
     if left is None and right is None:
         return None
-    checked = (
-        _check_side(given, count, side, dtype)
-        for given, count, side in zip((left, right), shape, ("left", "right"), strict=True)
-    )
-    return Weights(*checked)
+    return Weights(_check_side(left, shape[0], "left", dtype), _check_side(right, shape[1], "right", dtype))
 
 
 def _check_side(given: Any, count: int, side: str, dtype: np.dtype) -> np.ndarray:
