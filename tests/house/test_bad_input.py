@@ -147,7 +147,9 @@ def test_a_kernel_that_overflows_says_so(kernel, kind, solver, rng):
         KernelSVD(kernel=kernel, solver=solver).fit(A)
 
 
-@pytest.mark.parametrize("function", [lambda X, Z: np.full((12, 12), np.nan), lambda X, Z: 1 / np.zeros((12, 12))])
+@pytest.mark.parametrize(
+    "function", [lambda X, Z: np.full((len(X), len(Z)), np.nan), lambda X, Z: 1 / np.zeros((len(X), len(Z)))]
+)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_a_function_that_returns_nonsense_is_named(function):
     with pytest.raises(NotFiniteError, match="not finite"):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Self
 
 import numpy as np
 from scipy import sparse
 
-from .._core import Array, dense
+from .._core import Array, dense, even_slices
 from .base import Kernel
+
+PROBES = 8  # points of each side on which a function is compared with itself on fewer points
 
 
 class Function(Kernel):
@@ -36,8 +39,23 @@ class Function(Kernel):
     def __init__(self, function: Callable[[Array, Array], Array]) -> None:
         self.function = function
 
+    def fit(self, X: Array, Z: Array) -> Self:
+        """Check on a few points that the value of a pair does not depend on the other points of the block."""
+        super().fit(X, Z)
+        X, Z = (side[np.unique(np.linspace(0, side.shape[0] - 1, PROBES, dtype=int))] for side in (X, Z))
+        K = self._values(X, Z)
+        for rows in even_slices(X.shape[0], 2):
+            _check_same(K, rows, slice(None), self._values(X[rows], Z), X.dtype)
+        for columns in even_slices(Z.shape[0], 2):
+            _check_same(K, slice(None), columns, self._values(X, Z[columns]), X.dtype)
+        return self
+
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Call the function, and check the shape and type of its result."""
+        return self._values(L, R).astype(np.result_type(L.dtype, R.dtype), copy=False)
+
+    def _values(self, L: Array, R: Array) -> np.ndarray:
+        """Call the function; its values may have another dtype than the points."""
         try:
             K = dense(self.function(_read_only(L), _read_only(R)))
         except (TypeError, ValueError) as error:
@@ -53,7 +71,28 @@ class Function(Kernel):
                 f"the kernel function returned shape {K.shape} for {L.shape[0]} left and {R.shape[0]} right "
                 f"points; it must return all pairs, shape {(L.shape[0], R.shape[0])}"
             )
-        return K.astype(np.result_type(L.dtype, R.dtype), copy=False)
+        return K
+
+
+def _check_same(K: np.ndarray, rows: slice, columns: slice, part: np.ndarray, dtype: np.dtype) -> None:
+    """Raise ValueError if ``part``, a block of values of a kernel function, differs from that part of the larger K.
+
+    Rounding may differ by eps^(1/4) of the largest value, in the coarser of the dtypes of points and values: where
+    squared distances cancel and a root is taken, eps^(1/2) of the size of the points is left.
+    """
+    eps = max(float(np.finfo(np.result_type(kind, np.float16)).eps) for kind in (K.dtype, dtype))
+    same, part = K[rows, columns].astype(float), part.astype(float)
+    with np.errstate(invalid="ignore"):
+        gaps = np.nan_to_num(np.abs(part - same), nan=0.0)  # values that are not finite are reported later
+    if gaps.max() <= eps**0.25 * np.abs(K[np.isfinite(K)]).max(initial=0.0):
+        return
+    i, j = np.unravel_index(gaps.argmax(), gaps.shape)
+    raise ValueError(
+        f"the kernel function gives k(x, z) = {same[i, j]:.4g} in a block of {K.shape[0]} x {K.shape[1]} points and "
+        f"{part[i, j]:.4g} for the same pair in one of {part.shape[0]} x {part.shape[1]}; it is called on blocks, "
+        "so a value must not depend on the other points. For values divided by sums over the right points take "
+        "kernels.SNE or kernels.Attention; otherwise compute the matrix and pass it with kernel='precomputed'"
+    )
 
 
 def _read_only(X: Array) -> Array:
