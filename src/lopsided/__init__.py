@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         plotting,
         prior_nystroem,
         svd,
+        testing,
     )
     from .biclustering import KernelBiclustering
     from .graphs import DirectedGraphEmbedding
@@ -62,6 +63,7 @@ __all__ = [
     "prior_nystroem",
     "select_solver",
     "svd",
+    "testing",
 ]
 __version__ = "0.1.0"
 
