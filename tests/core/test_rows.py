@@ -164,7 +164,10 @@ BAD = {
     "widths": (iter([POINTS, POINTS[:, :3]]), r"block 1 of X has shape \(90, 3\); it must have 4 columns"),
     "sparse_widths": (iter([sparse.csr_array(POINTS), sparse.csr_array(POINTS[:, :3])]), "block 1 of X.*4 columns"),
     "one_dimension": (iter(POINTS), r"block 0 of X has shape \(4,\); it must have two dimensions"),
-    "types": (iter([POINTS, POINTS.astype(float)]), "block 1 of X is float64, and the first float32; give all one"),
+    "types": (
+        iter([POINTS, POINTS.astype(float)]),
+        "block 1 of X is float64, but the first is float32; give all one dtype",
+    ),
     "sparse_types": (
         iter([sparse.csr_array(POINTS), sparse.csr_array(POINTS, dtype=float)]),
         "block 1 of X is float64, and the first float32",
@@ -179,7 +182,7 @@ BAD = {
     "nan": (iter([POINTS, np.full((1, 4), np.nan, np.float32)]), "contains NaN"),
     "masked": (iter([POINTS, np.ma.masked_less(POINTS[:1], 9)]), "block 1 of X has 4 masked entries; fill them"),
     "masked_sliced": (Sliced(np.ma.masked_greater(POINTS, 1)), "block 0 of X has [0-9]+ masked entries"),
-    "ends_early": (Sliced(POINTS, rows=100), "X says it has 100 rows, but rows 0 to 100 gave 90.*cut short"),
+    "ends_early": (Sliced(POINTS, rows=100), "X has 100 rows by its shape, but rows 0 to 100 hold 90.*truncated"),
 }
 
 
@@ -192,7 +195,7 @@ def test_pieces_that_do_not_fit_together_are_refused(points, message):
 def test_right_points_are_named_in_messages():
     with pytest.raises(ValueError, match="Z has no row blocks"):
         model_of().fit(POINTS, Z=iter([]))
-    with pytest.raises(ValueError, match="Z says it has 80 rows.*gave 70"):
+    with pytest.raises(ValueError, match="Z has 80 rows by its shape.*hold 70"):
         model_of().fit(POINTS, Z=Sliced(RIGHT, rows=80))
     with pytest.raises(ValueError, match="Z has no row blocks"):
         model_of().fit(POINTS, Z=RIGHT).transform_right(iter([]))
@@ -200,7 +203,7 @@ def test_right_points_are_named_in_messages():
 
 def test_an_object_that_ends_early_is_refused_wherever_it_ends(monkeypatch):
     monkeypatch.setattr(_rows, "BLOCK_BYTES", 8 * 4 * 30)
-    with pytest.raises(ValueError, match="X says it has 120 rows, but rows 90 to 120 gave 0"):
+    with pytest.raises(ValueError, match="X has 120 rows by its shape, but rows 90 to 120 hold 0"):
         model_of().fit(Sliced(POINTS, rows=120), Z=RIGHT)
 
 

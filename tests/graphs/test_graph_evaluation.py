@@ -171,7 +171,7 @@ def test_whole_numbers_are_embeddings_too():
     ("call", "message"),
     [
         (lambda: classify_nodes(SOURCE, LABELS[:9]), "150 rows and labels 9"),
-        (lambda: classify_nodes(SOURCE, np.zeros(150)), "in labels there is one class only, 0.0; .*at least two"),
+        (lambda: classify_nodes(SOURCE, np.zeros(150)), "labels holds one class only, 0.0; .*at least two"),
         (lambda: classify_nodes(SOURCE, np.where(LABELS == 0, np.nan, LABELS)), "nodes have no label"),
         (lambda: classify_nodes(SOURCE, [None] * 150), "150 nodes have no label"),
         (lambda: classify_nodes(SOURCE, []), "no class"),

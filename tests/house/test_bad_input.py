@@ -78,7 +78,7 @@ def test_kernel_svd_refuses_bad_points_everywhere(X, error, message):
         ({"kernel": RBF}, TypeError, r"kernel=RBF is a class; give an instance, RBF\(\)"),
         ({"kernel": 3}, (TypeError, ValueError), "kernel.*3|kernel.*int"),
         ({"kernel": RBF(-1.0)}, ValueError, "bandwidth.*Got -1.0"),
-        ({"kernel": lambda X, Z: np.ones(3)}, ValueError, r"returned shape \(3,\).*must return.*\(12, 12\)"),
+        ({"kernel": lambda X, Z: np.ones(3)}, ValueError, r"returned shape \(3,\).*must return all pairs"),
         ({"kernel": lambda X, Z: np.ones((3, 2))}, ValueError, r"returned shape \(3, 2\).*12 left"),
         ({"compatibility": "glue"}, ValueError, "compatibility.*pca.*Got 'glue'"),
         ({"compatibility": np.eye(5)}, ValueError, r"shape \(5, 5\).*must be \(12, 12\)"),
@@ -143,7 +143,7 @@ def test_precomputed_values_leave_no_room_for_right_points():
 @pytest.mark.parametrize("kernel", [Exponential(eta=1e3), Polynomial(degree=400, offset=2.0)], ids=repr)
 def test_a_kernel_that_overflows_says_so(kernel, kind, solver, rng):
     A = kind(10 * rng.standard_normal((60, 60)))
-    with pytest.raises(NotFiniteError, match="not finite.*(lower|scale)"):
+    with pytest.raises(NotFiniteError, match="not finite.*scale the data down"):
         KernelSVD(kernel=kernel, solver=solver).fit(A)
 
 

@@ -259,7 +259,7 @@ def test_a_search_reaches_compatibility_and_bandwidth(rng):
 
 
 def test_one_class_is_refused():
-    with pytest.raises(ValueError, match=r"in y there is one class only, 1.0; .*at least two, so give others"):
+    with pytest.raises(ValueError, match=r"y holds one class only, 1.0; .*at least two classes"):
         LearnedKernelSVDClassifier(2).fit(np.ones((10, 3)), np.ones(10))
 
 

@@ -306,7 +306,7 @@ def test_energy_of_a_small_matrix_takes_no_more_triplets_than_it_needs(solver, b
 def test_values_that_are_not_finite_are_refused_with_a_way_out(solver, value, rng):
     K = rng.standard_normal((60, 50))
     K[3, 4] = value
-    with pytest.raises(ValueError, match="not finite.*lower eta"):
+    with pytest.raises(ValueError, match="not finite.*scale the data down"):
         factorise(Stored(K), 3, solver=solver, budget=PLENTY, rng=rng)
 
 

@@ -46,7 +46,7 @@ def in_strips(Y: np.ndarray, W: np.ndarray) -> np.ndarray:
 
     BLAS packs the operands of a large product into buffers, which a thin product does not earn back. Strips are
     small enough to avoid this: with 20 columns they take about a third less time. Strips are only used
-    within tasks that run in parallel; elsewhere Y @ W is left to the threads of BLAS.
+    within tasks that run in parallel; elsewhere Y @ W is left to BLAS.
     """
     height = min(LONGEST, UNPACKED // max(1, W.size))
     if height < SHORTEST or len(Y) < 2 * height or min(W.shape) < 2 or n_threads() > 1:

@@ -58,8 +58,8 @@ def _block(points: Any, rows: slice, name: str) -> Any:
     block = points[rows]
     if block.shape[0] != rows.stop - rows.start:
         raise ValueError(
-            f"{name} says it has {points.shape[0]} rows, but rows {rows.start} to {rows.stop} gave {block.shape[0]}; "
-            "the file may have been cut short"
+            f"{name} has {points.shape[0]} rows by its shape, but rows {rows.start} to {rows.stop} hold "
+            f"{block.shape[0]}; the file may be truncated"
         )
     return block
 
@@ -72,7 +72,7 @@ def _check_length(points: np.memmap, name: str) -> None:
     if path is None or not os.path.exists(path):  # a copy is a memmap without a file
         return
     if (size := os.path.getsize(path)) < (needed := points.offset + points.nbytes):
-        raise ValueError(f"{name} is mapped from a file of {size} bytes that should have {needed}; it was cut short")
+        raise ValueError(f"{name} is mapped from a file of {size} bytes that should have {needed}; it was truncated")
 
 
 def _spooled(blocks: Iterable[Any], name: str) -> Any:
@@ -95,7 +95,9 @@ def _spooled(blocks: Iterable[Any], name: str) -> Any:
                 first = block.dtype
                 dtype = first if first in (np.float32, np.float64) else np.dtype(float)
             elif block.dtype != first and not np.can_cast(block.dtype, dtype):
-                raise ValueError(f"block {number} of {name} is {block.dtype}, and the first {first}; give all one type")
+                raise ValueError(
+                    f"block {number} of {name} is {block.dtype}, but the first is {first}; give all one dtype"
+                )
             n += block.shape[0]
             if sparse.issparse(block):
                 kept.append(block)
@@ -106,7 +108,7 @@ def _spooled(blocks: Iterable[Any], name: str) -> Any:
         if kept:
             stacked = sparse.csr_array(sparse.vstack(kept, format="csr"))
             if stacked.shape[0] != n:
-                raise ValueError(f"{name} mixes sparse and dense blocks; give all of one kind")
+                raise ValueError(f"{name} mixes sparse and dense blocks; make all sparse or all dense")
             return stacked.astype(dtype, copy=False)
         if not n * width:
             return np.empty((n, width), dtype=dtype)

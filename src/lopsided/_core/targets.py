@@ -14,8 +14,8 @@ def encoded(y: Any, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
     """Sorted classes and the class index of each sample; raise an error if there are fewer than two classes."""
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
-        said = f"one class only, {classes[0]}" if len(classes) else "no class"
-        raise ValueError(f"in {name} there is {said}; a classifier takes samples of at least two, so give others, too")
+        found = f"one class only, {classes[0]}" if len(classes) else "no class"
+        raise ValueError(f"{name} holds {found}; a classifier needs samples of at least two classes")
     return classes, codes
 
 
@@ -26,9 +26,7 @@ def real_targets(y: Any) -> np.ndarray:
     Y = np.asarray(y, dtype=float).reshape(len(y), -1)
     largest = float(np.abs(Y).max())
     if largest and not 1 / LARGEST_TARGET < largest < LARGEST_TARGET:
-        raise ValueError(
-            f"targets reach {largest:g}, whose square is beyond what a float holds; divide y by {largest:g}"
-        )
+        raise ValueError(f"targets reach {largest:g}, whose square a float cannot represent; divide y by {largest:g}")
     return Y
 
 
