@@ -9,17 +9,17 @@ from pathlib import Path
 
 SHARE_OF_FREE = 0.25
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
-MEMORY = "/sys/fs/cgroup/memory"
+CGROUP = "/sys/fs/cgroup/memory"
 GROUPS = (  # Linux cgroups v2 and v1: limit, usage, statistics, and the field of reclaimable file cache
-    (f"{MEMORY}.max", f"{MEMORY}.current", f"{MEMORY}.stat", "inactive_file"),
+    (f"{CGROUP}.max", f"{CGROUP}.current", f"{CGROUP}.stat", "inactive_file"),
     (
-        f"{MEMORY}/memory.limit_in_bytes",
-        f"{MEMORY}/memory.usage_in_bytes",
-        f"{MEMORY}/memory.stat",
+        f"{CGROUP}/memory.limit_in_bytes",
+        f"{CGROUP}/memory.usage_in_bytes",
+        f"{CGROUP}/memory.stat",
         "total_inactive_file",
     ),
 )
-FALLBACK = 2 * 10**9  # bytes, for systems that do not report their memory
+FALLBACK_FREE = 2 * 10**9  # bytes, for systems that do not report their memory
 
 
 def budget_bytes(memory_budget: float | str | None = None) -> int:
@@ -47,7 +47,7 @@ def _free_bytes() -> int:
         return min(found)
     if "SC_PHYS_PAGES" in getattr(os, "sysconf_names", {}):
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
-    return FALLBACK
+    return FALLBACK_FREE
 
 
 def _free_of_machine() -> int | None:

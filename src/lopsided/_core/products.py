@@ -12,7 +12,10 @@ WORTH_THREADS = 1 << 20  # multiplications from which a product is divided among
 SLAB_COST = 1 << 19  # multiplications of a slab, at least
 SLAB_ROWS = 512  # rows of a slab, at least, to earn back the packing of the other factor
 UNPACKED = 1_000_000  # multiplications below which OpenBLAS, on AVX-512, skips copying the operands to packed buffers
-SHORTEST, LONGEST = 64, 256  # rows of a strip: shorter ones lose time where operands are copied, longer ones gain none
+SHORTEST_STRIP, LONGEST_STRIP = (
+    64,
+    256,
+)  # rows of a strip: shorter ones lose time where operands are copied, longer ones gain none
 
 
 def product(Y: np.ndarray, W: np.ndarray) -> np.ndarray:
@@ -48,8 +51,8 @@ def in_strips(Y: np.ndarray, W: np.ndarray) -> np.ndarray:
     small enough to avoid this: with 20 columns they take about a third less time. Strips are only used
     within tasks that run in parallel; elsewhere Y @ W is left to BLAS.
     """
-    height = min(LONGEST, UNPACKED // max(1, W.size))
-    if height < SHORTEST or len(Y) < 2 * height or min(W.shape) < 2 or n_threads() > 1:
+    height = min(LONGEST_STRIP, UNPACKED // max(1, W.size))
+    if height < SHORTEST_STRIP or len(Y) < 2 * height or min(W.shape) < 2 or n_threads() > 1:
         return Y @ W
     out = np.empty((len(Y), W.shape[1]), dtype=np.result_type(Y, W))
     W, rest = np.ascontiguousarray(W), len(Y) % height
