@@ -170,7 +170,7 @@ BAD = {
     ),
     "sparse_types": (
         iter([sparse.csr_array(POINTS), sparse.csr_array(POINTS, dtype=float)]),
-        "block 1 of X is float64, and the first float32",
+        "block 1 of X is float64, but the first is float32",
     ),
     "kinds": (iter([sparse.csr_array(POINTS), POINTS]), "X mixes sparse and dense blocks"),
     "kinds_turned": (iter([POINTS, sparse.csr_array(POINTS)]), "X mixes sparse and dense blocks"),
@@ -215,7 +215,7 @@ def test_an_exhausted_iterator_is_refused():
 
 
 @pytest.mark.parametrize("offset", [0, 160])
-def test_a_mapped_file_that_was_cut_short_is_refused(offset, tmp_path):
+def test_a_truncated_memory_map_is_refused(offset, tmp_path):
     path = tmp_path / "X"
     POINTS.tofile(path)
     X = np.memmap(path, dtype=np.float32, mode="r", offset=offset, shape=(80, 4))
@@ -223,7 +223,7 @@ def test_a_mapped_file_that_was_cut_short_is_refused(offset, tmp_path):
     with open(path, "r+b") as file:
         file.truncate(500)
     for call in (lambda: model_of().fit(X, Z=RIGHT), lambda: model_of().fit(RIGHT, Z=X), lambda: expected.transform(X)):
-        with pytest.raises(ValueError, match=f"[XZ] is mapped from a file of 500 bytes.*{offset + 1280}; it was cut"):
+        with pytest.raises(ValueError, match=f"[XZ] is mapped from a file of 500 bytes.*{offset + 1280}.*truncated"):
             call()
 
 
