@@ -29,7 +29,7 @@ from common import DATA, clock, eta, in_child, main, print_table
 from lopsided import KernelSVD, Nystrom
 from lopsided._core.threads import run, slices_of
 from lopsided.kernels import RBF
-from lopsided.nystrom.strategies import STRATEGIES
+from lopsided.nystrom.landmarks import STRATEGIES
 
 SEED = 0
 RANK = 20

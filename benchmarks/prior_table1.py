@@ -58,7 +58,7 @@ from sklearn.svm import LinearSVC
 from common import DATA, ROOT, parser, print_table, save
 from lopsided import PriorNystroem
 from lopsided._core.arrays import by_rows
-from lopsided.nystrom.strategies import kmeans
+from lopsided.nystrom.landmarks import kmeans
 
 SEED = 0
 DRAWS = 30

@@ -12,7 +12,7 @@ from sklearn.preprocessing import PolynomialFeatures
 from cases import KERNELS, assert_close, centred, reference, sparse_pair
 from lopsided import KernelSVD, Nystrom, select_solver
 from lopsided.kernels import RBF, SNE, Function, Polynomial, as_kernel
-from lopsided.nystrom.strategies import STRATEGIES
+from lopsided.nystrom.landmarks import STRATEGIES
 from lopsided.operators import Stored
 from lopsided.svd import SOLVERS, factorise
 

@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from cases import KERNELS, nystrom_svd
-from lopsided.nystrom.strategies import STRATEGIES
+from lopsided.nystrom.landmarks import STRATEGIES
 
 every_kernel = pytest.mark.parametrize("name", KERNELS)
 every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)

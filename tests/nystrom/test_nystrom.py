@@ -19,8 +19,7 @@ from lopsided import KernelSVD, Nystrom
 from lopsided.exceptions import RankWarning
 from lopsided.kernels import RBF, SNE, TL1, Exponential, Laplacian, Linear, Polynomial, Tanh
 from lopsided.nystrom import nystrom
-from lopsided.nystrom.landmarks import given_landmarks
-from lopsided.nystrom.strategies import STRATEGIES
+from lopsided.nystrom.landmarks import STRATEGIES, given_landmarks
 from lopsided.operators import as_operator
 from lopsided.svd import nystrom_if_large
 

@@ -2,9 +2,8 @@
 
 from .extension import NystromFactors as NystromFactors, nystrom
 from .landmark_matrix import between as between
-from .landmarks import Landmarks, given_landmarks as given_landmarks
+from .landmarks import ONE_SIDED as ONE_SIDED, Landmarks, given_landmarks as given_landmarks
 from .search import Attempt as Attempt, approximate as approximate
 from .solver import Nystrom, select_nystrom as select_nystrom
-from .strategies import ONE_SIDED as ONE_SIDED
 
 __all__ = ["Landmarks", "Nystrom", "nystrom"]

@@ -26,7 +26,7 @@ from ..operators import as_operator
 from ..svd import Factors, Side, canonical_signs
 from .landmark_matrix import LandmarkMatrix
 from .landmarks import Landmarks
-from .orthonormalise import moments, orthonormal_turns, turned, unit_turns
+from .orthonormalise import Moments, moments, orthonormal_turns, turned, unit_turns
 
 OVERSAMPLING = 2  # triplets of the small matrix per triplet wanted, as the last of k would be inaccurate with k alone
 SAMPLE_ROWS = 1 << 13  # rows of each side, at most, from which the k combinations to extend to all points are computed
@@ -71,22 +71,16 @@ def nystrom(
 
     Parameters
     ----------
-    kernel : Kernel
-        Fitted kernel.
-    X, Z : arrays or sparse matrices
-        Left and right points.
-    landmarks : tuple of Landmarks
-        Left and right landmarks.
-    k : int or float
-        Number of triplets, or the share of the small matrix's energy that they must hold.
+    kernel, X, Z, landmarks : Kernel, arrays or sparse matrices, tuple of Landmarks
+        Fitted kernel, left and right points, and the landmarks of both sides.
+    k, spare : int or float, and int
+        Number of triplets, or the share of the small matrix's energy that they must hold; and how many to add to them.
     plain : bool, default=False
         Apply equation 9 only: columns are scaled to unit norm, and singular values are those of the small matrix.
     center : bool, default=False
         Centre the feature maps of both sides.
     over_landmarks : bool, default=False
         For kernels normalised over a set of points, sum over its landmarks instead of all points.
-    spare : int, default=0
-        Number of triplets beyond k to compute, if the small matrix has that many.
     quiet : bool, default=False
         Suppress the RankWarning if fewer than k triplets are found.
     rng : Generator
@@ -97,22 +91,46 @@ def nystrom(
         kernel = kernel.normalised_over((rows.points, rows.weights), (columns.points, columns.weights))
     small = LandmarkMatrix.of(kernel, landmarks, center=center)
     k = k if isinstance(k, Integral) else small.holding(k)
-    symmetric = kernel.symmetric and not plain and same_points(X, Z) and _same_landmarks(rows, columns)
-    sides, s = _extend(kernel, X, Z, landmarks, small, k=k + spare, symmetric=symmetric, plain=plain, rng=rng)
+    ends = [_End(X, columns, is_right=False), _End(Z, rows, is_right=True)]
+    same = same_points(rows.points, columns.points) and np.array_equal(rows.weights, columns.weights)
+    if kernel.symmetric and not plain and same and same_points(X, Z):
+        ends.pop()  # right vectors are the left ones times the signs of the eigenvalues, which halves the cost
+    (left, right), s = _extend(kernel, ends, small, k + spare, plain, rng)
     if len(s) < k and not quiet:
         warn(
             f"the {len(rows)} x {len(columns)} matrix of the landmarks holds {len(s)} components and not {k}; take "
             "more landmarks, other ones, or fewer components",
             RankWarning,
         )
-    left, right = sides
     factors = Factors(left.vectors, s.astype(left.vectors.dtype), right.vectors)
-    means = _means(sides, factors, landmarks, small.K) if center else None
+    means = _means(left, right, factors, landmarks, small.K) if center else None
     return NystromFactors(factors, left.map, right.map, kernel, landmarks, min(k, len(s)), means)
 
 
+class _End(NamedTuple):
+    """Points of one side and the landmarks of the other, with which their kernel values are taken."""
+
+    points: Array
+    opposite: Landmarks
+    is_right: bool
+
+    def times(self, kernel: Kernel, map: np.ndarray) -> np.ndarray:
+        """k(X, Z_J) @ map, or k(X_I, Z)^T @ map on the right, without storing kernel values."""
+        ends = self.points, self.opposite.points
+        A = as_operator(kernel, *ends[::-1], budget=0).T if self.is_right else as_operator(kernel, *ends, budget=0)
+        return A @ map.astype(A.dtype, copy=False)
+
+    def moments(self, kernel: Kernel, map: np.ndarray, center: bool, rng: np.random.Generator) -> Moments:
+        """Moments of ``times``, estimated from a random sample of SAMPLE_ROWS points if there are more."""
+        n = self.points.shape[0]
+        if n <= SAMPLE_ROWS:
+            return moments(self.times(kernel, map), center)
+        some = np.sort(rng.choice(n, SAMPLE_ROWS, replace=False, shuffle=False))
+        return moments(self._replace(points=self.points[some]).times(kernel, map), center, n / SAMPLE_ROWS)
+
+
 class _Extended(NamedTuple):
-    """Singular vectors of all points of a side, the map that gives them, and mean kernel values over the landmarks."""
+    """Singular vectors of all points of a side, the map that gives them, and if centred, means over the landmarks."""
 
     vectors: np.ndarray
     map: Side
@@ -125,39 +143,21 @@ class _Extended(NamedTuple):
 
 
 def _extend(
-    kernel: Kernel,
-    X: Array,
-    Z: Array,
-    landmarks: tuple[Landmarks, Landmarks],
-    small: LandmarkMatrix,
-    *,
-    k: int,
-    symmetric: bool,
-    plain: bool,
-    rng: np.random.Generator,
+    kernel: Kernel, ends: list[_End], small: LandmarkMatrix, k: int, plain: bool, rng: np.random.Generator
 ) -> tuple[tuple[_Extended, _Extended], np.ndarray]:
-    """Extend triplets of the small matrix to both sides and orthonormalise them (plain: scale to unit norm).
-
-    For a symmetric kernel on one set, right vectors are the left ones times the signs of the eigenvalues: only one side
-    is extended, which halves the cost.
-    """
-    (rows, columns), center = landmarks, small.center
-    points, opposite = ([X], [columns]) if symmetric else ([X, Z], [columns, rows])
-    maps, values = small.maps(k * (1 if plain else OVERSAMPLING), symmetric=symmetric, rng=rng)
+    """Extend k triplets of the small matrix to both sides and orthonormalise them (plain: scale to unit norm)."""
+    maps, values = small.maps(k * (1 if plain else OVERSAMPLING), symmetric=len(ends) == 1, rng=rng)
     if not plain:
-        some = [side[_sample(side.shape[0], rng)] for side in points]
-        scales = [all_of.shape[0] / few.shape[0] for all_of, few in zip(points, some, strict=True)]
-        vectors = _times_maps(kernel, some, opposite, maps)
-        spreads = [moments(each, center, scale) for each, scale in zip(vectors, scales, strict=True)]
+        spreads = [end.moments(kernel, map, small.center, rng) for end, map in zip(ends, maps, strict=True)]
         turns, values = orthonormal_turns(spreads, values, k)
         maps = [map @ turn for map, turn in zip(maps, turns, strict=True)]
-    averages = [np.empty(0)] * len(points)
-    if center:
-        with_mean = [_with_mean(map, side) for map, side in zip(maps, opposite, strict=True)]
-        vectors, averages = zip(*map(_without_mean, _times_maps(kernel, points, opposite, with_mean)), strict=True)
-    else:
-        vectors = _times_maps(kernel, points, opposite, maps)
-    spreads = [moments(each, center) for each in vectors]
+    vectors, averages = [], []
+    for end, map in zip(ends, maps, strict=True):
+        # A further column averages the kernel values over the landmarks, from which the means follow.
+        found = end.times(kernel, np.column_stack([map, end.opposite.shares]) if small.center else map)
+        vectors.append(found[:, :-1].copy() if small.center else found)
+        averages.append(found[:, -1].copy())
+    spreads = [moments(each, small.center) for each in vectors]
     turns, values = unit_turns(spreads, values) if plain else orthonormal_turns(spreads, values, k)
     sides = [turned(*each) for each in zip(vectors, maps, spreads, turns, strict=True)]
     signs = canonical_signs(sides[0][0])
@@ -169,23 +169,8 @@ def _extend(
     return (left, right), np.abs(values)
 
 
-def _same_landmarks(rows: Landmarks, columns: Landmarks) -> bool:
-    """Whether both sides have the same landmarks with the same weights."""
-    return same_points(rows.points, columns.points) and np.array_equal(rows.weights, columns.weights)
-
-
-def _with_mean(map: np.ndarray, side: Landmarks) -> np.ndarray:
-    """Append a column to the map that computes the weighted mean of kernel values over the landmarks."""
-    return np.column_stack([map, side.weights / side.weights.sum()])
-
-
-def _without_mean(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Separate the vectors from the last column, which the map of :func:`_with_mean` filled with the means."""
-    return vectors[:, :-1].copy(), vectors[:, -1].copy()
-
-
 def _means(
-    sides: tuple[_Extended, _Extended], factors: Factors, landmarks: tuple[Landmarks, Landmarks], K: np.ndarray
+    left: _Extended, right: _Extended, factors: Factors, landmarks: tuple[Landmarks, Landmarks], K: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Row means and column means of the whole matrix, from averages over the landmarks.
 
@@ -194,8 +179,7 @@ def _means(
     subtracted, and by a constant common to all rows, which the column averages determine. The means are exact if the
     factors are exact and every point is a landmark.
     """
-    (left, right), (rows, columns) = sides, landmarks
-    p, q = rows.weights / rows.weights.sum(), columns.weights / columns.weights.sum()
+    p, q = (side.shares for side in landmarks)
     U, V = K @ left.map.map - left.map.offset, K.T @ right.map.map - right.map.offset
     u, v = factors.s * (p @ U), factors.s * (q @ V)
     of_rows, of_columns = left.averages - factors.U @ v, right.averages - factors.V @ u
@@ -203,18 +187,3 @@ def _means(
     excess_of_rows = p @ (K @ q - U @ v) - of_rows.mean()
     dtype = factors.U.dtype
     return (of_rows - excess_of_columns).astype(dtype), (of_columns - excess_of_rows).astype(dtype)
-
-
-def _sample(n: int, rng: np.random.Generator) -> slice | np.ndarray:
-    """Row numbers of a random sample of SAMPLE_ROWS rows, in ascending order; all rows if there are no more."""
-    return slice(None) if n <= SAMPLE_ROWS else np.sort(rng.choice(n, SAMPLE_ROWS, replace=False, shuffle=False))
-
-
-def _times_maps(
-    kernel: Kernel, points: list[Array], opposite: list[Landmarks], maps: list[np.ndarray]
-) -> list[np.ndarray]:
-    """k(X, Z_J) times the left map and, if there are two sides, k(X_I, Z)^T times the right one, without storing k."""
-    operators = [as_operator(kernel, points[0], opposite[0].points, budget=0)]
-    if len(points) == 2:
-        operators.append(as_operator(kernel, opposite[1].points, points[1], budget=0).T)
-    return [A @ map.astype(A.dtype, copy=False) for A, map in zip(operators, maps, strict=True)]

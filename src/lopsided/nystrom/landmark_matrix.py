@@ -34,11 +34,11 @@ class LandmarkMatrix:
     @classmethod
     def of(cls, kernel: Kernel, landmarks: tuple[Landmarks, Landmarks], *, center: bool) -> Self:
         """Evaluate the kernel, always in float64 because the extension divides by singular values of W."""
-        rows, columns = landmarks
-        K = between(kernel, _doubled(rows.points), _doubled(columns.points))
-        roots = np.sqrt(rows.weights), np.sqrt(columns.weights)
+        points = [side.points for side in landmarks]
+        K = between(kernel, *(side.astype(float) if side.dtype.kind == "f" else side for side in points))
+        roots = np.sqrt(landmarks[0].weights), np.sqrt(landmarks[1].weights)
         W = roots[0][:, None] * K * roots[1]
-        eps = max(_eps(rows.points), _eps(columns.points))
+        eps = max((float(np.finfo(side.dtype).eps) for side in points if side.dtype.kind == "f"), default=0.0)
         rounding = NOISE_EPS * eps * float(np.linalg.norm(W))  # before centring, which may leave only rounding error
         if center:
             W = _orthogonal_to(roots[1], _orthogonal_to(roots[0], W).T).T
@@ -92,13 +92,3 @@ def _orthogonal_to(root: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     """Project the columns of ``vectors`` on the orthogonal complement of ``root``."""
     unit = root / np.linalg.norm(root)
     return vectors - np.outer(unit, unit @ vectors)
-
-
-def _eps(points: Array) -> float:
-    """Machine epsilon of the points' dtype; zero for integer indices, which are exact."""
-    return float(np.finfo(points.dtype).eps) if points.dtype.kind == "f" else 0.0
-
-
-def _doubled(points: Array) -> Array:
-    """Points as float64; integer indices stay as they are."""
-    return points.astype(float) if points.dtype.kind == "f" else points

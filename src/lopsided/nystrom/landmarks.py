@@ -1,36 +1,41 @@
-"""Landmarks, the few points that represent a side in the Nystrom method, and those that a user gives."""
+"""Landmarks, the few points that represent a side in the Nystrom method: given by the user or chosen by a strategy."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+from scipy import optimize, sparse
+from threadpoolctl import threadpool_limits
 
-from .._core import Array, check_points
+from .._core import Array, check_points, one_blas_thread, same_points
+from ..kernels import Kernel, Precomputed
+from ..operators import is_indexed
+from .pivoting import pivots
+
+POINTS_PER_CLUSTER = 50  # at most, in the sample on which k-means runs
+SEEDED_CLUSTERS = 500  # up to which k-means++ initialises the centres; it costs O(p^2 width) and gains little beyond
+LONGEST_WAIT = 50  # mean waiting times of the least likely row, after which its inclusion is certain; bounds t
+UNIFORM_SHARE = 0.5  # of leverage sampling, for structure that the estimated scores have missed
 
 
 @dataclass(frozen=True)
 class Landmarks:
-    """Landmarks of one side, and the number of points that each represents.
+    """Landmarks of one side, and the number of points that each represents."""
 
-    Attributes
-    ----------
-    points : array or sparse matrix of shape (p, width)
-        The landmarks.
-    weights : array of shape (p,)
-        Number of points of the side that each landmark represents; the sum is the size of the side.
-    indices : array of shape (p,) or None
-        Row numbers of the landmarks, if they are points of the side.
-    """
-
-    points: Array
-    weights: np.ndarray
-    indices: np.ndarray | None = None
+    points: Array  # (p, width)
+    weights: np.ndarray  # (p,), numbers of points represented; their sum is the size of the side
+    indices: np.ndarray | None = None  # (p,), row numbers of the landmarks, if they are points of the side
 
     def __len__(self) -> int:
         return int(self.points.shape[0])
+
+    @property
+    def shares(self) -> np.ndarray:
+        """Share of the side that each landmark represents."""
+        return np.asarray(self.weights / self.weights.sum())
 
 
 def rows_as_landmarks(points: Array, indices: np.ndarray, weights: np.ndarray | None = None) -> Landmarks:
@@ -48,9 +53,8 @@ def given_landmarks(wanted: Any, points: Array, side: str) -> Landmarks:
         chosen = check_points(found, f"{side} landmarks")
         if sparse.issparse(chosen) and not sparse.issparse(points):
             chosen = chosen.toarray()
-        return Landmarks(
-            chosen.astype(points.dtype, copy=False), np.full(chosen.shape[0], points.shape[0] / chosen.shape[0])
-        )
+        each = points.shape[0] / chosen.shape[0]
+        return Landmarks(chosen.astype(points.dtype, copy=False), np.full(chosen.shape[0], each))
     if found.ndim != 1 or found.dtype.kind not in "iu" or not len(found):
         raise ValueError(
             f"{side} landmarks must be row numbers, shape (p,) of integers, or points, shape (p, width); "
@@ -63,3 +67,80 @@ def given_landmarks(wanted: Any, points: Array, side: str) -> Landmarks:
     if len(values) < len(found):
         raise ValueError(f"{side} landmark {values[counts.argmax()]} is named {counts.max()} times; name each row once")
     return rows_as_landmarks(points, values)
+
+
+def uniform(points: Array, p: int, rng: np.random.Generator) -> Landmarks:
+    """Random rows without replacement; for the same seed, a larger set contains the smaller."""
+    return rows_as_landmarks(points, rng.permutation(points.shape[0])[:p])
+
+
+def kmeans(points: Array, p: int, rng: np.random.Generator) -> Landmarks:
+    """k-means centres of a sample, weighted by cluster size (density-weighted Nystrom); the points, if they are p."""
+    from sklearn.cluster import MiniBatchKMeans  # late, as the import is slow
+
+    if p == points.shape[0]:
+        return rows_as_landmarks(points, np.arange(p))
+    sample = points[np.sort(rng.permutation(points.shape[0])[: POINTS_PER_CLUSTER * p])]
+    init, seed = "k-means++" if p <= SEEDED_CLUSTERS else "random", int(rng.integers(2**31))
+    with one_blas_thread(), threadpool_limits(1, "openmp"):  # more threads change summation order and so the clusters
+        clusters = MiniBatchKMeans(p, init=init, n_init=1, random_state=seed).fit(sample)
+    sizes = np.bincount(clusters.labels_, minlength=p)
+    centres, sizes = clusters.cluster_centers_[sizes > 0].astype(points.dtype), sizes[sizes > 0]
+    if sparse.issparse(points):
+        centres = sparse.csr_array(centres)  # each has only the entries of its cluster
+    return Landmarks(centres, sizes * (points.shape[0] / sizes.sum()))
+
+
+ONE_SIDED: dict[str, Callable[[Array, int, np.random.Generator], Landmarks]] = {"uniform": uniform, "kmeans": kmeans}
+STRATEGIES = (*ONE_SIDED, "leverage", "pivoted")
+
+
+def choose_landmarks(
+    strategy: str, kernel: Kernel, X: Array, Z: Array, counts: tuple[int, int], rngs: Sequence[np.random.Generator]
+) -> tuple[Landmarks, Landmarks]:
+    """Landmarks of both sides by a strategy; for "leverage", the uniform sample that estimates the scores.
+
+    A set that is on both sides has the same landmarks there, which keeps the matrix of a symmetric kernel symmetric.
+    """
+    if strategy == "pivoted":
+        rows, columns = pivots(kernel, X, Z, counts, rngs[0])
+        return rows_as_landmarks(X, rows), rows_as_landmarks(Z, columns)
+    if strategy == "kmeans" and is_indexed(kernel):
+        what = "values only" if isinstance(kernel, Precomputed) else "numbers of nodes, which have no means"
+        raise ValueError(
+            f"landmarks='kmeans' needs points, and {type(kernel).__name__} has {what}; take another strategy"
+        )
+    choose = ONE_SIDED.get(strategy, uniform)
+    left = choose(X, counts[0], rngs[0])
+    if strategy != "leverage" and counts[0] == counts[1] and same_points(X, Z):
+        return left, left
+    return left, choose(Z, counts[1], rngs[1])
+
+
+def by_leverage(points: Array, vectors: np.ndarray, p: int, rng: np.random.Generator) -> Landmarks:
+    """Draw rows by their leverage scores, the squared norms of the rows of ``vectors``, mixed evenly with uniform.
+
+    The weight of a row is the inverse of its probability of inclusion.
+    """
+    scores = np.einsum("ij,ij->i", vectors, vectors, dtype=float)
+    n = len(scores)
+    chances = UNIFORM_SHARE / n + (1 - UNIFORM_SHARE) * scores / scores.sum()
+    indices = rng.choice(n, p, replace=False, p=chances)
+    return rows_as_landmarks(points, indices, 1 / chances_of_inclusion(chances, p)[indices])
+
+
+def chances_of_inclusion(chances: np.ndarray, p: int) -> np.ndarray:
+    """Approximate probability that each of n rows is among p drawn successively, by ``chances``, without replacement.
+
+    Let row i arrive after an exponential waiting time of rate c_i: the first p arrivals have the distribution of the
+    draw. With t the time at which p arrivals are expected, the result is 1 - exp(-c_i t), the probability that row i
+    has arrived by then.
+    """
+    if p == len(chances):
+        return np.ones(p)
+
+    def missing(log_t: float) -> float:
+        return float(-np.expm1(-chances * np.exp(log_t)).sum() - p)
+
+    log_t = optimize.brentq(missing, np.log(p) - 1, np.log(LONGEST_WAIT / chances.min()))
+    return -np.expm1(-chances * np.exp(log_t))

@@ -1,4 +1,4 @@
-"""Landmarks as the pivots of a cross approximation."""
+"""Pivots of a cross approximation, which serve as landmarks."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ import numpy as np
 from .._core import Array, check_finite
 from ..kernels import Kernel
 from ..operators import as_operator
-from .landmarks import Landmarks, rows_as_landmarks
 
 CANDIDATES_PER_PIVOT = 20  # candidate points per pivot, at most, on each side
 WATCHED_COLUMNS = 64  # equally spaced columns in which the row of the next pivot is searched
 
 
-def pivoted(
+def pivots(
     kernel: Kernel, X: Array, Z: Array, counts: tuple[int, int], rng: np.random.Generator
-) -> tuple[Landmarks, Landmarks]:
-    """Pivots of an adaptive cross approximation on a random sample of candidates of each side.
+) -> tuple[np.ndarray, np.ndarray]:
+    """Row numbers, of both sides, of the pivots of an adaptive cross approximation on random samples of candidates.
 
     If the approximation becomes exact with fewer pivots, further candidates complete the set. Cost: O(c p) kernel
     values and O(c p^2) operations for c candidates and p pivots.
@@ -30,7 +29,7 @@ def pivoted(
     for side, chosen, count in zip(sides, cross_pivots(A.take, A.shape, max(counts), A.dtype), counts, strict=True):
         rest = np.setdiff1d(np.arange(len(side)), chosen)
         found.append(side[np.concatenate([chosen, rest])[:count]])
-    return rows_as_landmarks(X, found[0]), rows_as_landmarks(Z, found[1])
+    return found[0], found[1]
 
 
 def pivoting_bytes(counts: tuple[int, int], shape: tuple[int, int]) -> int:

@@ -10,16 +10,16 @@ from scipy import sparse
 
 from .._core import Array, n_threads, same_points
 from ..exceptions import AccuracyWarning, warn
-from ..kernels import Kernel, Precomputed
-from ..operators import TILE_BYTES, is_indexed
+from ..kernels import Kernel
+from ..operators import TILE_BYTES
 from .error import estimate_eta
 from .extension import NystromFactors, nystrom
+from .landmarks import by_leverage, choose_landmarks, given_landmarks
 from .pivoting import pivoting_bytes
 from .solver import Nystrom
-from .strategies import by_leverage, choose_landmarks
 
 FEWEST_LANDMARKS, MOST_LANDMARKS = 200, 2000  # bounds of the default number
-LANDMARKS_PER_COMPONENT = 20  # by default, within these bounds
+PER_COMPONENT = 20  # by default, within these bounds
 FIRST_PER_COMPONENT = 4  # landmarks per component in the first attempt of a search
 GROWTH = 2  # factor between the numbers of landmarks of successive attempts
 COSTLY_SUMS = 1 << 28  # kernel values above which denominators over all points are computed only on request
@@ -56,37 +56,46 @@ def approximate(
     how landmarks are chosen and extended, and with a tolerance how many there are in the first attempt. The ``budget``
     bounds the bytes of kernel blocks and of the landmark matrix; the other parameters are those of :func:`nystrom`.
     """
-    shape, landmarks, plain = (X.shape[0], Z.shape[0]), method.landmarks, method.extension == "plain"
-    _check_strategy(landmarks, kernel)
-    searching = tol > 0 and isinstance(landmarks, str)
-    counts = _counts(method.n_landmarks, k, shape, searching) if isinstance(landmarks, str) else _lengths(landmarks)
+    shape, plain, given = (X.shape[0], Z.shape[0]), method.extension == "plain", None
+    if isinstance(method.landmarks, str):
+        counts = _counts(method.n_landmarks, k, shape, searching=tol > 0)
+    else:
+        given = given_landmarks(method.landmarks[0], X, "left"), given_landmarks(method.landmarks[1], Z, "right")
+        counts = len(given[0]), len(given[1])
     settings = {"plain": plain, "center": center, "over_landmarks": sums_over_landmarks(method, kernel, X, Z)}
     spare = max(LEAST_SPARE, int(k)) if tol and not plain else 0
     path: list[Attempt] = []
     while True:
-        _check_budget(landmarks, counts, shape, budget)
+        if (needed := _bytes(method.landmarks, counts, shape)) > budget:
+            raise ValueError(
+                f"{counts[0]} x {counts[1]} landmarks and a block per thread need {needed} bytes, above the budget of "
+                f"{budget}; raise memory_budget to that, or take fewer landmarks with solver=Nystrom(n_landmarks)"
+            )
         rngs = [np.random.default_rng([seed, side]) for side in (0, 0 if same_points(X, Z) else 1)]
-        chosen = choose_landmarks(landmarks, kernel, X, Z, counts, rngs)
-        if isinstance(landmarks, str) and landmarks == "leverage":
-            pilot = nystrom(kernel, X, Z, chosen, k, **settings, quiet=True, rng=np.random.default_rng(seed))
-            sides = zip((X, Z), (pilot.factors.U, pilot.factors.V), counts, rngs, strict=True)
-            left, right = (by_leverage(*side) for side in sides)
+        chosen = given or choose_landmarks(method.landmarks, kernel, X, Z, counts, rngs)
+        if not given and method.landmarks == "leverage":
+            pilot = nystrom(kernel, X, Z, chosen, k, **settings, quiet=True, rng=np.random.default_rng(seed)).factors
+            left, right = by_leverage(X, pilot.U, counts[0], rngs[0]), by_leverage(Z, pilot.V, counts[1], rngs[1])
             chosen = left, right
         rng = np.random.default_rng(seed)
         result = nystrom(kernel, X, Z, chosen, k, **settings, spare=spare, quiet=quiet, rng=rng)
         if not tol:
             return result, ()
         eta = estimate_eta(result, X, Z, np.random.default_rng(seed))
-        result = result.without_spare()
-        left, right = result.landmarks
-        path.append(Attempt(len(left), len(right), eta))
+        path.append(Attempt(len(chosen[0]), len(chosen[1]), eta))
         larger = min(GROWTH * counts[0], shape[0]), min(GROWTH * counts[1], shape[1])
-        if eta <= tol:
-            return result, tuple(path)
-        if not searching or larger == counts or _bytes(landmarks, larger, shape) > budget:
-            _warn(path[-1], tol, "these were given" if not searching else "more do not fit the data or the budget")
-            return result, tuple(path)
+        stuck = larger == counts or _bytes(method.landmarks, larger, shape) > budget
+        if eta <= tol or given or stuck:
+            break
         counts = larger
+    if eta > tol:
+        why = "these were given" if given else "more do not fit the data or the budget"
+        warn(
+            f"eta is estimated at {eta:.1e} with {len(chosen[0])} left and {len(chosen[1])} right landmarks, above "
+            f"tol={tol:g}, and {why}; raise tol, choose landmarks in another way, or take an exact solver",
+            AccuracyWarning,
+        )
+    return result.without_spare(), tuple(path)
 
 
 def sums_over_landmarks(method: Nystrom, kernel: Kernel, X: Array, Z: Array) -> bool:
@@ -102,28 +111,12 @@ def sums_over_landmarks(method: Nystrom, kernel: Kernel, X: Array, Z: Array) -> 
     return kernel.normalised and not over_sparse and X.shape[0] * Z.shape[0] > COSTLY_SUMS
 
 
-def _check_strategy(landmarks: Any, kernel: Kernel) -> None:
-    if isinstance(landmarks, str) and landmarks == "kmeans" and is_indexed(kernel):
-        what = "values only" if isinstance(kernel, Precomputed) else "numbers of nodes, which have no means"
-        raise ValueError(
-            f"landmarks='kmeans' needs points, and {type(kernel).__name__} has {what}; take another strategy"
-        )
-
-
-def _lengths(landmarks: Any) -> Counts:
-    """Numbers of left and right landmarks that the user gave."""
-    left, right = (np.shape(side)[0] if np.ndim(side) or sparse.issparse(side) else 1 for side in landmarks)
-    return left, right
-
-
-def _counts(n_landmarks: int | Counts | None, k: int | float, shape: Counts, searching: bool) -> Counts:
+def _counts(n_landmarks: int | Counts | None, k: int | float, shape: Counts, *, searching: bool) -> Counts:
     """Numbers of left and right landmarks, of the first attempt if there is a search."""
     n, m = shape
     if n_landmarks is None:
-        usual = FIRST_PER_COMPONENT * k if searching else LANDMARKS_PER_COMPONENT * k
-        each = (
-            MOST_LANDMARKS if k < 1 else int(usual if searching else np.clip(usual, FEWEST_LANDMARKS, MOST_LANDMARKS))
-        )
+        usual = FIRST_PER_COMPONENT * k if searching else np.clip(PER_COMPONENT * k, FEWEST_LANDMARKS, MOST_LANDMARKS)
+        each = MOST_LANDMARKS if k < 1 else int(usual)
         return min(each, n), min(each, m)
     both = n_landmarks if isinstance(n_landmarks, tuple) else (n_landmarks, n_landmarks)
     if len(both) != 2 or not all(isinstance(count, Integral) for count in both):
@@ -143,19 +136,3 @@ def _bytes(landmarks: Any, counts: Counts, shape: Counts) -> int:
     if isinstance(landmarks, str) and landmarks == "pivoted":
         small = max(small, pivoting_bytes(counts, shape))
     return small + 2 * TILE_BYTES * n_threads()
-
-
-def _check_budget(landmarks: Any, counts: Counts, shape: Counts, budget: int) -> None:
-    if (needed := _bytes(landmarks, counts, shape)) > budget:
-        raise ValueError(
-            f"{counts[0]} x {counts[1]} landmarks and a block for each thread need {needed} bytes, above the budget of "
-            f"{budget}; raise memory_budget to that, or take fewer landmarks with solver=Nystrom(n_landmarks)"
-        )
-
-
-def _warn(last: Attempt, tol: float, why: str) -> None:
-    warn(
-        f"eta is estimated at {last.eta:.1e} with {last.left} left and {last.right} right landmarks, above "
-        f"tol={tol:g}, and {why}; raise tol, choose landmarks in another way, or take an exact solver",
-        AccuracyWarning,
-    )

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from .._core import Array
 from ..kernels import Kernel
 from ..svd import Choice, nystrom_if_large
-from .strategies import STRATEGIES
+from .landmarks import STRATEGIES
 
 
 class Nystrom(BaseEstimator):
