@@ -28,7 +28,7 @@ from .._core import (
 from ..kernels import Kernel, Precomputed, as_kernel, takes_values
 from ..nystrom import Nystrom, select_nystrom
 from ..operators import out_of_sample_operator
-from .build import KernelSaddle, saddle_of_landmarks, saddle_of_samples
+from .build import KernelSaddle, Settings, saddle_of_landmarks, saddle_of_samples
 from .merging import Merging
 from .saddle import SADDLE_SOLVERS, check_solution, warn_if_near_singular
 from .select_C import C_grid, select_C
@@ -106,7 +106,7 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
             else:
                 self.C_ = float(self.C)
             system = machine.family.at(self.C_)
-            duals = system.duals_for_prediction(Y)
+            duals = machine.duals(system, Y)
             check_solution(system, duals)
             if not self.damping:
                 warn_if_near_singular(system)
@@ -172,22 +172,13 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
 
     def _build(self, kernel: Kernel, X: Array, largest_C: float, seed: int) -> KernelSaddle:
         """Build the saddle systems, from the full kernel matrix or from landmarks."""
-        budget = budget_bytes(self.memory_budget)
-        if not (self.damping or isinstance(kernel, Precomputed)):
+        damping, budget = float(self.damping), budget_bytes(self.memory_budget)
+        if not (damping or isinstance(kernel, Precomputed)):
             chosen = select_nystrom(self.solver, kernel, X, X, 1, budget=budget)
             if chosen is not None:
                 return saddle_of_landmarks(kernel, X, *chosen, budget=budget, seed=seed)
-        return saddle_of_samples(
-            kernel,
-            X,
-            self._right(kernel, X),
-            solver=self.solver,
-            largest_C=largest_C,
-            holds_out=self._holds_out,
-            damping=float(self.damping),
-            tol=float(self.tol),
-            budget=budget,
-        )
+        settings = Settings(self.solver, damping, float(self.tol), budget, largest_C, self._holds_out)
+        return saddle_of_samples(kernel, X, self._right(kernel, X), settings)
 
     def _right(self, kernel: Kernel, X: Array) -> Array:
         """Right points: the training samples, or their column indices for a precomputed kernel."""

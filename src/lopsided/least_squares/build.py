@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from .._core import Array, check_finite
+from .._core import Array, centred, check_finite
 from ..exceptions import NotFiniteError
 from ..kernels import Kernel, Precomputed
-from ..nystrom import Nystrom, approximate
-from ..operators import KernelOperator, Stored, as_operator
+from ..nystrom import Nystrom, NystromFactors, approximate
+from ..operators import KernelOperator, LowRank, Stored, as_operator
 from ..svd import Choice
-from .saddle import MODERATE_SIZE, BlockLU, Dense, Landmarked, Minres, SaddleFamily, Spectral, choose_saddle
+from .saddle import MODERATE_SIZE, BlockLU, Dense, Duals, Minres, SaddleFamily, SaddleSystem, Spectral, choose_saddle
 
 N_LANDMARKS = 1000  # default number of landmarks
 LARGEST_SUM = 1e150  # bound on sums of kernel values, whose squares must not overflow
 COMPONENTS_PER_LANDMARK = 0.7  # trailing ones are mostly rounding error; see the ablation in askls_tables.py
+
+
+class Settings(NamedTuple):
+    """What the estimator asks of the systems, besides kernel and samples."""
+
+    solver: str
+    damping: float
+    tol: float
+    budget: int  # bytes
+    largest_C: float  # infinity stands for C="auto"
+    holds_out: bool
 
 
 @dataclass(frozen=True)
@@ -34,20 +46,34 @@ class KernelSaddle:
     X: Array
     Z: Array
 
+    def duals(self, system: SaddleSystem, Y: np.ndarray) -> Duals:
+        """Solve a system of the family for duals over the points X and Z."""
+        return system.solve(Y)
 
-def saddle_of_samples(
-    kernel: Kernel,
-    X: Array,
-    Z: Array,
-    *,
-    solver: str,
-    largest_C: float,
-    holds_out: bool,
-    damping: float,
-    tol: float,
-    budget: int,
-) -> KernelSaddle:
-    """Build the systems of the full matrix k(X, Z), for C up to ``largest_C``; infinity means C="auto"."""
+
+@dataclass(frozen=True)
+class LandmarkedSaddle(KernelSaddle):
+    """Systems of a Nystrom approximation: solved for all samples, with X and Z the landmarks. Cost O(n k)."""
+
+    family: Spectral
+    found: NystromFactors
+
+    def duals(self, system: SaddleSystem, Y: np.ndarray) -> Duals:
+        """Solve for duals over the landmarks, which define the same functions as the duals over all samples.
+
+        f_source(x) = left(x) s V'c + mean(y), where left(x) is a sum over landmarks; f_target(x) has the same form.
+        U'a and V'c are found without forming a and c, whose other components are far larger.
+        """
+        factors, left, right = self.found.factors, self.found.left, self.found.right
+        R, mean = centred(centred(Y)), Y.mean(axis=0)
+        found = self.family.coordinates(np.array([system.C]), factors.U.T @ R, factors.V.T @ R)
+        sUa, sVc = (factors.s[:, None] * part[0] for part in found)
+        return Duals(right.map @ sUa, left.map @ sVc, mean - left.offset @ sVc, mean - right.offset @ sUa)
+
+
+def saddle_of_samples(kernel: Kernel, X: Array, Z: Array, settings: Settings) -> KernelSaddle:
+    """Build the systems of the full matrix k(X, Z)."""
+    solver, damping, tol, budget, largest_C, holds_out = settings
     A = as_operator(kernel, X, Z, budget=budget)
     if kernel.symmetric and isinstance(A, Stored):
         A = Stored((A.K + A.K.T) / 2)  # removes rounding errors only
@@ -89,19 +115,15 @@ def saddle_of_landmarks(
 ) -> KernelSaddle:
     """Build the systems of a centred Nystrom approximation of k(X, X), with 0.7 components per landmark."""
     count = min(N_LANDMARKS, X.shape[0]) if method.n_landmarks is None else method.n_landmarks
-    found, _ = approximate(
-        kernel,
-        X,
-        X,
-        max(1, round(COMPONENTS_PER_LANDMARK * int(np.min(count)))),
-        method=clone(method).set_params(n_landmarks=count),
-        budget=budget,
-        seed=seed,
-        center=True,
-        quiet=True,  # fewer components than requested are acceptable here
-    )
-    left, right = found.landmarks
-    return KernelSaddle(Landmarked(found), choice, found.kernel, left.points, right.points)
+    k = max(1, round(COMPONENTS_PER_LANDMARK * int(np.min(count))))
+    method = clone(method).set_params(n_landmarks=count)
+    found, _ = approximate(kernel, X, X, k, method=method, budget=budget, seed=seed, center=True, quiet=True)
+    assert found.means is not None  # the approximation is centred
+    factors, (rows, columns), (left, right) = found.factors, found.means, found.landmarks
+    L = np.column_stack([factors.U * factors.s, np.ones_like(rows), rows])
+    R = np.column_stack([factors.V, columns - rows.mean(), np.ones_like(columns)])
+    family = Spectral(LowRank(L, R), factors)
+    return LandmarkedSaddle(family, choice, found.kernel, left.points, right.points, found)
 
 
 def _sparse(A: KernelOperator) -> Stored:

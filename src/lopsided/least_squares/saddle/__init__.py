@@ -1,14 +1,16 @@
 """The saddle-point systems of AsK-LS and their solvers."""
 
 from .block_lu import BlockLU as BlockLU
-from .conditioning import (
+from .dense import Dense as Dense
+from .minres import Minres as Minres
+from .policy import MODERATE_SIZE as MODERATE_SIZE, SADDLE_SOLVERS as SADDLE_SOLVERS, choose_saddle as choose_saddle
+from .spectral import Spectral as Spectral
+from .system import (
+    Duals as Duals,
+    Fold as Fold,
+    SaddleFamily as SaddleFamily,
+    SaddleSystem as SaddleSystem,
     check_solution as check_solution,
     largest_singular_value as largest_singular_value,
     warn_if_near_singular as warn_if_near_singular,
 )
-from .dense import Dense as Dense
-from .landmarks import Landmarked as Landmarked
-from .minres import Minres as Minres
-from .policy import MODERATE_SIZE as MODERATE_SIZE, SADDLE_SOLVERS as SADDLE_SOLVERS, choose_saddle as choose_saddle
-from .spectral import Spectral as Spectral
-from .system import Duals as Duals, Fold as Fold, SaddleFamily as SaddleFamily

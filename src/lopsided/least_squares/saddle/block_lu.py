@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -57,29 +58,31 @@ class BlockLU(RefittedFamily):
         return BlockLU(Stored(self.A.K[kept][:, kept]), self.damping)
 
 
+@dataclass(eq=False)
 class BlockLUSystem(SaddleSystem):
     """The system at one C, solved by LU factors of S and a Schur complement."""
 
-    def __init__(self, A: Stored, C: float, solve: Solver, from_border: np.ndarray, shift: complex) -> None:
-        super().__init__(A, C)
-        self._solve = solve
-        self._from_border = from_border
-        self._schur = self._sums(from_border) - shift * np.eye(2)
-        self._refines = not shift and np.abs(from_border).max() > WORST_GROWTH * self.C
+    solve_S: Solver
+    from_border: np.ndarray  # S^-1 times the two columns of the offsets
+    shift: complex
+
+    def __post_init__(self) -> None:
+        self._schur = self._sums(self.from_border) - self.shift * np.eye(2)
+        self._refines = not self.shift and np.abs(self.from_border).max() > WORST_GROWTH * self.C
 
     def solve(self, Y: np.ndarray) -> Duals:
         """Solve by one pair of triangular solves for each column of Y."""
         x, b = self._unknowns(Y, Y)
-        return Duals(x[: len(Y)], x[len(Y) :], b[0], b[1])
+        return Duals(x[: self.n], x[self.n :], b[0], b[1])
 
     def inverse(self, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Solve with the bordered system, whose offsets make the columns of a and c sum to zero; drop the offsets."""
         x, _ = self._unknowns(R1, R2)
-        return x[: len(R1)], x[len(R1) :]
+        return x[: self.n], x[self.n :]
 
     def inverse_diagonals(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Compute the diagonals by 2n solves with unit vectors, in batches."""
-        n = self.A.shape[0]
+        n = self.n
         aa, cc, ac = np.empty((3, n))
         for rows in slices_of(n, max(1, INVERSE_ENTRIES // (2 * n))):
             units = np.eye(n, rows.stop - rows.start, -rows.start)
@@ -94,21 +97,21 @@ class BlockLUSystem(SaddleSystem):
         S may be nearly singular where the whole system, with the offsets, is not: if K maps constant vectors to
         constant vectors and C is the reciprocal of that factor. The solution is then refined.
         """
-        R = np.concatenate([R1, R2]).astype(self._from_border.dtype, copy=False)
-        x, b = self._eliminated(R, np.zeros((2, R.shape[1])))
+        x, b = self._eliminated(R1, R2, 0.0)
         for _ in range(REFINEMENTS if self._refines else 0):
             a, c = x[: self.n], x[self.n :]
             source, target = self._products(a, c)
-            left = R - np.concatenate([a / self.C + source + b[0], c / self.C + target + b[1]])
-            step, change = self._eliminated(left, -self._sums(x))
+            residuals = R1 - a / self.C - source - b[0], R2 - c / self.C - target - b[1]
+            step, change = self._eliminated(*residuals, -self._sums(x))
             x, b = x + step, b + change
         return x.real, b.real
 
-    def _eliminated(self, R: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Solve for right-hand sides R and given column sums of both halves."""
-        x = self._solve(R)
+    def _eliminated(self, R1: np.ndarray, R2: np.ndarray, sums: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Solve for right-hand sides [R1; R2] and given column sums of both halves."""
+        x = self.solve_S(np.concatenate([R1, R2]).astype(self.from_border.dtype, copy=False))
         b = np.linalg.solve(self._schur, self._sums(x) - sums)
-        return x - self._from_border @ b, b
+        x -= self.from_border @ b
+        return x, b
 
     def _sums(self, x: np.ndarray) -> np.ndarray:
         """Column sums of both halves of x, shape (2, k)."""

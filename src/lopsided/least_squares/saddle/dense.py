@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -30,35 +31,38 @@ class Dense(RefittedFamily):
         self.B = centred_twice(self.K)
 
     def at(self, C: float) -> SaddleSystem:
-        """Factorise the system at one C."""
-        return (SymmetricSystem if self.symmetric else ReducedSystem)(self, C)
+        """Factorise I/C + B if K = K', and otherwise I/C^2 - B B'."""
+        factors = factorised(self._factorise, C)
+        return SymmetricSystem(self.A, C, factors) if self.symmetric else ReducedSystem(self.A, C, factors, self.B)
 
     def restricted(self, kept: np.ndarray) -> Dense:
         """Restrict to the samples ``kept`` by slicing K."""
         return Dense(Stored(self.K[kept][:, kept]), symmetric=self.symmetric)
 
+    def _factorise(self, ridge: float) -> LU | None:
+        if self.symmetric:
+            T, shift = self.B.copy(), ridge
+        else:
+            T, shift = self.B @ self.B.T, ridge**2
+            T *= -1.0
+        T[np.diag_indices(len(T))] += shift
+        return dense_lu(T, shift)
 
+
+@dataclass(eq=False)
 class SymmetricSystem(SaddleSystem):
     """The system of K = K' at one C: LU of I/C + B."""
 
+    factors: LU
     symmetric = True
-
-    def __init__(self, family: Dense, C: float) -> None:
-        super().__init__(family.A, C)
-        self.B = family.B
-        self._factors = factorised(self._factorise, C)
 
     def inverse(self, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Solve for R1 = R2; R2 is ignored."""
-        a = scipy.linalg.lu_solve(self._factors, R1, check_finite=False)
+        a = scipy.linalg.lu_solve(self.factors, R1, check_finite=False)
         return a, a
 
-    def _factorise(self, ridge: float) -> LU | None:
-        T = self.B.copy()
-        T[np.diag_indices(len(T))] += ridge
-        return dense_lu(T, ridge)
 
-
+@dataclass(eq=False)
 class ReducedSystem(SaddleSystem):
     """The system at one C: LU of T = I/C^2 - B B', where T a = R1/C - B R2 and c = C (R2 - B'a).
 
@@ -66,15 +70,12 @@ class ReducedSystem(SaddleSystem):
     longer changes; if refinement fails, :class:`BlockLU` solves the full system.
     """
 
-    def __init__(self, family: Dense, C: float) -> None:
-        super().__init__(family.A, C)
-        self.B = family.B
-        self._factors = factorised(self._factorise, C)
+    factors: LU
+    B: np.ndarray
 
     def inverse(self, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Solve with T, then refine; fall back to the LU of the full system if refinement does not converge."""
-        x, ridge = self._unrefined(R1, R2), 1 / self.C
-        change = 1.0
+        x, ridge, change = self._unrefined(R1, R2), 1 / self.C, 1.0
         for _ in range(REFINEMENTS):
             step = self._unrefined(R1 - ridge * x[0] - self.B @ x[1], R2 - ridge * x[1] - self.B.T @ x[0])
             before, change = change, np.abs(step).max() / max(np.abs(x).max(), np.finfo(float).tiny)
@@ -87,26 +88,18 @@ class ReducedSystem(SaddleSystem):
 
     def inverse_diagonals(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Use N_aa = T^-1 / C, N_ac = -C N_aa B, N_cc = C I + C^2 B' N_aa B, less the contribution of the offsets."""
-        n = len(self.B)
         if EPS * np.square(self.C * self.B).sum() > DIAGONAL_ERROR:
             return self._whole.inverse_diagonals()
-        Naa = scipy.linalg.lu_solve(self._factors, np.eye(n), check_finite=False) / self.C
-        NB = Naa @ self.B
-        offsets = self.C / n
+        Naa = scipy.linalg.lu_solve(self.factors, np.eye(self.n), check_finite=False) / self.C
+        NB, offsets = Naa @ self.B, self.C / self.n
         cc = self.C + self.C**2 * np.einsum("ji,ji->i", self.B, NB) - offsets
         return Naa.diagonal() - offsets, cc, -self.C * NB.diagonal()
-
-    def _factorise(self, ridge: float) -> LU | None:
-        T = self.B @ self.B.T
-        T *= -1.0
-        T[np.diag_indices(len(T))] += ridge**2
-        return dense_lu(T, ridge**2)
 
     def _rough_inverse(self, x: np.ndarray) -> np.ndarray:
         return self._unrefined(x[0], x[1])
 
     def _unrefined(self, R1: np.ndarray, R2: np.ndarray) -> np.ndarray:
-        a = centred(scipy.linalg.lu_solve(self._factors, R1 / self.C - self.B @ R2, check_finite=False))
+        a = centred(scipy.linalg.lu_solve(self.factors, R1 / self.C - self.B @ R2, check_finite=False))
         return np.stack([a, centred(self.C * (R2 - self.B.T @ a))])
 
     @cached_property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -33,7 +34,7 @@ class Minres(RefittedFamily):
 
     def at(self, C: float) -> MinresSystem:
         """Return the system at one C, without a factorisation."""
-        return MinresSystem(self, C)
+        return MinresSystem(self.A, C, self)
 
     def restricted(self, kept: np.ndarray) -> Minres:
         """Restrict to the samples ``kept``: slice a stored matrix, and embed vectors in the full operator otherwise."""
@@ -42,13 +43,17 @@ class Minres(RefittedFamily):
         return Minres(self.A, self.tol, self.kept[kept])
 
 
+@dataclass(eq=False)
 class MinresSystem(SaddleSystem):
     """The system at one C, solved by MINRES."""
 
-    def __init__(self, family: Minres, C: float) -> None:
-        super().__init__(family.A, C, len(family.kept))
-        self.family = family
-        self._rcond = 1.0
+    family: Minres
+    _rcond = 1.0  # shown by the last solution
+
+    @property
+    def n(self) -> int:
+        """Number of kept samples."""
+        return len(self.family.kept)
 
     def inverse(self, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Iterate until the relative residual of every column is below ``tol``; warn if it is not reached."""

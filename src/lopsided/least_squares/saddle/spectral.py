@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +18,7 @@ CLEARANCE = 0.1  # relative distance of 1/C to a singular value below which C="a
 SOLUTION_ENTRIES = 1 << 22  # entries of the solutions for several C held in memory at once, 32 MB in float64
 
 
+@dataclass(eq=False)
 class Spectral(SaddleFamily):
     """Solutions for all C from one SVD B = U diag(s) V' of the centred kernel matrix, full or of low rank.
 
@@ -31,11 +33,10 @@ class Spectral(SaddleFamily):
     and 1/C + s stands in for it.
     """
 
-    def __init__(self, A: KernelOperator, factors: Factors, *, complete: bool = False, symmetric: bool = False) -> None:
-        self.A = A
-        self.factors = factors
-        self.complete = complete
-        self.symmetric = symmetric
+    A: KernelOperator
+    factors: Factors
+    complete: bool = False
+    symmetric: bool = False
 
     @classmethod
     def of_matrix(cls, A: KernelOperator, largest_C: float, *, symmetric: bool = False) -> Spectral:
@@ -55,7 +56,7 @@ class Spectral(SaddleFamily):
 
     def at(self, C: float) -> SpectralSystem:
         """Return the system at one C, without a further factorisation."""
-        return SpectralSystem(self, C)
+        return SpectralSystem(self.A, C, self)
 
     def clear_of_singular(self, grid: np.ndarray) -> np.ndarray:
         """Adjust a grid of C: a 1/C within 10 % of a singular value moves midway between the two that enclose it.
@@ -92,13 +93,16 @@ class Spectral(SaddleFamily):
 
     def inverse(self, grid: np.ndarray, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Solve for a and c at every C, each of shape (len(grid), n, k)."""
-        U, V = self.factors.U, self.factors.V
+        U, V, beyond = self.factors.U, self.factors.V, self._beyond(grid)[:, :, None]
         u, v = U.T @ R1, V.T @ R2
+        Ua, Vc = self.coordinates(grid, u, v)
+        return _times_each(U, Ua - beyond * u) + beyond * R1, _times_each(V, Vc - beyond * v) + beyond * R2
+
+    def coordinates(self, grid: np.ndarray, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """U'a = (p + q) / 2 and V'c = (p - q) / 2 at every C, from u = U'R1 and v = V'R2."""
         sums, gaps = self.eigenvalues(grid)
         p, q = (u + v) / sums[:, :, None], (u - v) / gaps[:, :, None]
-        beyond = self._beyond(grid)[:, :, None]
-        a, c = _times_each(U, (p + q) / 2 - beyond * u), _times_each(V, (p - q) / 2 - beyond * v)
-        return a + beyond * R1, c + beyond * R2
+        return (p + q) / 2, (p - q) / 2
 
     def inverse_diagonals(self, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Diagonals of the aa, cc and ac blocks of the inverse for every C, each of shape (len(grid), n)."""
@@ -136,13 +140,14 @@ class Spectral(SaddleFamily):
         return (U * U,) * 3 if self.symmetric else (U * U, V * V, U * V)
 
 
+@dataclass(eq=False)
 class SpectralSystem(SaddleSystem):
     """The system at one C, solved through the decomposition."""
 
-    def __init__(self, family: Spectral, C: float) -> None:
-        super().__init__(family.A, C)
-        self.family = family
-        self.symmetric = family.symmetric
+    family: Spectral
+
+    def __post_init__(self) -> None:
+        self.symmetric = self.family.symmetric
 
     def inverse(self, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Solve by four products with the factors."""

@@ -19,8 +19,10 @@ every class and every target is one more right-hand side. All solvers use three 
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
@@ -28,11 +30,14 @@ import numpy as np
 import scipy.linalg
 
 from ..._core import centred, frobenius
-from ...operators import KernelOperator
+from ...exceptions import NearSingularWarning, warn
+from ...operators import Centered, KernelOperator
+from ...svd import factorise
 
 INVERSE_STEPS = 2  # steps of inverse iteration: enough to be accurate for nearly singular systems, where it matters
 POWER_STEPS = 4  # steps of power iteration; they may underestimate the largest singular value slightly
 EPS = np.finfo(float).eps
+NEAR_SINGULAR = 1e-8  # reciprocal condition number below which the authors of the 2023 paper use the damped solution
 UNRESOLVED = 1e-4  # share of 1/C that is rounding error of the kernel matrix, from which on N means nothing
 RIDGE_NUDGE = EPS ** (2 / 3)  # relative change of 1/C that makes a zero pivot nonzero
 
@@ -45,36 +50,32 @@ Fold = tuple[np.ndarray, np.ndarray]  # indices of the training samples and of t
 class Duals(NamedTuple):
     """The solution for k right-hand sides: f_source(x) = k(x, X) c + b1, f_target(x) = k(X, x)'a + b2."""
 
-    a: np.ndarray
-    """(n, k), weights of the left training points, which define the target function."""
-    c: np.ndarray
-    """(n, k), weights of the right training points, which define the source function."""
-    b1: np.ndarray
-    """(k,), offsets of the source function."""
-    b2: np.ndarray
-    """(k,), offsets of the target function."""
+    a: np.ndarray  # (n, k), weights of the left points
+    c: np.ndarray  # (n, k), weights of the right points
+    b1: np.ndarray  # (k,)
+    b2: np.ndarray  # (k,)
 
 
 class Conditioning(NamedTuple):
     """Distance of a system from singularity."""
 
-    sigma: float
-    """Singular value of the centred kernel matrix that is responsible for the smallest eigenvalue."""
-    largest: float
-    """Estimate from below of the largest singular value; for C below its reciprocal the system is positive definite."""
-    rcond: float
-    """Reciprocal condition number."""
+    sigma: float  # singular value of the centred kernel matrix that is responsible for the smallest eigenvalue
+    largest: float  # estimate from below of the largest one; for C below its reciprocal the system is positive definite
+    rcond: float  # reciprocal condition number
 
 
+@dataclass(eq=False)
 class SaddleSystem(ABC):
     """The saddle system of one kernel matrix at one C, ready to be solved."""
 
+    A: KernelOperator
+    C: float
     symmetric = False  # whether K = K'; right-hand sides are then equal, and so are a and c
 
-    def __init__(self, A: KernelOperator, C: float, n: int | None = None) -> None:
-        self.A = A
-        self.C = float(C)
-        self.n = A.shape[0] if n is None else n
+    @property
+    def n(self) -> int:
+        """Number of samples."""
+        return self.A.shape[0]
 
     def solve(self, Y: np.ndarray) -> Duals:
         """Solve for right-hand sides Y of shape (n, k): centre them, solve, and add the offsets.
@@ -87,10 +88,6 @@ class SaddleSystem(ABC):
         rows, columns = self._means
         return Duals(a, c, Y.mean(axis=0) - columns @ c, Y.mean(axis=0) - rows @ a)
 
-    def duals_for_prediction(self, Y: np.ndarray) -> Duals:
-        """Duals over the points with which new samples are compared; here all training samples."""
-        return self.solve(Y)
-
     @abstractmethod
     def inverse(self, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Solve [I/C, B; B', I/C] [P; Q] = [R1; R2] for columns that sum to zero."""
@@ -99,11 +96,8 @@ class SaddleSystem(ABC):
         """Diagonals N[a_i, a_i], N[c_i, c_i] and N[a_i, c_i] of the inverse, each of shape (n,)."""
         raise NotImplementedError(f"{type(self).__name__} does not compute entries of the inverse; leave folds out")
 
-    def conditioning(self) -> Conditioning | None:
-        """Distance of the system from singularity, or None if it is unknown.
-
-        Uses two steps of inverse iteration from one vector, which are accurate for nearly singular systems.
-        """
+    def conditioning(self) -> Conditioning:
+        """Estimate the distance from singularity by two steps of inverse iteration, accurate where it is small."""
         x = _unit(self._probe())
         for _ in range(INVERSE_STEPS):
             x = _unit(self._rough_inverse(x))
@@ -113,7 +107,7 @@ class SaddleSystem(ABC):
         return Conditioning(sigma, largest, abs(nearest) / (1 / self.C + largest))
 
     def norm_estimate(self) -> float:
-        """Estimate the largest singular value of the centred matrix from below by a few steps of power iteration."""
+        """Estimate the largest singular value of the centred matrix from below, by power iteration."""
         x = _unit(self._probe())
         for _ in range(POWER_STEPS):
             x = _unit(self._offdiagonal(x))
@@ -241,6 +235,34 @@ def dense_lu(T: np.ndarray, least: float) -> LU | None:
     """LU factors of T, which may be overwritten, or None if a pivot is at most eps * ``least`` in magnitude."""
     factors, order, info = scipy.linalg.get_lapack_funcs("getrf", (T,))(T, overwrite_a=True)
     return None if info > 0 or np.abs(factors.diagonal()).min() <= EPS * least else (factors, order)
+
+
+def warn_if_near_singular(system: SaddleSystem) -> None:
+    """Warn if a system is nearly singular, and name the singular value responsible and the safe values of C."""
+    found = system.conditioning()
+    if found.rcond > NEAR_SINGULAR:
+        return
+    largest = max(largest_singular_value(system.A), found.largest)
+    warn(
+        f"C={system.C:g} makes the system nearly singular (reciprocal condition {found.rcond:.1e}): the centred kernel "
+        f"matrix has the singular value {found.sigma:.6g} and 1/C is {1 / system.C:.6g}. Any C below {1 / largest:.6g} "
+        "is safe; damping=1.0 gives the damped solution at this C",
+        NearSingularWarning,
+    )
+
+
+def check_solution(system: SaddleSystem, duals: Duals) -> None:
+    """Raise an error if the duals have overflowed, and name the safe values of C."""
+    if not all(np.isfinite(part).all() for part in duals):
+        largest = largest_singular_value(system.A)
+        way_out = f"any C below {1 / largest:.6g} is safe" if largest else "lower C, or scale the targets down"
+        raise ValueError(f"C={system.C:g} gives no finite solution, up to rounding; {way_out}")
+
+
+def largest_singular_value(A: KernelOperator) -> float:
+    """Largest singular value of the centred matrix; for C below its reciprocal the system is positive definite."""
+    leading, _ = factorise(Centered(A), 1, budget=sys.maxsize, rng=np.random.default_rng(0))
+    return float(leading.s[0])
 
 
 def _unit(x: np.ndarray) -> np.ndarray:
