@@ -152,9 +152,6 @@ def test_ids_and_headers_of_text_files(text, nodes, tmp_path):
         '"a""",b',
         '"a"x",b',
         'a,"b" "c',
-        '"a,\n# b","c""\n"',
-        'a,"b""\n\n"',
-        '"a\n""\n",b',
     ],
 )
 def test_a_quote_opens_a_cell_only_where_the_cell_begins(edge, ending, tmp_path):
@@ -194,8 +191,6 @@ def test_first_lines_are_edges_comments_or_quoted(tmp_path):
     path.write_text("a,b,\nb,c,2\n")
     with pytest.raises(ValueError, match="edge 0 has the weight nan"):
         read_graph(path)
-    path.write_text('"a\n\n# x",b\nb,c\n')
-    assert read_graph(path).nodes.tolist() == ["a\n\n# x", "b", "c"]
     path.write_text('# the "first line\nsource,target\n"#py","#np"\n"#np",a\n')
     assert read_graph(path).nodes.tolist() == ["#py", "#np", "a"]
     path.write_text("a,b\na,b\n,\n")
@@ -230,16 +225,16 @@ def test_a_first_line_that_may_be_a_header_gives_a_warning(tmp_path):
     ("text", "line"),
     [
         ('source,target\n# x\na,"b\nb,c\nc,d\n', 3),
-        ('a,b\n"b\n",c\nc,"d\n', 4),
-        ('a,b\n"b\n","c\nc,d', 3),
+        ('a,b\n"b\n",c\nc,d\n', 2),
+        ('a,b,c\nb,c,"1\nc,d,1"\n', 2),
         ('a,"b\n' + "c,d\n" * 50_000, 1),
     ],
-    ids=["once", "after_a_cell", "in_its_line", "long"],
+    ids=["once", "in_an_id", "in_a_weight", "long"],
 )
-def test_a_quote_that_is_never_closed_swallows_no_edges(text, line, tmp_path):
+def test_a_quote_that_its_line_does_not_close_swallows_no_edges(text, line, tmp_path):
     path = tmp_path / "e.csv"
     path.write_text(text)
-    with pytest.raises(ValueError, match=f"line {line} of .* opens a quote that is never closed"):
+    with pytest.raises(ValueError, match=f"line {line} opens a quote that it does not close"):
         read_graph(path)
 
 
@@ -287,7 +282,7 @@ def test_ids_that_cannot_be_looked_up_are_refused():
     with pytest.raises(TypeError, match="hashable"):
         read_graph(pd.DataFrame({"source": [[1], [2]], "target": [[2], [1]]}))
     for source in ([{"a": 1}, {"a": 2}], pl.Series([[1, 2], [2, 3]], dtype=pl.Array(pl.Int64, 2))):
-        with pytest.raises(TypeError, match="hashable.*a source has several values"):
+        with pytest.raises(TypeError, match="hashable"):
             read_graph(pl.DataFrame({"source": source, "target": ["a", "b"]}))
 
 
@@ -406,21 +401,21 @@ def test_an_error_lists_a_few_columns_of_many():
 def test_a_first_line_without_the_names_that_are_given_is_shown(tmp_path):
     path = tmp_path / "e.csv"
     path.write_text("X,Y\na,b\n")
-    with pytest.raises(ValueError, match=r"first line of .*e.csv', \['X', 'Y'\], has none of the columns 'x', 'y'"):
+    with pytest.raises(ValueError, match=r"e.csv': the first line, \['X', 'Y'\], has none of the columns \['x', 'y'\]"):
         read_graph(path, source="x", target="y")
 
 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("e.csv", b"# a\n\na,b\nc\n", "line 4 of .* has 1 cells.*should be 2"),
-        ("e.csv", b"a\n", "line 1 of .* has 1 cells.*should be 2"),
+        ("e.csv", b"# a\n\na,b\nc\n", "line 4 has 1 cells.*should be 2"),
+        ("e.csv", b"a\n", "line 1 has 1 cells.*should be 2"),
         ("e.csv", b"a,b\n\xff,c\n", "cannot read"),
         ("e.csv", b"\xff\xfe\x00", "cannot read"),
         ("e.csv", b"", "no edges"),
         ("e.csv.gz", b"not gzip", "cannot read"),
         ("e.csv.gz", gzip.compress(b"a,b\n" * 99)[:-9], "cannot read"),
-        ("e.edgelist", b"a b {'weight': }\n", "cannot read"),
+        ("e.edgelist", b"a b {'weight': }\n", "edge 0 has 'None'"),
         ("e.parquet", b"PAR1", "cannot read"),
     ],
     ids=["ragged", "single", "latin", "bytes", "empty", "not_gzip", "cut_off", "attributes", "parquet"],
@@ -495,7 +490,7 @@ def test_numpy_weights_in_edge_lists_of_networkx_are_read(tmp_path):
     nx.write_edgelist(nx.DiGraph([(1, 2, {"weight": np.float64(2.5)}), (2, 1, {"weight": np.int64(3)})]), path)
     np.testing.assert_array_equal(read_graph(path).adjacency.toarray(), [[0, 2.5], [3, 0]])
     path.write_text("1 2 {}\n2 3 {1}\n")
-    with pytest.raises(ValueError, match=r"line 2 ends with '\{1\}'.*write_weighted_edgelist"):
+    with pytest.raises(ValueError, match=r"edge 1 has '\{1\}'"):
         read_graph(path)
 
 

@@ -176,7 +176,7 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         linked = (np.diff(A.indptr) > 0) | (np.bincount(A.indices, minlength=A.shape[0]) > 0)
         balance = Balance(A, self.normalize, self.self_loops, isolated=~linked)
         svd = self._decomposed(by_rows(balance.matrix(A)), kernel)
-        self.adjacency_, self.nodes_, self.n_features_in_ = A.copy(), nodes, A.shape[0]  # the caller may change A later
+        self.adjacency_, self.nodes_, self.n_features_in_ = A, nodes, A.shape[0]
         self.kernel_, self.solver_, self.singular_values_ = svd.kernel_, svd.solver_, svd.singular_values_
         self._balance, self._nodes = balance, NodeIndex(nodes)
         self._svd = None if isinstance(svd.kernel_, GraphKernel) else svd

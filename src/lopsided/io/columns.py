@@ -3,62 +3,48 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+Wanted = Mapping[str, str]  # names of columns given by the caller, by role
 
 USUAL_NAMES = {
     "source": ("source", "src", "from"),
     "target": ("target", "dst", "to"),
     "weight": ("weight", "w", "value"),
 }
+ROLES = tuple(USUAL_NAMES)
 NAMELESS = re.compile(r"(__index_level_\d+__|Unnamed: \d+)?")  # names that pandas gives to an unnamed index
 MOST_NAMES_SHOWN = 12  # in an error message
 
 
-class ColumnNames(NamedTuple):
-    """Names of columns given by the caller; None means the usual names or the order of the columns."""
-
-    source: str | None = None
-    target: str | None = None
-    weight: str | None = None
-
-    def given(self) -> set[str]:
-        """The names that are not None, as text."""
-        return {str(name) for name in self if name is not None}
-
-
-class Positions(NamedTuple):
-    """Positions of the columns of sources, targets and weights."""
-
-    source: int
-    target: int
-    weight: int | None
-
-
-def choose_columns(names: Sequence[str], width: int, wanted: ColumnNames) -> Positions:
-    """Positions of the three columns: by the wanted or the usual names, or else by their order."""
-    repeated = sorted({name for name in names if names.count(name) > 1 and not NAMELESS.fullmatch(name)})
+def choose_columns(names: Sequence[str], width: int, wanted: Wanted) -> list[int]:
+    """Positions of source, target and, if there are any, weights: by the wanted or usual names, or else by order."""
+    repeated = sorted(name for name, count in Counter(names).items() if count > 1 and not NAMELESS.fullmatch(name))
     if repeated:
-        raise ValueError(f"columns {repeated} appear more than once in {shown(names)}; rename them")
-    u, v, w = (_find(names, role, name) for role, name in wanted._asdict().items())
-    ends = [i for i in range(width) if i != w and not (names and NAMELESS.fullmatch(names[i]))]
-    if u is None and v is None and len(ends) == 2:
-        return Positions(ends[0], ends[1], w)
-    if u is None and v is None and len(ends) == 3 and w is None:
-        return Positions(*ends)
+        raise ValueError(f"columns {shown(repeated)} appear more than once in {shown(names)}; rename them")
+    u, v, w = (_find(names, role, wanted.get(role)) for role in ROLES)
+    weight = [] if w is None else [w]
+    if u is None and v is None:
+        ends = [i for i in range(width) if i != w and not (names and NAMELESS.fullmatch(names[i]))]
+        if len(ends) == 2 or (len(ends) == 3 and w is None):
+            return ends + weight
     if u is not None and u == v:
         raise ValueError(f"source and target are the same column, {names[u]!r}; name two of {shown(names)}")
-    if (u is None or v is None) and not names:
+    if u is not None and v is not None:
+        return [u, v, *weight]
+    if not names:
         raise ValueError(
             f"the lines have {width} cells and no header, so it is unclear which are source, target and weight; add a "
             "header to the file, or pass a DataFrame with these columns"
         )
-    if u is None or v is None:
-        raise ValueError(
-            f"it is unclear which of the {width} columns {shown(names)} are source and target; name them: "
-            "read_graph(table, source=..., target=...). Pass an adjacency matrix as an array"
-        )
-    return Positions(u, v, w)
+    raise ValueError(
+        f"it is unclear which of the {width} columns {shown(names)} are source and target; name them: "
+        "read_graph(table, source=..., target=...). Pass an adjacency matrix as an array"
+    )
 
 
 def has_usual_names(cells: Sequence[str]) -> bool:
@@ -87,9 +73,11 @@ def shown(names: Sequence[str]) -> str:
 
 
 def is_number(cell: Any) -> bool:
-    """Whether a cell is a number, or text that parses as one."""
+    """Whether a cell is a real number or text that spells one, which 1_000 does not."""
+    if np.iscomplexobj(cell) or isinstance(cell, (np.ndarray, np.datetime64, np.timedelta64)):
+        return False
     try:
         float(cell)
     except (TypeError, ValueError, OverflowError):
         return False
-    return True
+    return not (isinstance(cell, str) and "_" in cell)

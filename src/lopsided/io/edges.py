@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Container
+import reprlib
+from collections.abc import Container, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
 
 from .._core import FLOATS
-from .columns import ColumnNames, choose_columns, is_number
-from .files import SEPARATORS, ends_of_arrow, extension, read_parquet, read_text
-from .ids import Ends, as_ids
+from .columns import Wanted, choose_columns, is_number
+from .files import SEPARATORS, encoded_strings, extension, read_file
+from .ids import as_ids, by_appearance, encoded, reject_missing
 
-ANY_NAMES = ColumnNames()
+BY_USUAL_NAMES: Mapping[str, str] = MappingProxyType({})
 
 
 class Edges(NamedTuple):
@@ -28,23 +30,22 @@ class Edges(NamedTuple):
 
 
 def read_edges(
-    table: Any, wanted: ColumnNames = ANY_NAMES, header: bool | None = None, known: Container[Any] = ()
+    table: Any, wanted: Wanted = BY_USUAL_NAMES, header: bool | None = None, known: Container[Any] = ()
 ) -> Edges:
     """Read the edges of a table, of a list of tuples or of a file. Ids from text files are strings.
 
     A first line that contains a known id is read as an edge, unless its columns are named by the caller.
     """
-    if is_text(table):
-        ends, weight = read_text(Path(table), wanted, header, known)
+    if is_list_of_edges(table):
+        codes, values = encoded(*(as_ids([edge[side] for edge in table]) for side in (0, 1)))
+        weight: Any = [edge[2] if len(edge) > 2 else 1 for edge in table]
     elif is_path(table):
-        ends, weight = _from_table(read_parquet(Path(table)), wanted)
-    elif is_list_of_edges(table):
-        ends = Ends.of(*(as_ids([edge[side] for edge in table]) for side in (0, 1)))
-        weight = [edge[2] if len(edge) > 2 else 1 for edge in table]
+        found = read_file(Path(table), wanted, header, known)
+        codes, values, weight = _columns(found, BY_USUAL_NAMES if is_text(table) else wanted)
     else:
-        ends, weight = _from_table(table, wanted)
-    ends.reject_missing()
-    nodes, (u, v) = ends.numbered()
+        codes, values, weight = _columns(table, wanted)
+    reject_missing(codes, values)
+    nodes, (u, v) = by_appearance(codes, values)
     return Edges(u, v, np.ones(len(u)) if weight is None else checked_weights(weight), nodes)
 
 
@@ -75,41 +76,33 @@ def is_text(table: Any) -> bool:
     return is_path(table) and extension(Path(table)) in SEPARATORS
 
 
-def _from_table(table: Any, wanted: ColumnNames) -> tuple[Ends, Any]:
+def _columns(table: Any, wanted: Wanted) -> tuple[np.ndarray, np.ndarray, Any]:
+    """Codes and values of the ends, and weights or None, of a table in any library that narwhals knows."""
     names = [str(name) for name in (table.column_names if hasattr(table, "column_names") else table.columns)]
     place = choose_columns(names, len(names), wanted)
     frame = nw.from_native(table, eager_only=True)
-    source, target = frame[:, place.source], frame[:, place.target]
-    weights = None if place.weight is None else frame[:, place.weight].to_numpy()
+    source, target, *weight = (frame[:, j] for j in place)
     if frame.implementation.is_pyarrow() and source.dtype == target.dtype == nw.String:
-        return ends_of_arrow(source.to_native(), target.to_native()), weights
-    return Ends.of(_ids(source, "source"), _ids(target, "target")), weights
+        ends = encoded_strings(source.to_native(), target.to_native())
+    else:
+        ends = encoded(_ids(source), _ids(target))
+    return *ends, weight[0].to_numpy() if weight else None
 
 
-def _ids(column: nw.Series[Any], side: str) -> np.ndarray:
+def _ids(column: nw.Series[Any]) -> np.ndarray:
     zone = getattr(column.dtype, "time_zone", None)  # which numpy drops
-    values = column.to_numpy() if zone is None else np.fromiter(column.to_list(), object, len(column))
-    if values.ndim > 1:
-        raise TypeError(f"node ids must be hashable, such as numbers, strings and tuples; a {side} has several values")
-    return as_ids(values)
+    return as_ids(column.to_numpy() if zone is None else column.to_list())
 
 
 def checked_weights(column: Any) -> np.ndarray:
     """Check that weights are finite real numbers, and return them as floats."""
-    try:
-        weights = np.asarray(column)
-        if weights.dtype.kind in "mMc" or weights.ndim > 1:
-            raise TypeError(f"these are of type {weights.dtype}")
-        weights = weights if weights.dtype in FLOATS else weights.astype(float)
-    except (TypeError, ValueError, OverflowError) as error:
-        first = next((f"edge {i} has {w!r}" for i, w in enumerate(column) if not _is_real(w)), str(error))
-        raise ValueError(f"edge weights must be real numbers: {first}") from error
+    weights = column if isinstance(column, np.ndarray) else np.fromiter(column, object, len(column))
+    if weights.dtype.kind not in "biuf" or weights.ndim > 1:
+        for i, weight in enumerate(weights):
+            if not is_number(weight):
+                raise ValueError(f"edge weights must be real numbers: edge {i} has {reprlib.repr(weight)}")
+    weights = weights if weights.dtype in FLOATS else weights.astype(float)
     wrong = np.flatnonzero(~np.isfinite(weights))
     if len(wrong):
         raise ValueError(f"edge {wrong[0]} has the weight {weights[wrong[0]]}; weights must be finite numbers")
     return weights
-
-
-def _is_real(weight: Any) -> bool:
-    single = isinstance(weight, str) or not np.iterable(weight)
-    return single and not np.iscomplexobj(weight) and is_number(weight)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
-import zlib
 from collections.abc import Container
 from itertools import islice
 from pathlib import Path
@@ -12,14 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from .columns import ColumnNames, Positions, choose_columns
-from .headers import is_header
-from .ids import Ends
-from .text import SPACES, Text, check_lines, check_quotes, cleaned, start
+from .columns import ROLES, Wanted, choose_columns, shown
+from .text import SPACES, Text, cleaned, is_header, start
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".edgelist": SPACES, ".edges": SPACES, ".txt": SPACES}
 JUDGED_LINES = 2_000  # from which a header and empty columns are detected
-NO_IDS, NO_CODES = np.empty(0, dtype=object), np.empty(0, dtype=np.int32)
 
 
 def extension(path: Path) -> str:
@@ -27,82 +22,75 @@ def extension(path: Path) -> str:
     return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
 
 
-def read_parquet(path: Path) -> Any:
-    """Read a Parquet file as a pyarrow.Table."""
-    if extension(path) != ".parquet":
-        known = ", ".join([*SEPARATORS, ".parquet"])
-        raise ValueError(f"{path.name!r} ends with {extension(path) or 'nothing'!r}, not with one of {known}")
-    pyarrow = _pyarrow()
+def read_file(path: Path, wanted: Wanted, header: bool | None, known: Container[Any]) -> Any:
+    """The pyarrow.Table in a file; that of a text file has only the columns source, target and perhaps weight."""
+    kind, pyarrow = extension(path), _pyarrow()
+    if kind not in (*SEPARATORS, ".parquet"):
+        raise ValueError(f"{path.name!r} ends with {kind!r}, not with one of {', '.join(SEPARATORS)}, .parquet")
     try:
-        return pyarrow.parquet.read_table(path)
+        if kind == ".parquet":
+            return pyarrow.parquet.read_table(path)
+        with pyarrow.input_stream(path, compression="gzip" if path.suffix.lower() == ".gz" else None) as file:
+            text = cleaned(file.read(), SEPARATORS[kind])
+        return _table(text, wanted, header, known)
     except FileNotFoundError:
         raise
-    except (OSError, pyarrow.ArrowException) as error:
+    except UnicodeDecodeError as error:
+        raise ValueError(f"cannot read {str(path)!r}: {error}; pass pandas.read_csv(path, encoding=...)") from error
+    except (OSError, ValueError, csv.Error, pyarrow.ArrowException) as error:
         raise ValueError(f"cannot read {str(path)!r}: {error}") from error
 
 
-def read_text(path: Path, wanted: ColumnNames, header: bool | None, known: Container[Any]) -> tuple[Ends, Any]:
-    """Ends and weights (None without any) of the edges in a text file."""
+def _table(text: Text, wanted: Wanted, header: bool | None, known: Container[Any]) -> Any:
+    """The columns of sources, targets and weights in a text; ids are strings without spaces around them."""
     pyarrow = _pyarrow()
-    text, rows = _opened(path)
+    rows = [cells for _, cells in islice(text.lines(), JUDGED_LINES)]
     if not rows:
-        return Ends.of(NO_IDS, NO_IDS), None
-    first, width = rows[0], len(rows[0])
+        return pyarrow.table(dict.fromkeys(ROLES[:2], pyarrow.array([], "string")))
+    first, names = rows[0], sorted({str(name) for name in wanted.values()})
+    width = len(first)
     if width < 2:
-        check_lines(text, 2, path)
+        text.check_width(2)
     while width > 2 and not any(row[width - 1 : width] > [""] for row in rows):  # cells that spreadsheets leave empty
         width -= 1
-    if header is None and wanted.given():
-        header = not wanted.given().isdisjoint(first)
     if header is None:
-        header = is_header(first[:width], rows[1:], known, path)
-    if wanted.given() and not header:
-        missing = ", ".join(sorted(map(repr, wanted.given())))
-        raise ValueError(f"the first line of {str(path)!r}, {first}, has none of the columns {missing}")
+        header = any(name in first for name in names) if names else is_header(first[:width], rows[1:], known)
+    if names and not header:
+        raise ValueError(f"the first line, {shown(first)}, has none of the columns {shown(names)}")
     place = choose_columns(first[:width] if header else [], width, wanted)
     try:
         table = _parsed(text, len(first), place, skip=int(header))
-    except pyarrow.ArrowException as error:
-        check_lines(text, len(first), path)
-        raise ValueError(f"cannot read {str(path)!r}: {error}") from error
-    if text.has_quotes and len(table) + header < text.n_lines:  # a cell may have several lines
-        check_quotes(text, path)
-    ends = ends_of_arrow(table[str(place.source)], table[str(place.target)])
-    ends = ends._replace(values=np.array([value.strip() for value in ends.values], dtype=object))
-    return ends, None if place.weight is None else _weights(table[str(place.weight)])
-
-
-def _opened(path: Path) -> tuple[Text, list[list[str]]]:
-    """The text of a file and the cells of its first lines."""
-    text = None
-    try:
-        with (gzip.open if path.suffix.lower() == ".gz" else open)(path, "rb") as file:
-            text = cleaned(file.read(), SEPARATORS[extension(path)])
-        return text, [cells for _, cells in islice(text.records(), JUDGED_LINES)]
-    except FileNotFoundError:
+    except pyarrow.ArrowException:
+        text.check_width(len(first))
         raise
-    except (OSError, EOFError, ValueError, zlib.error, csv.Error) as error:
-        if text is not None:
-            check_quotes(text, path)
-        raise ValueError(f"cannot read {str(path)!r}: {error}") from error
+    if text.has_quotes and len(table) + header < text.data.count(b"\n"):  # a cell may have swallowed lines
+        text.check_width(len(first))
+    if text.separator != SPACES and b" " in text.data:
+        trim = pyarrow.compute.utf8_trim_whitespace
+        table = pyarrow.table([trim(table[0]), trim(table[1]), *table.columns[2:]], names=table.column_names)
+    return table
 
 
-def _parsed(text: Text, width: int, place: Positions, skip: int) -> Any:
-    """The columns in place of a pyarrow.Table of the text, named by their positions; those of ids are strings."""
+def _parsed(text: Text, width: int, place: list[int], skip: int) -> Any:
+    """The columns in place, as a pyarrow.Table; those of ids are strings."""
     pyarrow = _pyarrow()
+    names = [str(j) for j in range(width)]
+    for role, j in zip(ROLES, place, strict=False):
+        names[j] = role
     return pyarrow.csv.read_csv(
         pyarrow.BufferReader(pyarrow.py_buffer(memoryview(text.data)[start(text.data) :])),
-        read_options=pyarrow.csv.ReadOptions(column_names=[str(j) for j in range(width)], skip_rows_after_names=skip),
+        read_options=pyarrow.csv.ReadOptions(column_names=names, skip_rows_after_names=skip),
         parse_options=pyarrow.csv.ParseOptions(
             delimiter=text.separator,
             quote_char='"' if text.has_quotes else False,
-            newlines_in_values=text.has_quotes,
             invalid_row_handler=_skip_blank,
         ),
         convert_options=pyarrow.csv.ConvertOptions(
-            column_types=dict.fromkeys(map(str, place[:2]), pyarrow.string()),
-            include_columns=[str(j) for j in place if j is not None],
+            column_types=dict.fromkeys(ROLES[:2], pyarrow.string()),
+            include_columns=list(ROLES[: len(place)]),
             null_values=[""],
+            true_values=[],
+            false_values=[],
             strings_can_be_null=False,
         ),
     )
@@ -112,25 +100,18 @@ def _skip_blank(row: Any) -> str:
     return "error" if row.text.strip() else "skip"
 
 
-def ends_of_arrow(source: Any, target: Any) -> Ends:
-    """Encode two pyarrow.ChunkedArrays of as many strings."""
+def encoded_strings(source: Any, target: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Codes of shape (2, n) and distinct values of two pyarrow.ChunkedArrays of n strings."""
     chunks = [chunk.cast("string") for column in (source, target) for chunk in column.chunks]
-    strings = _pyarrow().chunked_array(chunks, "string")
-    coded = strings.dictionary_encode("encode").chunks  # all with the same dictionary
-    codes = np.concatenate([NO_CODES, *(chunk.indices.to_numpy() for chunk in coded)]).reshape(2, len(source))
-    return Ends(codes, coded[0].dictionary.to_numpy(zero_copy_only=False) if coded else NO_IDS)
-
-
-def _weights(column: Any) -> np.ndarray:
-    """A column as numbers, or as an array of texts and None if some cell is not a number."""
-    if str(column.type) in ("int64", "double") and not column.null_count:
-        return column.to_numpy()
-    return np.array(column.cast("string").to_pylist(), dtype=object)
+    coded = _pyarrow().chunked_array(chunks, "string").dictionary_encode("encode").combine_chunks()
+    codes = coded.indices.to_numpy().reshape(2, len(source))
+    return codes, coded.dictionary.to_numpy(zero_copy_only=False)
 
 
 def _pyarrow() -> Any:
     try:
         import pyarrow
+        import pyarrow.compute
         import pyarrow.csv
         import pyarrow.parquet
     except ImportError as error:

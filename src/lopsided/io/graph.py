@@ -8,9 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from .._core import canonical
 from ..kernels import check_adjacency
-from .columns import ColumnNames
 from .edges import checked_weights, holds_edges, is_text, read_edges
 from .ids import as_ids, factorized, is_missing, whole_numbers
 
@@ -106,7 +104,8 @@ def read_graph(
     if is_adjacency_table(graph):
         graph = Graph(graph.to_numpy(), graph.columns)
     if holds_edges(graph):
-        edges = read_edges(graph, ColumnNames(source, target, weight), header)
+        names = {"source": source, "target": target, "weight": weight}
+        edges = read_edges(graph, {role: name for role, name in names.items() if name is not None}, header)
         if not len(edges.source):
             raise ValueError("the graph has no edges, and so no nodes; a table of edges needs at least one row")
         nodes = whole_numbers(edges.nodes) if is_text(graph) else edges.nodes
@@ -121,7 +120,8 @@ def read_graph(
     adjacency, ids = graph if isinstance(graph, Graph) else (graph, None)
     if not is_array_like(adjacency):
         raise TypeError(f"a {type(adjacency).__name__} is not a graph; {WAYS_OUT}")
-    A = _without_zeros(canonical(sparse.csr_array(check_adjacency(adjacency))))
+    entries = sparse.coo_array(check_adjacency(adjacency))
+    A = assembled(entries.row, entries.col, entries.data, entries.shape)
     return Graph(A, np.arange(A.shape[0]) if ids is None else _checked_ids(ids, A.shape[0]))
 
 
@@ -153,13 +153,10 @@ def is_array_like(adjacency: Any) -> bool:
 
 def assembled(rows: np.ndarray, columns: np.ndarray, weights: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
     """CSR array of the given edges; repeated edges are added, entries of zero dropped."""
-    return _without_zeros(canonical(sparse.csr_array(sparse.coo_array((weights, (rows, columns)), shape=shape))))
-
-
-def _without_zeros(A: sparse.csr_array) -> sparse.csr_array:
-    if not A.data.all():
-        A = A.copy()
-        A.eliminate_zeros()
+    A = sparse.csr_array(sparse.coo_array((weights, (rows, columns)), shape=shape))
+    if not np.isfinite(A.data).all():
+        raise ValueError("the weights of some repeated edge are too large to add up; divide all weights by a constant")
+    A.eliminate_zeros()
     return A
 
 
@@ -190,11 +187,8 @@ def _from_networkx(graph: Any, weight: str | None) -> Graph:
         raise ValueError(f"no edge has the attribute weight={weight!r}; edges have {names or 'none'}")
     number = {node: i for i, node in enumerate(nodes)}
     edges = list(graph.edges(data=weight or "weight", default=1))
-    rows = np.fromiter((number[u] for u, _, _ in edges), np.intp, len(edges))
-    columns = np.fromiter((number[v] for _, v, _ in edges), np.intp, len(edges))
-    weights = checked_weights([w for *_, w in edges])
     if not graph.is_directed():
-        other = rows != columns
-        rows, columns = np.concatenate([rows, columns[other]]), np.concatenate([columns, rows[other]])
-        weights = np.concatenate([weights, weights[other]])
+        edges += [(v, u, w) for u, v, w in edges if u != v]
+    rows, columns = np.array([(number[u], number[v]) for u, v, _ in edges], dtype=np.intp).reshape(-1, 2).T
+    weights = checked_weights([w for *_, w in edges])
     return Graph(assembled(rows, columns, weights, (len(nodes), len(nodes))), as_ids(nodes))

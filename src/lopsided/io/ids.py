@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from datetime import date, datetime, timedelta
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 import numpy as np
 
@@ -13,41 +13,32 @@ PLAIN = {str, int}  # types of ids, none of which is missing
 FINER_THAN_PYTHON = ("ns", "ps", "fs", "as")
 
 
-class Ends(NamedTuple):
-    """Ids at both ends of edges: edge i leads from values[codes[0, i]] to values[codes[1, i]]. Values may repeat."""
+def encoded(source: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Codes of shape (2, n) and distinct values of two arrays of n ids."""
+    codes, values = factorized(np.concatenate([source, target]))
+    return codes.reshape(2, len(source)), values
 
-    codes: np.ndarray
-    values: np.ndarray
 
-    @classmethod
-    def of(cls, source: np.ndarray, target: np.ndarray) -> Self:
-        """Encode two arrays of as many ids."""
-        (u, sources), (v, targets) = factorized(source), factorized(target)
-        return cls(np.stack([u, v + len(sources)]), np.concatenate([sources.astype(object), targets.astype(object)]))
+def reject_missing(codes: np.ndarray, values: np.ndarray) -> None:
+    """Raise an error if an edge from values[codes[0, i]] to values[codes[1, i]] has a missing id or an empty one."""
+    ids = values.tolist()
+    if set(map(type, ids)) <= PLAIN and "" not in ids:
+        return
+    missing = [i for i, node in enumerate(ids) if is_missing(node) or (isinstance(node, str) and not node)]
+    edges, sides = np.nonzero(np.isin(codes, missing).T)
+    if len(edges):
+        raise ValueError(f"edge {edges[0]} has no {('source', 'target')[sides[0]]}; drop it, or name the node")
 
-    def reject_missing(self) -> None:
-        """Raise an error if an id is missing or an empty string."""
-        values = self.values.tolist()
-        if set(map(type, values)) <= PLAIN and "" not in values:
-            return
-        missing = [i for i, node in enumerate(values) if is_missing(node) or (isinstance(node, str) and not node)]
-        edges, sides = np.nonzero(np.isin(self.codes, missing).T)
-        if len(edges):
-            raise ValueError(f"edge {edges[0]} has no {('source', 'target')[sides[0]]}; drop it, or name the node")
 
-    def numbered(self) -> tuple[np.ndarray, np.ndarray]:
-        """Distinct ids in order of first appearance, edge by edge, and the ends as positions among them."""
-        ends, values = self.codes, self.values
-        if len(set(values)) < len(values):
-            place, values = factorized(values)
-            ends = place[ends]
-        first = np.full(len(values), ends.size)
-        for side in (0, 1):
-            np.minimum.at(first, ends[side], np.arange(side, ends.size, 2))
-        order = np.argsort(first)
-        rank = np.empty(len(order), dtype=np.int32)
-        rank[order] = np.arange(len(order))
-        return as_ids(values[order]), rank[ends]
+def by_appearance(codes: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sort values by their first appearance, edge by edge; return them as ids, and the codes in the new order."""
+    first = np.full(len(values), codes.size)
+    for side in (0, 1):
+        np.minimum.at(first, codes[side], np.arange(side, codes.size, 2))
+    order = np.argsort(first)
+    rank = np.empty(len(order), dtype=np.int32)
+    rank[order] = np.arange(len(order))
+    return as_ids(values[order]), rank[codes]
 
 
 def factorized(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -69,8 +60,8 @@ def _objects(ids: Collection[Any]) -> np.ndarray:
 
 def as_ids(values: Any) -> np.ndarray:
     """Ids as an array: 64-bit integers if all are integers that fit, otherwise objects; dates and times as Python's."""
-    if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
-        return values
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iu" and values.ndim == 1:
+        return values.astype(np.int64 if values.max(initial=0) <= LARGEST_ID else object)
     if isinstance(values, np.ndarray) and values.dtype.kind in "mM":
         return _moments(values)
     ids = _objects(values)
