@@ -26,16 +26,14 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from typing import Any
-from unittest import mock
 
 import numpy as np
 from scipy import sparse
 from sklearn.metrics import f1_score
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from common import DATA, load_graph, load_labels, parser, print_table, save
+from common import DATA, changed, load_graph, load_labels, parser, print_table, save
 from indefinite import tuned
 from lopsided import AsymmetricLSSVC, Nystrom
 from lopsided.datasets import make_citation_graph
@@ -265,9 +263,7 @@ def ablation_row(name: str, smoke: bool, trials: int | None) -> dict[str, Any]:
     for X, y, X_test, y_test, _ in uci_splits(name, smoke, trials or TRIALS):
         scaler = StandardScaler().fit(X)
         for change, (parameters, constants) in ABLATION.items():
-            with ExitStack() as changed:
-                for constant, value in constants.items():
-                    changed.enter_context(mock.patch(f"lopsided.least_squares.{constant}", value))
+            with changed({f"least_squares.{constant}": value for constant, value in constants.items()}):
                 model = AsymmetricLSSVC(**parameters).fit(scaler.transform(X), y)
             found[change]["accuracy"].append(model.score(scaler.transform(X_test), y_test))
     print(name, {change: show(one["accuracy"]) for change, one in found.items()}, flush=True)

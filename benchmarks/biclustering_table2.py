@@ -13,6 +13,9 @@ counted as one more cluster. KernelPCA would need a matrix of 3 GB on Pubmed's d
 Seconds are those of one run, documents and terms together, all methods in one process. The paper's cells come from its
 own protocol. Planted biclusters are judged by the consensus score; the checkerboards that SpectralBiclustering finds
 where one block for each cluster is planted are paired in its favour.
+
+ablation: documents and terms of the four smaller sets, three seeds, with one number of KernelBiclustering or of the
+association kernel changed at a time.
 """
 
 from __future__ import annotations
@@ -31,9 +34,10 @@ from sklearn.decomposition import KernelPCA, TruncatedSVD
 from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics import confusion_matrix, consensus_score, normalized_mutual_info_score
 
-from common import DATA, in_child, main, print_table, race
+from common import DATA, changed, in_child, main, print_table, race
 from lopsided import KernelBiclustering, KernelSVD
 from lopsided.biclustering import coherence_index
+from lopsided.kernels import Association
 
 SEEDS = 10
 FEW_SEEDS = 3  # of the methods that take longest
@@ -47,6 +51,26 @@ PAPER = {  # NMI and coherence
     "EBC": {"acm": (0.62, 0.20), "dblp": (0.15, 0.21), "pubmed": (0.19, 0.56), "wiki": (0.47, 0.63)},
 }
 MANY = 10_000  # rows above which a symmetric kernel matrix is not formed
+
+ABLATION_SETS = ("acm", "dblp", "cora", "citeseer")
+ABLATION: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # parameters, and constants
+    "defaults": ({}, {}),
+    "no refinement": ({"refine": False}, {}),
+    "4 features per cluster": ({}, {"biclustering.clustering.FEATURES_PER_CLUSTER": 4}),
+    "16 features per cluster": ({}, {"biclustering.clustering.FEATURES_PER_CLUSTER": 16}),
+    "24 features at most": ({}, {"biclustering.clustering.MAX_FEATURES": 24}),
+    "96 features at most": ({}, {"biclustering.clustering.MAX_FEATURES": 96}),
+    "1 sweep": ({}, {"biclustering.discriminant.FISHER_SWEEPS": 1}),
+    "10 sweeps": ({}, {"biclustering.discriminant.FISHER_SWEEPS": 10}),
+    "shrinkage 0.001": ({}, {"biclustering.discriminant.FISHER_SHRINKAGE": 0.001}),
+    "shrinkage 0.3": ({}, {"biclustering.discriminant.FISHER_SHRINKAGE": 0.3}),
+    "power 0.5": ({"kernel": Association(power=0.5)}, {}),
+    "power 1": ({"kernel": Association(power=1.0)}, {}),
+    "regularization 0.1": ({"kernel": Association(regularization=0.1)}, {}),
+    "regularization 10": ({"kernel": Association(regularization=10.0)}, {}),
+    "column exponent 0.25": ({"kernel": Association(column_exponent=0.25)}, {}),
+    "column exponent 0.5": ({"kernel": Association(column_exponent=0.5)}, {}),
+}
 
 Labels = tuple[np.ndarray, np.ndarray]
 Method = Callable[[sparse.csr_array, int, int, int], Labels]
@@ -99,9 +123,9 @@ def ksvd(X: sparse.csr_array, k_rows: int, k_columns: int, seed: int) -> Labels:
     return kmeans(left[:, :k_rows], k_rows, seed), kmeans(right[:, :k_columns], k_columns, seed)
 
 
-def ours(X: sparse.csr_array, k_rows: int, k_columns: int, seed: int) -> Labels:
-    """KernelBiclustering at its defaults."""
-    model = KernelBiclustering((k_rows, k_columns), random_state=seed).fit(X)
+def ours(X: sparse.csr_array, k_rows: int, k_columns: int, seed: int, **parameters: Any) -> Labels:
+    """KernelBiclustering at its defaults, unless told otherwise."""
+    model = KernelBiclustering((k_rows, k_columns), random_state=seed, **parameters).fit(X)
     return model.row_labels_, model.column_labels_
 
 
@@ -214,6 +238,26 @@ def _scores(run: Method, X: sparse.csr_array, y: np.ndarray, k_rows: int, k_colu
     }
 
 
+def ablation(smoke: bool) -> dict[str, Any]:
+    """KernelBiclustering with one number changed at a time."""
+    result: dict[str, Any] = {change: {} for change in ABLATION}
+    for name in ABLATION_SETS[:1] if smoke else ABLATION_SETS:
+        X, y = _tiny() if smoke else load(name)
+        k_rows = len(np.unique(y))
+        k_columns = k_rows if smoke else TERM_CLUSTERS.get(name, k_rows)
+        for change, (parameters, constants) in ABLATION.items():
+            with changed(constants):
+                run = partial(ours, **parameters)
+                result[change][name] = _scores(run, X, y, k_rows, k_columns, 1 if smoke else FEW_SEEDS)
+    rows = [
+        [change, *(f"{one[score]:.3f}" for one in found.values() for score in ("nmi", "coherence"))]
+        for change, found in result.items()
+    ]
+    headings = [f"{name} {score}" for name in result["defaults"] for score in ("NMI", "coherence")]
+    print_table("KernelBiclustering, one number changed at a time", ["changed", *headings], rows)
+    return result
+
+
 def planted(smoke: bool) -> list[dict[str, Any]]:
     """Blocks, checkerboards and counts of known biclusters of unequal sizes, at rising levels of noise."""
     levels = {
@@ -311,5 +355,5 @@ def _tiny() -> tuple[sparse.csr_array, np.ndarray]:
 
 
 if __name__ == "__main__":
-    parts = {name: partial(table, name) for name in SETS} | {"planted": planted, "speed": speed}
+    parts = {name: partial(table, name) for name in SETS} | {"planted": planted, "speed": speed, "ablation": ablation}
     main(__file__, __doc__, parts, {"large": large})

@@ -11,10 +11,12 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
+from unittest import mock
 
 import numpy as np
 from scipy import sparse
@@ -75,6 +77,15 @@ def eta(exact: tuple[np.ndarray, np.ndarray, np.ndarray], U: np.ndarray, V: np.n
         cosines[:k] = np.abs(np.einsum("ij,ij->j", vectors[:, :k], found)) / np.linalg.norm(found, axis=0)
         total += float(np.mean(exact[1] * np.abs(1 - cosines)))
     return total
+
+
+@contextmanager
+def changed(constants: dict[str, Any]) -> Iterator[None]:
+    """Constants of the library, "room.module.NAME", at other values: one row of an ablation."""
+    with ExitStack() as stack:
+        for name, value in constants.items():
+            stack.enter_context(mock.patch(f"lopsided.{name}", value))
+        yield
 
 
 def in_child(script: str, *arguments: object) -> dict[str, Any]:

@@ -10,6 +10,8 @@ kernel is symmetric, one side is evaluated and serves as both. "Two sets" is the
 right points, which have landmarks of their own.
 growth: the same with the points in a mapped file. landmarks: RBF kernel between two halves of protein-casp; the fewest
 landmarks whose eta, against the exact factors, is at most 1e-2 and 1e-3, medians over seeds.
+ablation: eta on the same two halves at ranks 5, 20 and 50 with the default number of landmarks, medians over seeds,
+with one number of the method changed at a time; and the eta that a search with a tolerance estimates, beside the true.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.kernel_approximation import Nystroem
 from sklearn.preprocessing import StandardScaler
 
-from common import DATA, clock, eta, in_child, main, print_table
+from common import DATA, changed, clock, eta, in_child, main, print_table
 from lopsided import KernelSVD, Nystrom
 from lopsided._core.threads import run, slices_of
 from lopsided.kernels import RBF
@@ -35,6 +37,33 @@ SEED = 0
 RANK = 20
 WIDTH = 50
 BANDWIDTH = 12.0
+ABLATION_RANKS = (5, 20, 50)
+ABLATION: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # parameters of Nystrom, and constants
+    "uniform, defaults": ({}, {}),
+    "10 landmarks per component": ({}, {"nystrom.search.LANDMARKS_PER_COMPONENT": 10}),
+    "40 landmarks per component": ({}, {"nystrom.search.LANDMARKS_PER_COMPONENT": 40}),
+    "at least 50 landmarks": ({}, {"nystrom.search.FEWEST_LANDMARKS": 50}),
+    "at least 400 landmarks": ({}, {"nystrom.search.FEWEST_LANDMARKS": 400}),
+    "oversampling 1": ({}, {"nystrom.extension.OVERSAMPLING": 1}),
+    "oversampling 4": ({}, {"nystrom.extension.OVERSAMPLING": 4}),
+    "combinations from 500 rows": ({}, {"nystrom.extension.SAMPLE_ROWS": 500}),
+    "kmeans": ({"landmarks": "kmeans"}, {}),
+    "kmeans, 10 points per cluster": ({"landmarks": "kmeans"}, {"nystrom.strategies.POINTS_PER_CLUSTER": 10}),
+    "leverage": ({"landmarks": "leverage"}, {}),
+    "leverage, none uniform": ({"landmarks": "leverage"}, {"nystrom.strategies.UNIFORM_SHARE": 0.0}),
+    "pivoted": ({"landmarks": "pivoted"}, {}),
+    "pivoted, 5 candidates per pivot": ({"landmarks": "pivoted"}, {"nystrom.pivoting.CANDIDATES_PER_PIVOT": 5}),
+    "pivoted, 8 watched columns": ({"landmarks": "pivoted"}, {"nystrom.pivoting.WATCHED_COLUMNS": 8}),
+    "pivoted, 256 watched columns": ({"landmarks": "pivoted"}, {"nystrom.pivoting.WATCHED_COLUMNS": 256}),
+}
+SEARCH_TOL = 1e-2
+SEARCH: dict[str, dict[str, Any]] = {
+    "defaults": {},
+    "8 landmarks per component first": {"nystrom.search.FIRST_PER_COMPONENT": 8},
+    "four times as many after each": {"nystrom.search.GROWTH": 4},
+    "32 held-out rows": {"nystrom.error.HELD_OUT_ROWS": 32},
+    "512 held-out rows": {"nystrom.error.HELD_OUT_ROWS": 512},
+}
 
 
 def points(n: int, path: Path | None = None) -> np.ndarray:
@@ -219,8 +248,38 @@ def landmarks(smoke: bool) -> list[dict[str, Any]]:
     return [*rows, {"counts": counts}]
 
 
+def ablation(smoke: bool) -> dict[str, Any]:
+    """Eta with one number changed at a time, of a default number of landmarks and of a search for it."""
+    X, Z = protein(smoke)
+    kernel, seeds = RBF(), range(1 if smoke else 3)
+    U, s, Vt = np.linalg.svd(kernel(X, Z), full_matrices=False)
+
+    def fitted(k: int, seed: int, method: Nystrom, tol: float = 0.0) -> tuple[KernelSVD, float]:
+        svd = KernelSVD(k, kernel=kernel, solver=method, tol=tol, random_state=seed).fit(X, Z=Z)
+        return svd, eta((U[:, :k], s[:k] / s[0], Vt[:k].T), svd.left_vectors_, svd.right_vectors_)
+
+    fixed: dict[str, Any] = {}
+    for change, (parameters, constants) in ABLATION.items():
+        with changed(constants):
+            fixed[change] = {k: [fitted(k, seed, Nystrom(**parameters))[1] for seed in seeds] for k in ABLATION_RANKS}
+    rows = [[change, *(statistics.median(errors) for errors in found.values())] for change, found in fixed.items()]
+    print_table("eta, one number changed at a time", ["changed", *(f"rank {k}" for k in ABLATION_RANKS)], rows)
+
+    searched: dict[str, Any] = {}
+    for change, constants in SEARCH.items():
+        with changed(constants):
+            found = [fitted(RANK, seed, Nystrom(), SEARCH_TOL) for seed in seeds]
+        searched[change] = [
+            {"landmarks": svd.path_[-1].left, "estimated": svd.eta_, "eta": error} for svd, error in found
+        ]
+    names = ("landmarks", "estimated", "eta")
+    rows = [[change, *(statistics.median(one[n] for one in f) for n in names)] for change, f in searched.items()]
+    print_table(f"a search for eta <= {SEARCH_TOL:g} at rank {RANK}", ["changed", *names], rows)
+    return {"fixed": fixed, "searched": searched}
+
+
 CHILDREN = {"ours": child_ours, "memory": child_memory, "sklearn": child_sklearn, "growth": child_growth}
-PARTS = {"million": million, "growth": growth, "landmarks": landmarks}
+PARTS = {"million": million, "growth": growth, "landmarks": landmarks, "ablation": ablation}
 
 if __name__ == "__main__":
     main(__file__, __doc__, PARTS, CHILDREN, SEED)

@@ -42,9 +42,7 @@ import json
 import time
 import warnings
 from collections.abc import Callable
-from contextlib import ExitStack
 from typing import Any, TypeVar
-from unittest import mock
 
 import numpy as np
 from scipy import sparse
@@ -55,7 +53,7 @@ from sklearn.preprocessing import minmax_scale
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import LinearSVC
 
-from common import DATA, ROOT, parser, print_table, save
+from common import DATA, ROOT, changed, parser, print_table, save
 from lopsided import PriorNystroem
 from lopsided._core.arrays import by_rows
 from lopsided.nystrom.landmarks import kmeans
@@ -349,11 +347,10 @@ def ablation(smoke: bool, only: list[str] | None = None, draws: int | None = Non
             for draw in range(draws):
                 known = drawn_for(name, classes, draw)
                 settings = {"landmarks": places[draw % LANDMARK_SETS], "random_state": draw}
-                with ExitStack() as changed:
-                    if "." in what:
-                        changed.enter_context(mock.patch(f"lopsided.prior_nystroem.{what}", value))
-                    elif value is not None:
-                        settings[what] = value
+                constants = {f"prior_nystroem.{what}": value} if "." in what else {}
+                if value is not None and not constants:
+                    settings[what] = value
+                with changed(constants):
                     said = classified(PriorNystroem(**settings), X, classes, known)[0]
                 others = np.setdiff1d(np.arange(len(classes)), known)
                 found.append(100 * float(np.mean(said[others] != classes[others])))
