@@ -1,6 +1,5 @@
 """KernelSVD, its learned versions, and compatibility between rows and columns of different widths."""
 
-from .base import kernel_times as kernel_times
 from .compatibility.condition import split_condition
 from .compatibility.maps import (
     Compatibility,
@@ -11,7 +10,7 @@ from .compatibility.maps import (
     RandomProjection,
     make_compatible,
 )
-from .estimator import KernelSVD
+from .estimator import KernelSVD, kernel_times as kernel_times
 from .learned import LearnedKernelSVDClassifier, LearnedKernelSVDRegressor
 
 __all__ = [

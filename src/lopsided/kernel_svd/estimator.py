@@ -6,33 +6,41 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._core import (
     FLOATS,
     Array,
     ArrayLike,
+    as_configured,
     as_indexable,
     atomic_fit,
     budget_bytes,
     canonical,
+    check_finite,
     check_names,
+    check_out,
+    check_points,
     column_names,
     jobs,
     seed_of,
+    slices_of,
 )
-from ..exceptions import LopsidedWarning, warn
-from ..kernels import Kernel, as_kernel
-from ..nystrom import Attempt, Nystrom, select_nystrom
-from ..svd import SOLVERS, Choice
-from .base import BaseKernelSVD
+from ..kernels import Kernel, Precomputed, as_kernel
+from ..nystrom import Nystrom
+from ..operators import as_operator, out_of_sample_operator
+from ..svd import SOLVERS, Diagnostics, Factors, diagnose, powers
 from .compatibility.maps import PROJECTIONS
-from .inputs import Inputs, prepare
-from .solve import Solution, solve_exactly, solve_from_landmarks
+from .inputs import Inputs, Settings, check_ignored, points_again, prepare
+from .solve import Solution, centred, solve
+
+SLAB_ROWS = 1 << 18  # rows embedded at once into ``out``, so that a memory map is written piecewise
 
 
-class KernelSVD(BaseKernelSVD):
+class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Singular value decomposition of an asymmetric kernel matrix.
 
     K = [k(x_i, z_j)] is the matrix of kernel values between left points x and right points z, which need not be of the
@@ -76,17 +84,13 @@ class KernelSVD(BaseKernelSVD):
 
     Attributes
     ----------
-    left_vectors_ : array of shape (n, k)
-        Left singular vectors U, with orthonormal columns.
+    left_vectors_, right_vectors_ : arrays of shapes (n, k) and (m, k)
+        Left and right singular vectors U and V, with orthonormal columns.
     singular_values_ : array of shape (k,)
         Singular values s of K (of the centred K with ``center``), descending. The papers' factors such as 1 / sqrt(n m)
         are not applied.
-    right_vectors_ : array of shape (m, k)
-        Right singular vectors V, with orthonormal columns.
-    kernel_ : Kernel
-        The fitted kernel.
-    compatibility_ : Compatibility
-        The fitted maps of both sides.
+    kernel_, compatibility_ : Kernel and Compatibility
+        The fitted kernel, and the fitted maps of both sides.
     X_fit_, Z_fit_ : arrays or sparse matrices
         The points with which new points are compared, after ``compatibility_``: the landmarks, or all points (not
         copied if the map leaves them unchanged). For kernel="precomputed", their indices.
@@ -104,10 +108,8 @@ class KernelSVD(BaseKernelSVD):
         Name of the solver and the reason for it.
     n_components_ : int
         Number of components k.
-    n_features_in_ : int
-        Width of the left points.
-    n_features_right_ : int
-        Width of the right points.
+    n_features_in_, n_features_right_ : int
+        Widths of the left and the right points.
 
     See Also
     --------
@@ -146,10 +148,6 @@ class KernelSVD(BaseKernelSVD):
         "n_jobs": [Integral, None],
         "memory_budget": [Real, str, None],
     }
-
-    solver_: Choice
-    path_: tuple[Attempt, ...]
-    eta_: float | None
 
     def __init__(
         self,
@@ -199,23 +197,16 @@ class KernelSVD(BaseKernelSVD):
         self._validate_params()
         self._check_solver(weighted=left_weights is not None or right_weights is not None)
         kernel, budget, seed = as_kernel(self.kernel), budget_bytes(self.memory_budget), seed_of(self.random_state)
+        settings = Settings(self.n_components, self.solver, self.center, self.tol, budget, seed)
         is_one_object, right_names = Z is X, column_names(Z)
-        X = canonical(validate_data(self, as_indexable(X, "X"), accept_sparse="csr", dtype=FLOATS))
-        _check_ignored(y, X)
+        X = self._validated(X, reset=True)
+        check_ignored(y, X)
         if kernel.same_width:
             check_names(right_names, getattr(self, "feature_names_in_", None), "X")
+        Z = X if is_one_object else Z  # an iterator of rows could not be read twice
         with jobs(self.n_jobs):
-            inputs = prepare(
-                kernel,
-                X,
-                X if is_one_object else Z,  # an iterator of rows could not be read twice
-                weights=(left_weights, right_weights),
-                k=self.n_components,
-                compatibility=self.compatibility,
-                seed=seed,
-                budget=budget,
-            )
-            solution = self._solve(inputs, budget, seed)
+            inputs = prepare(kernel, X, Z, (left_weights, right_weights), self.compatibility, settings)
+            solution = solve(inputs, settings)
         self._store(inputs, solution, right_names)
         return self
 
@@ -226,23 +217,88 @@ class KernelSVD(BaseKernelSVD):
         self.fit(X, y, Z=Z, left_weights=left_weights, right_weights=right_weights)
         return self.left_vectors_ * self._powers(self.scaling)
 
+    def transform(self, X: ArrayLike, *, out: np.ndarray | None = None) -> np.ndarray:
+        """Embed left points by k(x, Z) V s^(scaling - 1), or by the map from the landmarks, in blocks.
+
+        For kernel="precomputed", a row of X holds the kernel values of a new left point and the m right points. The
+        result is written to ``out`` if given, for example a memory map.
+        """
+        check_is_fitted(self)
+        return self._embed(self._validated(X), out, of_right=False)
+
+    def transform_right(self, Z: ArrayLike, *, out: np.ndarray | None = None) -> Any:
+        """Embed right points by k(X, z)^T U s^(scaling - 1), or by the map from the landmarks, in blocks.
+
+        A right point has the width of the Z of ``fit``; if ``fit`` had no Z, it is a column of the matrix, with n
+        entries, passed as a row. For kernel="precomputed", a row holds the kernel values of the n left points and a new
+        right point. Kernels normalised over the right set (such as SNE) sum over it again, which costs as much as
+        fitting the kernel. ``set_output`` frames the result as that of ``transform``.
+        """
+        check_is_fitted(self)
+        check_names(column_names(Z), self._right_names, "the Z of fit")
+        given, Z = Z, check_points(as_indexable(Z, "Z"), "Z")
+        if Z.shape[1] != self.n_features_right_:
+            raise ValueError(
+                f"Z has {Z.shape[1]} columns, but right points have {self.n_features_right_} entries each; new columns "
+                "of a matrix are passed as rows"
+            )
+        return as_configured(self, self._embed(Z, out, of_right=True), given)
+
+    def reconstruct(self) -> np.ndarray:
+        """Dense (n, m) rank-k approximation of K; the means removed by ``center`` are added back."""
+        check_is_fitted(self)
+        K = self._factors().matrix()
+        if self.means_ is not None:
+            rows, columns, grand = self.means_
+            K += rows[:, None] + columns - grand
+        return K
+
+    @property
+    def errors_left_(self) -> np.ndarray:
+        """Error variables e_i of the 2016 paper's primal problem: left projections U s, shape (n, k)."""
+        check_is_fitted(self)
+        return self.left_vectors_ * self.singular_values_
+
+    @property
+    def errors_right_(self) -> np.ndarray:
+        """Error variables r_j of the 2016 paper's primal problem: right projections V s, shape (m, k)."""
+        check_is_fitted(self)
+        return self.right_vectors_ * self.singular_values_
+
+    def diagnostics(self, X: ArrayLike = None, *, Z: ArrayLike = None) -> Diagnostics:
+        """Residuals of the equations in the papers: stationarity, objective, coupled covariances.
+
+        X and Z are the data of ``fit``, required for kernel="precomputed" and with landmarks, where the model does not
+        store all points; a landmark approximation is then compared with the full kernel matrix. The result prints as a
+        table, and :func:`lopsided.plotting.plot_diagnostics` plots it. Cost: four products of K with k columns.
+        """
+        check_is_fitted(self)
+        if X is not None:
+            of_fit = (len(self.left_vectors_), self.n_features_in_), (len(self.right_vectors_), self.n_features_right_)
+            X, Z = points_again(self.kernel_, self._validated(X), Z, of_fit)
+            X, Z = self.compatibility_.left(X), self.compatibility_.right(Z)
+        elif Z is not None:
+            raise ValueError("diagnostics(Z=Z) leaves out X; pass both as in fit, or neither")
+        elif self.landmarks_ is not None or isinstance(self.kernel_, Precomputed):
+            raise ValueError(
+                "with landmarks or kernel='precomputed' the model does not keep the data of fit; pass them: "
+                "diagnostics(X) or diagnostics(X, Z=Z)"
+            )
+        else:
+            X, Z = self.X_fit_, self.Z_fit_
+        with jobs(self.n_jobs):
+            A = as_operator(self.kernel_, X, Z, budget=budget_bytes(self.memory_budget))
+            return diagnose(centred(A, self.center, self.weights_), self._factors(), self.weights_)
+
+    def _validated(self, X: ArrayLike, *, reset: bool = False) -> Array:
+        """Left points as an array or a sparse matrix by rows."""
+        return canonical(validate_data(self, as_indexable(X, "X"), accept_sparse="csr", dtype=FLOATS, reset=reset))
+
     def _check_solver(self, *, weighted: bool) -> None:
         if isinstance(self.solver, Nystrom):
             self.solver._validate_params()
         if weighted and (isinstance(self.solver, Nystrom) or self.solver == "nystrom"):
             raise ValueError("the Nystrom solver takes no weights of points; use an exact solver, or repeat points")
-
-    def _solve(self, inputs: Inputs, budget: int, seed: int) -> Solution:
-        """Decompose the kernel matrix by the solver asked for, or by the one that its size and the budget suggest."""
-        solver, k = self.solver, self.n_components
-        settings: dict[str, Any] = {"center": self.center, "tol": self.tol, "budget": budget, "seed": seed}
-        chosen = None
-        if inputs.weights is None:  # landmarks take none
-            chosen = select_nystrom(solver, inputs.kernel, inputs.X, inputs.Z, k, budget=budget)
-        if chosen is None:
-            return solve_exactly(inputs, k, solver=solver, **settings)
-        method, choice = chosen
-        return solve_from_landmarks(inputs, k, method=method, choice=choice, **settings)
 
     def _store(self, inputs: Inputs, solution: Solution, right_names: np.ndarray | None) -> None:
         factors = solution.factors
@@ -255,12 +311,37 @@ class KernelSVD(BaseKernelSVD):
         self.solver_, self.landmarks_, self.path_ = solution.choice, solution.landmarks, solution.path
         self.eta_ = solution.path[-1].eta if solution.path else None
 
+    def _factors(self) -> Factors:
+        return Factors(self.left_vectors_, self.singular_values_, self.right_vectors_)
 
-def _check_ignored(y: Any, X: Array) -> None:
-    """Detect right points passed by position: they would be taken for y, which is ignored."""
-    if getattr(y, "ndim", 1) != 2:
-        return
-    if y.shape[0] != X.shape[0]:
-        raise ValueError(f"y is ignored, but it has {y.shape[0]} rows and X has {X.shape[0]}; take fit(X, Z=Z)")
-    if y.shape[1] == X.shape[1] > 1:
-        warn(f"y is ignored, and is as wide as X: {y.shape[1]} columns; right points take fit(X, Z=Z)", LopsidedWarning)
+    def _embed(self, points: Array, out: np.ndarray | None, *, of_right: bool) -> np.ndarray:
+        """(k(points, points of fit) map - offset) s^scaling, all at once or, if ``out`` is given, in slabs of rows."""
+        if out is not None:
+            check_out(out, (points.shape[0], self.n_components_), self.left_vectors_.dtype)
+            for rows in slices_of(points.shape[0], SLAB_ROWS):
+                out[rows] = self._embed(points[rows], None, of_right=of_right)
+            return out
+        side = self._right if of_right else self._left
+        scores = kernel_times(self, points, side.map, of_right=of_right)
+        check_finite(scores)
+        return (scores - side.offset) * self._powers(self.scaling)
+
+    def _powers(self, exponent: float) -> np.ndarray:
+        """s^exponent, with zero for singular values that are zero to rounding."""
+        return powers(self.singular_values_, exponent, max(self.X_fit_.shape[0], self.Z_fit_.shape[0]))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def kernel_times(model: KernelSVD, points: Array, weights: np.ndarray, *, of_right: bool = False) -> np.ndarray:
+    """k(points, Z) W of left points, or k(X, points)^T W of right ones, in blocks, with X and Z of a fitted model."""
+    with jobs(model.n_jobs):
+        maps = model.compatibility_
+        points = points.astype(np.result_type(points.dtype, model.left_vectors_.dtype), copy=False)
+        X, Z = (model.X_fit_, maps.right(points)) if of_right else (maps.left(points), model.Z_fit_)
+        A = out_of_sample_operator(model.kernel_, X, Z, of_right=of_right)
+        return np.asarray(A @ weights.astype(A.dtype, copy=False))

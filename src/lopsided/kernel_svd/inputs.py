@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from .._core import Array, as_indexable, by_rows, check_points, check_sides, same_points
+from ..exceptions import LopsidedWarning, warn
 from ..kernels import Kernel, Precomputed
 from ..svd import Weights, check_weights
 from .compatibility.maps import Compatibility, Identity, given, given_pair, make_compatible
+
+
+class Settings(NamedTuple):
+    """Parameters of a fit that decide what is decomposed and how."""
+
+    k: int | float
+    solver: Any
+    center: bool
+    tol: float
+    budget: int  # in bytes
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -26,37 +38,33 @@ class Inputs:
     widths: tuple[int, int]  # of left and right points before the maps
 
 
-def prepare(
-    kernel: Kernel,
-    X: Array,
-    Z: Array,
-    *,
-    weights: tuple[Any, Any],
-    k: float,
-    compatibility: Any,
-    seed: int,
-    budget: int,
-) -> Inputs:
-    """Validate the right points, the weights and the rank, map both sides to one width, and fit the kernel to them.
+def check_ignored(y: Any, X: Array) -> None:
+    """Detect right points passed by position: they would be taken for y, which is ignored."""
+    if getattr(y, "ndim", 1) != 2:
+        return
+    if y.shape[0] != X.shape[0]:
+        raise ValueError(f"y is ignored, but it has {y.shape[0]} rows and X has {X.shape[0]}; take fit(X, Z=Z)")
+    if y.shape[1] == X.shape[1] > 1:
+        warn(f"y is ignored, and is as wide as X: {y.shape[1]} columns; right points take fit(X, Z=Z)", LopsidedWarning)
 
-    X must have been validated.
-    """
+
+def prepare(
+    kernel: Kernel, X: Array, Z: Array, weights: tuple[Any, Any], compatibility: Any, settings: Settings
+) -> Inputs:
+    """Validate the right points, weights and rank, map both sides to one width, and fit the kernel; X is validated."""
     of_one_matrix, width = Z is None, X.shape[1]
-    X, Z = both_sides(kernel, X, Z)
+    X, Z = _both_sides(kernel, X, Z)
     shape = X.shape[0], Z.shape[0]
     checked = check_weights(*weights, shape, X.dtype)
-    check_rank(k, shape, width, checked)
+    _check_rank(settings.k, shape, width, checked)
     right_width = X.shape[0] if isinstance(kernel, Precomputed) else Z.shape[1]
-    maps = choose_compatibility(compatibility, kernel, X, Z, of_one_matrix=of_one_matrix, seed=seed, budget=budget)
+    maps = _choose_compatibility(compatibility, kernel, X, Z, of_one_matrix, settings)
     X, Z = maps.left(X), maps.right(Z)
     return Inputs(kernel.fit(X, Z), X, Z, maps, checked, (width, right_width))
 
 
-def both_sides(kernel: Kernel, X: Array, Z: Array) -> tuple[Array, Array]:
-    """Left and right points as arrays: two sets, the rows and columns of X, or a precomputed X and column numbers.
-
-    X must have been validated.
-    """
+def _both_sides(kernel: Kernel, X: Array, Z: Array) -> tuple[Array, Array]:
+    """Left and right points as arrays: two sets, the rows and columns of X, or a precomputed X and column numbers."""
     if isinstance(kernel, Precomputed):
         if Z is not None:
             raise ValueError("kernel='precomputed' takes the kernel matrix as X; leave Z out")
@@ -67,12 +75,25 @@ def both_sides(kernel: Kernel, X: Array, Z: Array) -> tuple[Array, Array]:
     return X, X if same_points(X, columns) else columns
 
 
-def check_rank(k: float, shape: tuple[int, int], n_features: int, weights: Weights | None) -> None:
-    """Raise an error if k exceeds the possible rank of the kernel matrix, without rows and columns of weight zero."""
-    n, m = shape
-    if k > min(n, m):
+def points_again(
+    kernel: Kernel, X: Array, Z: Array, of_fit: tuple[tuple[int, int], tuple[int, int]]
+) -> tuple[Array, Array]:
+    """Left and right points, passed a second time and of the same shapes as in ``fit``."""
+    X, Z = _both_sides(kernel, X, Z)
+    width = X.shape[0] if isinstance(kernel, Precomputed) else Z.shape[1]
+    if (X.shape, (Z.shape[0], width)) != of_fit:
         raise ValueError(
-            f"n_components={k} exceeds min(n_rows, n_columns)={min(n, m)} of the kernel matrix (n_samples={n}, "
+            f"diagnostics takes the left and right points of fit, of shapes {of_fit[0]} and {of_fit[1]}, not "
+            f"{X.shape} and {Z.shape}; pass X and Z as in fit"
+        )
+    return X, Z
+
+
+def _check_rank(k: float, shape: tuple[int, int], n_features: int, weights: Weights | None) -> None:
+    """Raise an error if k exceeds the possible rank of the kernel matrix, without rows and columns of weight zero."""
+    if k > min(shape):
+        raise ValueError(
+            f"n_components={k} exceeds min(n_rows, n_columns)={min(shape)} of the kernel matrix (n_samples={shape[0]}, "
             f"n_features={n_features}); lower it or give more points through Z"
         )
     if weights is not None and k > min(weights.counting()):
@@ -82,8 +103,8 @@ def check_rank(k: float, shape: tuple[int, int], n_features: int, weights: Weigh
         )
 
 
-def choose_compatibility(
-    compatibility: Any, kernel: Kernel, X: Array, Z: Array, *, of_one_matrix: bool, seed: int, budget: int
+def _choose_compatibility(
+    compatibility: Any, kernel: Kernel, X: Array, Z: Array, of_one_matrix: bool, settings: Settings
 ) -> Compatibility:
     """Compatibility maps of both sides from the parameter ``compatibility``: a name, a matrix or a pair of matrices."""
     if isinstance(kernel, Precomputed):
@@ -96,15 +117,15 @@ def choose_compatibility(
             raise ValueError(
                 f"compatibility is a tuple of {len(compatibility)}; give one matrix as an array, or a tuple of two"
             )
-        C1, C2 = (_as_map(C, X.dtype) for C in compatibility)
+        C1, C2 = (check_points(C, "compatibility").astype(X.dtype, copy=False) for C in compatibility)
         return given_pair(C1, C2, p, q)
     if not isinstance(compatibility, str):
-        return given(_as_map(compatibility, X.dtype), p, q)
+        return given(check_points(compatibility, "compatibility").astype(X.dtype, copy=False), p, q)
     if compatibility == "auto":
         compatibility = "pca" if of_one_matrix and p != q and kernel.same_width else "identity"
     if compatibility == "identity" and not kernel.same_width:
         return Identity()
-    return make_compatible(compatibility, X, Z, np.random.default_rng(seed), budget)
+    return make_compatible(compatibility, X, Z, np.random.default_rng(settings.seed), settings.budget)
 
 
 def mapped_landmarks(landmarks: Any, kernel: Kernel, maps: Compatibility, widths: tuple[int, int]) -> Any:
@@ -119,10 +140,5 @@ def mapped_landmarks(landmarks: Any, kernel: Kernel, maps: Compatibility, widths
     for side, width, name in zip(sides, widths, ("left", "right"), strict=True):
         if side.ndim == 2 and side.shape[1] != width:
             raise ValueError(f"{name} landmarks have {side.shape[1]} columns, but {name} points {width}")
-    return tuple(
-        map(side) if side.ndim == 2 else side for map, side in zip((maps.left, maps.right), sides, strict=True)
-    )
-
-
-def _as_map(C: Any, dtype: np.dtype) -> Array:
-    return check_points(C, "compatibility").astype(dtype, copy=False)
+    left, right = sides
+    return maps.left(left) if left.ndim == 2 else left, maps.right(right) if right.ndim == 2 else right

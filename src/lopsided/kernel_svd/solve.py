@@ -10,10 +10,10 @@ from sklearn.base import clone
 
 from .._core import Array
 from ..kernels import Kernel, Precomputed
-from ..nystrom import Attempt, Landmarks, Nystrom, approximate
+from ..nystrom import Attempt, Landmarks, Nystrom, approximate, select_nystrom
 from ..operators import Centered, KernelOperator, as_operator
 from ..svd import Choice, Factors, Side, Weights, exact_sides, factorise
-from .inputs import Inputs, mapped_landmarks
+from .inputs import Inputs, Settings, mapped_landmarks
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,18 @@ class Solution:
     path: tuple[Attempt, ...] = ()
 
 
-def solve_exactly(
-    inputs: Inputs, k: int | float, *, center: bool, solver: str, tol: float, budget: int, seed: int
-) -> Solution:
+def solve(inputs: Inputs, settings: Settings) -> Solution:
+    """Decompose the kernel matrix by the solver asked for, or by the one that its size and the budget suggest."""
+    chosen = None
+    if inputs.weights is None:  # landmarks take none
+        solver, k, budget = settings.solver, settings.k, settings.budget
+        chosen = select_nystrom(solver, inputs.kernel, inputs.X, inputs.Z, k, budget=budget)
+    return _exactly(inputs, settings) if chosen is None else _from_landmarks(inputs, *chosen, settings)
+
+
+def _exactly(inputs: Inputs, settings: Settings) -> Solution:
     """Decompose the (centred, weighted) matrix k(X, Z) by an exact solver."""
+    k, solver, center, tol, budget, seed = settings
     weights = inputs.weights
     A = centred(as_operator(inputs.kernel, inputs.X, inputs.Z, budget=budget), center, weights)
     target, rng = A if weights is None else weights.on(A), np.random.default_rng(seed)
@@ -50,28 +58,18 @@ def solve_exactly(
     return Solution(factors, choice, left, right, inputs.kernel, X, inputs.Z, means)
 
 
-def solve_from_landmarks(
-    inputs: Inputs, k: int | float, *, method: Nystrom, choice: Choice, center: bool, tol: float, budget: int, seed: int
-) -> Solution:
+def _from_landmarks(inputs: Inputs, method: Nystrom, choice: Choice, settings: Settings) -> Solution:
     """Approximate the (centred) matrix k(X, Z) from landmarks."""
+    k, _, center, tol, budget, seed = settings
     landmarks = mapped_landmarks(method.landmarks, inputs.kernel, inputs.compatibility, inputs.widths)
-    found, path = approximate(
-        inputs.kernel,
-        inputs.X,
-        inputs.Z,
-        k,
-        method=clone(method).set_params(landmarks=landmarks),
-        tol=tol,
-        budget=budget,
-        seed=seed,
-        center=center,
-    )
+    method = clone(method).set_params(landmarks=landmarks)
+    points = inputs.kernel, inputs.X, inputs.Z
+    found, path = approximate(*points, k, method=method, tol=tol, budget=budget, seed=seed, center=center)
     rows, columns = found.landmarks
     X = rows.indices[:, None] if isinstance(found.kernel, Precomputed) and rows.indices is not None else rows.points
     means = None if found.means is None else (*found.means, found.means[0].mean())
-    return Solution(
-        found.factors, choice, found.left, found.right, found.kernel, X, columns.points, means, found.landmarks, path
-    )
+    maps = found.left, found.right
+    return Solution(found.factors, choice, *maps, found.kernel, X, columns.points, means, found.landmarks, path)
 
 
 def centred(A: KernelOperator, center: bool, weights: Weights | None) -> KernelOperator:
