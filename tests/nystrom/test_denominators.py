@@ -8,7 +8,7 @@ from sklearn.base import clone
 from cases import KERNELS, assert_close, reference
 from lopsided import Nystrom
 from lopsided.kernels import SNE, StudentT
-from lopsided.nystrom.search import sums_over_landmarks
+from lopsided.nystrom.solver import sums_over_landmarks
 
 
 def weighted(side, weights):
@@ -71,7 +71,7 @@ def test_denominators_are_exact_unless_that_is_dear(monkeypatch):
     exact, narrow = fitted("all"), fitted("landmarks")
     assert np.abs(exact - narrow).max() > 1e-3
     assert_close(fitted("auto"), exact)
-    monkeypatch.setattr("lopsided.nystrom.search.COSTLY_SUMS", 60 * 45 - 1)
+    monkeypatch.setattr("lopsided.nystrom.solver.COSTLY_SUMS", 60 * 45 - 1)
     assert_close(fitted("auto"), narrow)
     assert_close(fitted("auto", "rbf"), fitted("all", "rbf"))
 
@@ -81,7 +81,7 @@ def test_sums_over_sparse_landmarks_are_refused_and_never_taken_unasked(kernel, 
     X, Z = sparse_sets()
     with pytest.raises(ValueError, match="sums over landmarks are for dense data.*all sparse points"):
         model_of(kernel, n_landmarks=16, denominators="landmarks").fit(X, Z=Z)
-    monkeypatch.setattr("lopsided.nystrom.search.COSTLY_SUMS", 1)
+    monkeypatch.setattr("lopsided.nystrom.solver.COSTLY_SUMS", 1)
     assert model_of(kernel, n_landmarks=16).fit(X, Z=Z).n_components_ == 3
 
 
@@ -98,7 +98,7 @@ def test_sums_over_sparse_landmarks_are_refused_and_never_taken_unasked(kernel, 
 def test_sums_are_over_landmarks_unasked_if_the_points_they_run_over_are_dense(
     left_is_sparse, kernel, over_left, over_right, monkeypatch
 ):
-    monkeypatch.setattr("lopsided.nystrom.search.COSTLY_SUMS", 1)
+    monkeypatch.setattr("lopsided.nystrom.solver.COSTLY_SUMS", 1)
     (X, Z), (S, T) = two_sets(), sparse_sets()
     X, Z = (S, Z) if left_is_sparse else (X, T)
     assert model_of(kernel, n_landmarks=16).fit(X, Z=Z).n_components_ == 3

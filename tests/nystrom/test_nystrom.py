@@ -414,7 +414,7 @@ def test_a_large_dense_matrix_takes_landmarks_and_says_why(monkeypatch):
     exact = KernelSVD(2, memory_budget=budget).fit(X, Z=Z)
     assert exact.solver_.name == "krylov" and exact.landmarks_ is None and exact.eta_ is None
     monkeypatch.setattr("lopsided.svd.policy.LARGE_MATRIX", 1000)
-    monkeypatch.setattr("lopsided.nystrom.search.TILE_BYTES", 1)
+    monkeypatch.setattr("lopsided.nystrom.solver.TILE_BYTES", 1)
     model = KernelSVD(2, memory_budget=budget).fit(X, Z=Z)
     assert model.solver_.name == "nystrom"
     assert "700 x 600" in model.solver_.reason and "large" in model.solver_.reason and str(budget) in str(model.solver_)

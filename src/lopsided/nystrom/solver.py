@@ -1,24 +1,41 @@
-"""The Nystrom method as an object that estimators take as ``solver=``."""
+"""The Nystrom method as a solver: an object with its parameters, when it is chosen, how many landmarks it takes."""
 
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._core import Array
+from .._core import Array, n_threads, same_points
+from ..exceptions import AccuracyWarning, warn
 from ..kernels import Kernel
+from ..operators import TILE_BYTES
 from ..svd import Choice, nystrom_if_large
-from .landmarks import STRATEGIES
+from .error import estimate_eta
+from .extension import NystromFactors, nystrom
+from .landmarks import STRATEGIES, by_leverage, choose_landmarks, given_landmarks, pivoting_bytes
+
+FEWEST_LANDMARKS, MOST_LANDMARKS = 200, 2000  # bounds of the default number
+PER_COMPONENT = 20  # by default, within these bounds
+FIRST_PER_COMPONENT = 4  # landmarks per component in the first attempt of a search
+GROWTH = 2  # factor between the numbers of landmarks of successive attempts
+COSTLY_SUMS = 1 << 28  # kernel values above which denominators over all points are computed only on request
+LEAST_SPARE = 4  # fewest triplets beyond k for the estimate of eta, which uses max(LEAST_SPARE, k)
+SMALL_COPIES = 5  # float64 arrays of the size of the landmark matrix that are held at once
+
+Counts = tuple[int, int]
 
 
 class Nystrom(BaseEstimator):
     """Solver that approximates a large kernel matrix from landmarks, a few of its rows and columns.
 
     Pass it as ``solver=Nystrom(1000)``; ``solver="nystrom"`` is short for ``solver=Nystrom()``. A grid search reaches
-    its parameters as ``solver__n_landmarks``.
+    its parameters as ``solver__n_landmarks``. Cost for n x m points and p x q landmarks: n q + m p kernel values, each
+    used once and not stored.
 
     Parameters
     ----------
@@ -35,10 +52,6 @@ class Nystrom(BaseEstimator):
     denominators : {"auto", "all", "landmarks"}, default="auto"
         The set over which SNE, Attention and StudentT normalise. "all" is exact and costs n m kernel values for dense
         data, little for sparse data; "landmarks" sums over weighted landmarks. "auto" is "all" if it is cheap.
-
-    Notes
-    -----
-    Cost for n x m points and p x q landmarks: n q + m p kernel values, each used once and not stored.
 
     Examples
     --------
@@ -82,3 +95,112 @@ def select_nystrom(
         return Nystrom(), Choice("nystrom", "asked for")
     choice = nystrom_if_large(kernel, X, Z, k, budget) if solver == "auto" else None
     return None if choice is None else (Nystrom(), choice)
+
+
+class Attempt(NamedTuple):
+    """Numbers of left and right landmarks in one attempt, and the eta estimated for it."""
+
+    left: int
+    right: int
+    eta: float
+
+
+def approximate(
+    kernel: Kernel,
+    X: Array,
+    Z: Array,
+    k: int | float,
+    *,
+    method: Nystrom,
+    tol: float = 0.0,
+    budget: int,
+    seed: int = 0,
+    center: bool = False,
+    quiet: bool = False,
+) -> tuple[NystromFactors, tuple[Attempt, ...]]:
+    """Choose landmarks and apply :func:`nystrom`; double their number until the estimated eta is at most ``tol``.
+
+    Returns the approximation and the attempts that were made, none of them if ``tol`` is zero. The ``method`` tells
+    how landmarks are chosen and extended, and with a tolerance how many there are in the first attempt. The ``budget``
+    bounds the bytes of kernel blocks and of the landmark matrix; the other parameters are those of :func:`nystrom`.
+    """
+    shape, plain, given = (X.shape[0], Z.shape[0]), method.extension == "plain", None
+    if isinstance(method.landmarks, str):
+        counts = _counts(method.n_landmarks, k, shape, searching=tol > 0)
+    else:
+        given = given_landmarks(method.landmarks[0], X, "left"), given_landmarks(method.landmarks[1], Z, "right")
+        counts = len(given[0]), len(given[1])
+    settings = {"plain": plain, "center": center, "over_landmarks": sums_over_landmarks(method, kernel, X, Z)}
+    spare = max(LEAST_SPARE, int(k)) if tol and not plain else 0
+    path: list[Attempt] = []
+    while True:
+        if (needed := _bytes(method.landmarks, counts, shape)) > budget:
+            raise ValueError(
+                f"{counts[0]} x {counts[1]} landmarks and a block per thread need {needed} bytes, above the budget of "
+                f"{budget}; raise memory_budget to that, or take fewer landmarks with solver=Nystrom(n_landmarks)"
+            )
+        rngs = [np.random.default_rng([seed, side]) for side in (0, 0 if same_points(X, Z) else 1)]
+        chosen = given or choose_landmarks(method.landmarks, kernel, X, Z, counts, rngs)
+        if not given and method.landmarks == "leverage":
+            pilot = nystrom(kernel, X, Z, chosen, k, **settings, quiet=True, rng=np.random.default_rng(seed)).factors
+            left, right = by_leverage(X, pilot.U, counts[0], rngs[0]), by_leverage(Z, pilot.V, counts[1], rngs[1])
+            chosen = left, right
+        rng = np.random.default_rng(seed)
+        result = nystrom(kernel, X, Z, chosen, k, **settings, spare=spare, quiet=quiet, rng=rng)
+        if not tol:
+            return result, ()
+        eta = estimate_eta(result, X, Z, np.random.default_rng(seed))
+        path.append(Attempt(len(chosen[0]), len(chosen[1]), eta))
+        larger = min(GROWTH * counts[0], shape[0]), min(GROWTH * counts[1], shape[1])
+        stuck = larger == counts or _bytes(method.landmarks, larger, shape) > budget
+        if eta <= tol or given or stuck:
+            break
+        counts = larger
+    if eta > tol:
+        why = "these were given" if given else "more do not fit the data or the budget"
+        warn(
+            f"eta is estimated at {eta:.1e} with {len(chosen[0])} left and {len(chosen[1])} right landmarks, above "
+            f"tol={tol:g}, and {why}; raise tol, choose landmarks in another way, or take an exact solver",
+            AccuracyWarning,
+        )
+    return result.without_spare(), tuple(path)
+
+
+def sums_over_landmarks(method: Nystrom, kernel: Kernel, X: Array, Z: Array) -> bool:
+    """Whether a normalised kernel sums over landmarks: on request, or by default if sums over all points are costly.
+
+    They are if the points summed over are dense and there are more than COSTLY_SUMS kernel values.
+    """
+    if method.denominators != "auto":
+        return method.denominators == "landmarks"
+    # A side that is expensive to prepare needs sums over the other side.
+    summed_over = [side for side, cheap in ((Z, kernel.left_is_cheap), (X, kernel.right_is_cheap)) if not cheap]
+    over_sparse = any(sparse.issparse(side) for side in summed_over)
+    return kernel.normalised and not over_sparse and X.shape[0] * Z.shape[0] > COSTLY_SUMS
+
+
+def _counts(n_landmarks: int | Counts | None, k: int | float, shape: Counts, *, searching: bool) -> Counts:
+    """Numbers of left and right landmarks, of the first attempt if there is a search."""
+    n, m = shape
+    if n_landmarks is None:
+        usual = FIRST_PER_COMPONENT * k if searching else np.clip(PER_COMPONENT * k, FEWEST_LANDMARKS, MOST_LANDMARKS)
+        each = MOST_LANDMARKS if k < 1 else int(usual)
+        return min(each, n), min(each, m)
+    both = n_landmarks if isinstance(n_landmarks, tuple) else (n_landmarks, n_landmarks)
+    if len(both) != 2 or not all(isinstance(count, Integral) for count in both):
+        raise ValueError(f"n_landmarks={n_landmarks!r} must be a number, or a pair of them for the left and the right")
+    left, right = both
+    for count, points, side in ((left, n, "left"), (right, m, "right")):
+        if not 1 <= count <= points:
+            raise ValueError(f"n_landmarks={count} must be from 1 to the {points} {side} points")
+        if count < k:
+            raise ValueError(f"n_landmarks={count} is below n_components={k}; take at least as many landmarks")
+    return int(left), int(right)
+
+
+def _bytes(landmarks: Any, counts: Counts, shape: Counts) -> int:
+    """Memory for the landmark matrix, or for the pivoting that selects the landmarks, plus a block per thread."""
+    small = SMALL_COPIES * 8 * counts[0] * counts[1]
+    if isinstance(landmarks, str) and landmarks == "pivoted":
+        small = max(small, pivoting_bytes(counts, shape))
+    return small + 2 * TILE_BYTES * n_threads()

@@ -81,7 +81,8 @@ def krylov(
             excess = space.excess(k, residual, tol)
         next_look = pace.next_look(step, excess)
         if excess <= 1:
-            found_again = settled is not None and _agree(settled, space.s[:k], residual)
+            slack = residual * space.s[0] + space.info.tiny**0.5
+            found_again = settled is not None and np.allclose(settled, space.s[:k], rtol=residual**0.5, atol=slack)
             if found_again and (space.is_leading(k, residual) or (full and capacity - block <= k)):
                 break  # second case: a restart could keep no triplet beyond k, so the search would never end
             next_look = step + 2 + PROBE_COLUMNS // block
@@ -300,9 +301,3 @@ def estimated_eta(s: np.ndarray, residuals: np.ndarray, k: int) -> float:
     gaps = np.repeat(gaps, last - first + 1)[:k]
     sines = np.minimum(residuals[:k] / scale / gaps, 1)
     return 2 * float(s[:k] @ (1 - np.sqrt(1 - sines**2))) / k
-
-
-def _agree(s: np.ndarray, other: np.ndarray, tol: float) -> bool:
-    """Whether singular values agree to a relative error of sqrt(tol), plus tol times the largest."""
-    least = np.finfo(s.dtype).tiny ** 0.5
-    return bool(np.allclose(s, other, rtol=np.sqrt(tol), atol=tol * s[0] + least))
