@@ -38,22 +38,21 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
     Parameters
     ----------
     C : float, array-like or "auto", default="auto"
-        Inverse regularisation strength, called gamma in the papers. From several values, the one with the least squared
-        error of held-out predictions is used (log-loss with merge="stack"). Let s be the largest singular value of the
+        Inverse regularisation strength (gamma in the papers). Of several values, the one with the least squared error
+        of held-out predictions is used (log-loss with merge="stack"). Let s be the largest singular value of the
         centred kernel matrix: the system is positive definite for C < 1 / s, and a 1/C very close to a singular value
         issues a :class:`~lopsided.exceptions.NearSingularWarning`. "auto" compares thirteen values from 0.2 / s to
-        2e5 / s. If each value needs its own factorisation (an asymmetric matrix of more than 3,000 samples) or
-        iteration (MINRES, up to 20 / s), a subset of 1,500 samples is used for this. With damping, or a sparse kernel
-        matrix that is not decomposed, only 0.2 / s and 0.6 / s are compared.
+        2e5 / s, on a subset of 1,500 samples if each needs its own factorisation (an asymmetric matrix of more than
+        3,000 samples) or iteration (MINRES, up to 20 / s). With damping, or a sparse kernel matrix that is not
+        decomposed, it compares 0.2 / s and 0.6 / s.
     kernel : str, Kernel or callable, default="sne"
         A kernel of :mod:`lopsided.kernels`, its name, a vectorised f(X, Z), or "precomputed": X is then the square K.
     merge : {"mean", "source", "target", "stack"}, default="mean"
-        How f_s and f_t are combined into one decision: their mean, one of them alone, or ("stack") a logistic
-        regression (scikit-learn's default one, on standardised values) trained on held-out values of both.
+        How f_s and f_t make one decision: their mean, one of them alone, or a logistic regression on standardised
+        held-out values of both ("stack").
     cv : int, splitter or None, default=None
-        How samples are held out. None means exact leave-one-out from one factorisation, or up to 10 folds if
-        merge="stack" or the solver gives no entries of the inverse (MINRES, damping). The kernel is always the one
-        fitted on all samples.
+        How samples are held out; the kernel stays fitted on all. None means exact leave-one-out from one factorisation,
+        or up to 10 folds if merge="stack" or the solver gives no entries of the inverse (MINRES, damping).
     solver : {"auto", "dense", "spectral", "symmetric", "sparse_lu", "minres", "nystrom"} or Nystrom, default="auto"
         A :class:`~lopsided.Nystrom` object, or "nystrom" for Nystrom(1000), replaces the kernel matrix by a low-rank
         approximation from landmarks, with 0.7 components per landmark, for many samples; the others are exact. "auto"
@@ -62,15 +61,13 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         If positive, the solution is (M'M + damping I)^-1 M'r with M the matrix of the whole system. The authors of the
         method use 1.0 if M is singular.
     tol : float, default=0.0
-        Error allowed in the solution: the relative residual of the system, which only MINRES leaves above rounding. 0
-        means 1e-10.
+        Relative residual that MINRES may leave; 0 means 1e-10. The other solvers are exact to rounding.
     random_state : int, RandomState instance or None, default=None
         Seed of the landmarks and of the subset that selects C; None means a fixed seed.
     n_jobs : int or None, default=None
         Number of threads for kernel blocks and sparse products; None means one per core.
     memory_budget : float, str or None, default=None
-        Memory for the kernel matrix and its factors, in bytes or as a string such as "2GB". None means a quarter of the
-        free memory.
+        Memory for the kernel matrix and its factors, in bytes or as "2GB"; None means a quarter of the free memory.
 
     Attributes
     ----------
@@ -85,13 +82,12 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
     solver_ : Choice
         Name of the solver and the reason for it.
     held_out_predictions_ : array of shape (n,) or (n, k)
-        Decision values of the training samples at ``C_``, each from a model trained without it: leave-one-out or folds,
-        see ``cv``. Only available if C is "auto" or a list, or merge="stack".
+        Decision values of the training samples at ``C_``, each from a model trained without it (see ``cv``). This and
+        the next two are available if C is "auto" or a list, or merge="stack".
     held_out_score_ : float
         Accuracy of ``held_out_predictions_``.
     path_ : dict
-        What was compared when C was chosen: arrays "C", "error" (the criterion) and "score". Available like
-        ``held_out_predictions_``.
+        What was compared when C was chosen: arrays "C", "error" (the criterion) and "score".
     X_fit_, Z_fit_ : arrays or sparse matrices
         The training samples as sources and as targets, or the left and right landmarks; indices if precomputed.
     n_features_in_, feature_names_in_, kernel_, merger_
@@ -104,8 +100,7 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
 
     References
     ----------
-    He, He, Shi, Huang and Suykens, "Learning with asymmetric kernels: least squares and feature interpretation", IEEE
-    TPAMI 45(8), 2023.
+    He, He, Shi, Huang and Suykens, "Learning with asymmetric kernels: least squares and feature interpretation", 2023.
 
     Examples
     --------

@@ -23,27 +23,13 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
     Parameters
     ----------
     C : float, array-like or "auto", default="auto"
-        Inverse regularisation strength, the inverse of KernelRidge's alpha. From several values, the one with the least
+        Inverse regularisation strength, the inverse of KernelRidge's alpha. Of several values, the one with the least
         squared error of held-out predictions is used; "auto" as in :class:`AsymmetricLSSVC`.
-    kernel : str, Kernel or callable, default="sne"
-        As in :class:`AsymmetricLSSVC`.
     merge : {"mean", "source", "target", "stack"}, default="mean"
-        How f_s and f_t are combined: their mean, one of them alone, or ("stack") a ridge regression trained on held-out
-        values of both.
-    cv : int, splitter or None, default=None
-        As in :class:`AsymmetricLSSVC`.
-    solver : {"auto", "dense", "spectral", "symmetric", "sparse_lu", "minres", "nystrom"} or Nystrom, default="auto"
-        As in :class:`AsymmetricLSSVC`.
-    damping : float, default=0.0
-        As in :class:`AsymmetricLSSVC`.
-    tol : float, default=0.0
-        As in :class:`AsymmetricLSSVC`.
-    random_state : int, RandomState instance or None, default=None
-        As in :class:`AsymmetricLSSVC`.
-    n_jobs : int or None, default=None
-        As in :class:`AsymmetricLSSVC`.
-    memory_budget : float, str or None, default=None
-        As in :class:`AsymmetricLSSVC`.
+        How f_s and f_t are combined: their mean, one of them alone, or a ridge regression on standardised held-out
+        values of both ("stack").
+    kernel, cv, solver, damping, tol, random_state, n_jobs, memory_budget : see :class:`AsymmetricLSSVC`
+        These parameters, and the default of each, are the same there.
 
     Attributes
     ----------
