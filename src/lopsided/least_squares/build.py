@@ -66,8 +66,8 @@ class LandmarkedSaddle(KernelSaddle):
         """
         factors, left, right = self.found.factors, self.found.left, self.found.right
         R, mean = centred(centred(Y)), Y.mean(axis=0)
-        found = self.family.coordinates(np.array([system.C]), factors.U.T @ R, factors.V.T @ R)
-        sUa, sVc = (factors.s[:, None] * part[0] for part in found)
+        found = self.family.at(system.C).coordinates(factors.U.T @ R, factors.V.T @ R)
+        sUa, sVc = (factors.s[:, None] * part for part in found)
         return Duals(right.map @ sUa, left.map @ sVc, mean - left.offset @ sVc, mean - right.offset @ sUa)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -54,8 +55,8 @@ class Spectral(SaddleFamily):
         s = np.linalg.norm(W, axis=0)
         return cls(A, Factors(U, s, W / np.where(s > 0, s, 1)))
 
-    def at(self, C: float) -> SpectralSystem:
-        """Return the system at one C, without a further factorisation."""
+    def at(self, C: Any) -> SpectralSystem:
+        """Return the system at one C, or the systems at an array of C, without a further factorisation."""
         return SpectralSystem(self.A, C, self)
 
     def clear_of_singular(self, grid: np.ndarray) -> np.ndarray:
@@ -75,96 +76,76 @@ class Spectral(SaddleFamily):
         """Exact leave-one-out predictions for each C; batches of C share their matrix products."""
         R = centred(centred(Y))
         for some in slices_of(len(grid), SOLUTION_ENTRIES // Y.size):
-            batch = zip(*self.inverse(grid[some], R, R), *self.inverse_diagonals(grid[some]), strict=True)
-            for C, at_one_C in zip(grid[some], batch, strict=True):
-                yield self.nan_if_unresolved(without_each(Y, *at_one_C), C, self.largest)
+            systems = self.at(grid[some])
+            for C, *parts in zip(grid[some], *systems.inverse(R, R), *systems.inverse_diagonals(), strict=True):
+                yield self.nan_if_unresolved(without_each(Y, *parts), C, self.largest)
 
     def leave_folds_out(self, grid: np.ndarray, Y: np.ndarray, folds: Sequence[Fold]) -> Iterator[HeldOut]:
         """Exact predictions for left-out folds of f samples from blocks of size 2f: O(n k f) per C for all folds."""
         for C in grid:
             system = self.at(C)
-            duals = system.solve(Y)
-            source, target = Y.copy(), Y.copy()
+            duals, held_out = system.solve(Y), (Y.copy(), Y.copy())
             for _, fold in folds:
-                of_source, of_target = system.held_out_residuals(fold, duals)
-                source[fold] -= of_source
-                target[fold] -= of_target
-            yield self.nan_if_unresolved((source, target), C, self.largest)
-
-    def inverse(self, grid: np.ndarray, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Solve for a and c at every C, each of shape (len(grid), n, k)."""
-        U, V, beyond = self.factors.U, self.factors.V, self._beyond(grid)[:, :, None]
-        u, v = U.T @ R1, V.T @ R2
-        Ua, Vc = self.coordinates(grid, u, v)
-        return _times_each(U, Ua - beyond * u) + beyond * R1, _times_each(V, Vc - beyond * v) + beyond * R2
-
-    def coordinates(self, grid: np.ndarray, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """U'a = (p + q) / 2 and V'c = (p - q) / 2 at every C, from u = U'R1 and v = V'R2."""
-        sums, gaps = self.eigenvalues(grid)
-        p, q = (u + v) / sums[:, :, None], (u - v) / gaps[:, :, None]
-        return (p + q) / 2, (p - q) / 2
-
-    def inverse_diagonals(self, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Diagonals of the aa, cc and ac blocks of the inverse for every C, each of shape (len(grid), n)."""
-        left, right, mixed = self._squares
-        own, cross = self.weights(grid)
-        offset = self._beyond(grid) * (1 - 1 / len(left))
-        return own @ left.T + offset, own @ right.T + offset, cross @ mixed.T
-
-    def weights(self, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Diagonals of the inverse in the bases U and V for every C: the U-U and the U-V block, shape (len(grid), k).
-
-        The V-V block equals the U-U block. The action of the inverse outside the bases, ``_beyond``, is subtracted.
-        """
-        sums, gaps = self.eigenvalues(grid)
-        return (1 / sums + 1 / gaps) / 2 - self._beyond(grid), (1 / sums - 1 / gaps) / 2
-
-    def eigenvalues(self, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """1/C + s and 1/C - s for every C, or twice the former if K is symmetric; zeros are replaced by eps / C."""
-        ridge = 1 / np.asarray(grid, dtype=float)[:, None]
-        sums, gaps = (np.where(e == 0, EPS * ridge, e) for e in (ridge + self.factors.s, ridge - self.factors.s))
-        return sums, sums if self.symmetric else gaps
+                for values, residuals in zip(held_out, system.held_out_residuals(fold, duals), strict=True):
+                    values[fold] -= residuals
+            yield self.nan_if_unresolved(held_out, C, self.largest)
 
     @cached_property
     def largest(self) -> float:
         """Largest singular value of the centred matrix."""
         return float(np.abs(self.factors.s).max(initial=0.0))
 
-    def _beyond(self, grid: np.ndarray) -> np.ndarray:
-        """Eigenvalue of the inverse on vectors orthogonal to the factors, (len(grid), 1): C, or 0 if there are none."""
-        return np.zeros((len(grid), 1)) if self.complete else np.asarray(grid, dtype=float)[:, None]
-
     @cached_property
-    def _squares(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def squares(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Entries of U * U, V * V and U * V, which are the same if K is symmetric."""
         U, V = self.factors.U, self.factors.V
         return (U * U,) * 3 if self.symmetric else (U * U, V * V, U * V)
 
 
 @dataclass(eq=False)
 class SpectralSystem(SaddleSystem):
-    """The system at one C, solved through the decomposition."""
+    """The system at one C, solved through the decomposition; with an array of C, results gain a leading axis."""
 
     family: Spectral
 
     def __post_init__(self) -> None:
-        self.symmetric = self.family.symmetric
+        self.symmetric, ridge, s = self.family.symmetric, 1 / np.asarray(self.C)[..., None], self.family.factors.s
+        self._sums, self._gaps = (np.where(e == 0, EPS * ridge, e) for e in (ridge + s, ridge - s))
+        if self.symmetric:
+            self._gaps = self._sums
+        self._beyond = 0.0 * self.C if self.family.complete else self.C  # the inverse on vectors orthogonal to U and V
+        # diagonals of the inverse in the bases U and V, less ``_beyond``: the blocks U-U, equal to V-V, and U-V
+        self._own = (1 / self._sums + 1 / self._gaps) / 2 - np.asarray(self._beyond)[..., None]
+        self._cross = (1 / self._sums - 1 / self._gaps) / 2
 
     def inverse(self, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Solve by four products with the factors."""
-        a, c = self.family.inverse(np.array([self.C]), R1, R2)
-        return a[0], c[0]
+        U, V, beyond = self.family.factors.U, self.family.factors.V, np.asarray(self._beyond)[..., None, None]
+        u, v = U.T @ R1, V.T @ R2
+        Ua, Vc = self.coordinates(u, v)
+        return _times_each(U, Ua - beyond * u) + beyond * R1, _times_each(V, Vc - beyond * v) + beyond * R2
+
+    def coordinates(self, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """U'a = (p + q) / 2 and V'c = (p - q) / 2, from u = U'R1 and v = V'R2."""
+        p, q = (u + v) / self._sums[..., None], (u - v) / self._gaps[..., None]
+        return (p + q) / 2, (p - q) / 2
+
+    def inverse_diagonals(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Diagonals of the aa, cc and ac blocks of the inverse, by a product with squared entries each."""
+        left, right, mixed = self.family.squares
+        offset = np.asarray(self._beyond)[..., None] * (1 - 1 / self.n)
+        return self._own @ left.T + offset, self._own @ right.T + offset, self._cross @ mixed.T
 
     def held_out_residuals(self, fold: np.ndarray, duals: Duals) -> HeldOut:
         """Residuals N_FF^-1 (a_F, c_F) of the f samples of a fold F; nan if the block is singular. Cost O(k f^2)."""
         U, V, a = self.family.factors.U[fold], self.family.factors.V[fold], duals.a[fold]
-        own, cross = (weights[0] for weights in self.family.weights(np.array([self.C])))
-        rest = 0.0 if self.family.complete else self.C * (np.eye(len(fold)) - 1 / self.n)
-        aa = (U * own) @ U.T + rest
+        rest = self._beyond * (np.eye(len(fold)) - 1 / self.n)
+        aa = (U * self._own) @ U.T + rest
         try:
             if self.symmetric:
                 return (np.linalg.solve(aa, a),) * 2
-            ac = (U * cross) @ V.T
-            block = np.block([[aa, ac], [ac.T, (V * own) @ V.T + rest]])
+            ac = (U * self._cross) @ V.T
+            block = np.block([[aa, ac], [ac.T, (V * self._own) @ V.T + rest]])
             source, target = np.split(np.linalg.solve(block, np.concatenate([a, duals.c[fold]])), 2)
         except np.linalg.LinAlgError:
             source = target = np.full_like(a, np.nan)
@@ -176,13 +157,11 @@ class SpectralSystem(SaddleSystem):
 
     def conditioning(self) -> Conditioning:
         """Smallest eigenvalue of the system, known from the decomposition."""
-        s = self.family.factors.s
-        gaps = np.abs(1 / self.C + s if self.symmetric else 1 / self.C - s)
-        nearest, largest = gaps.argmin(), self.family.largest
+        s, gaps, largest = self.family.factors.s, np.abs(self._gaps), self.family.largest
+        nearest = gaps.argmin()
         return Conditioning(float(abs(s[nearest])), largest, float(gaps[nearest] / (1 / self.C + largest)))
 
 
 def _times_each(U: np.ndarray, H: np.ndarray) -> np.ndarray:
-    """U @ h for every h of an array H of shape (m, k, l), by one product."""
-    m, k, many = H.shape
-    return (U @ H.transpose(1, 0, 2).reshape(k, m * many)).reshape(-1, m, many).transpose(1, 0, 2)
+    """U @ h for h = H, or for every h of an array H of them, by one product."""
+    return np.moveaxis(np.tensordot(U, H, (1, -2)), 0, -2)
