@@ -32,7 +32,17 @@ from lopsided import (
 )
 from lopsided.kernels.base import Kernel
 from lopsided.least_squares.saddle import BlockLU, Dense, Minres, SaddleFamily, Spectral
-from lopsided.operators import Blocked, Centered, KernelOperator, LowRank, Stored, Sum, Weighted, sparse_plus_low_rank
+from lopsided.operators import (
+    Blocked,
+    Centered,
+    KernelOperator,
+    LowRank,
+    Stored,
+    Sum,
+    Weighted,
+    restricted,
+    sparse_plus_low_rank,
+)
 from lopsided.svd import Factors, lapack
 from lopsided.svd.krylov import krylov
 
@@ -354,6 +364,12 @@ def _weighted(build):
     return Weighted(A, left, right), left[:, None] * K * right
 
 
+def _restricted(build):
+    A, K = build()
+    rows, columns = (np.random.default_rng(count).permutation(count)[: count // 2 + 1] for count in K.shape)
+    return restricted(A, rows, columns), K[np.ix_(rows, columns)]
+
+
 def _centered_by_weights(build):
     A, K = build()
     p, q = (np.random.default_rng(count).random(count) for count in K.shape)
@@ -364,6 +380,7 @@ def _centered_by_weights(build):
 OPERATORS = {
     **PLAIN,
     **{f"weighted_{name}": partial(_weighted, build) for name, build in PLAIN.items()},
+    **{f"restricted_{name}": partial(_restricted, build) for name, build in PLAIN.items()},
     **{f"centered_by_weights_{name}": partial(_centered_by_weights, build) for name, build in PLAIN.items()},
     **{f"centered_{name}": partial(_centered, build) for name, build in PLAIN.items()},
     **{f"transposed_{name}": partial(_transposed, build) for name, build in PLAIN.items()},

@@ -105,7 +105,8 @@ def saddle_of_samples(kernel: Kernel, X: Array, Z: Array, settings: Settings) ->
         case "spectral":
             family = Spectral.of_matrix(A, largest_C)
         case _:
-            family = BlockLU(Stored(np.asarray(A.take(), dtype=float)), damping) if damping else Dense(A)
+            K = Stored(np.asarray(A.take(), dtype=float))
+            family = BlockLU(K, damping) if damping else Dense(K)
     left = Z if isinstance(kernel, Precomputed) else X  # a precomputed K is not stored: indices stand for both sides
     return KernelSaddle(family, choice, kernel, left, Z)
 

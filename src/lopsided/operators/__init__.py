@@ -14,6 +14,6 @@ from .resolvent import Resolvent as Resolvent
 from .sparse_low_rank import SparseLowRank as SparseLowRank
 from .sparse_slices import Streamed as Streamed, sparse_plus_low_rank as sparse_plus_low_rank
 from .stored import Stored as Stored
-from .wrapped import Centered as Centered, Weighted as Weighted
+from .wrapped import Centered as Centered, Weighted as Weighted, restricted as restricted
 
 __all__ = ["KernelOperator", "as_operator"]

@@ -1,4 +1,4 @@
-"""Operators wrapped by two-sided centring or weighting."""
+"""Operators wrapped by two-sided centring or weighting, or restricted to some rows and columns."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from .._core import frobenius
 from .base import EVERY, Condensed, Index, KernelOperator
 from .sparse_low_rank import SparseLowRank
+from .stored import Stored
 
 CANCELLED = 4.0  # in units of eps: rounding errors of a product, relative to the largest singular value
 
@@ -50,6 +51,28 @@ class Weighted(Wrapped):
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:
         return self.left[:, None] * self.A._matmat(self.right[:, None] * V)
+
+
+class Restricted(Wrapped):
+    """A[left][:, right] for numbers of rows and columns: products with A, of vectors whose other entries are zero."""
+
+    def __init__(self, A: KernelOperator, left: np.ndarray, right: np.ndarray) -> None:
+        KernelOperator.__init__(self, (len(left), len(right)), A.dtype)
+        self.A, self.left, self.right = A, left, right
+
+    def take(self, rows: Index = EVERY, cols: Index = EVERY) -> np.ndarray:
+        """Take the entries of A."""
+        return self.A.take(self.left[rows], self.right[cols])
+
+    def _matmat(self, V: np.ndarray) -> np.ndarray:
+        wide = np.zeros((self.A.shape[1], V.shape[1]), dtype=V.dtype)
+        wide[self.right] = V
+        return self.A._matmat(wide)[self.left]
+
+
+def restricted(A: KernelOperator, rows: np.ndarray, columns: np.ndarray) -> KernelOperator:
+    """Return A[rows][:, columns], sliced if A is stored."""
+    return Stored(A.K[rows][:, columns]) if isinstance(A, Stored) else Restricted(A, rows, columns)
 
 
 class Centered(Wrapped):

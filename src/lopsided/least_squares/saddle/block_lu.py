@@ -23,6 +23,7 @@ REFINEMENTS = 3  # steps; each gains the digits that the growth has left
 INVERSE_ENTRIES = 1 << 22  # entries of the inverse held in memory at once, 32 MB in float64
 
 
+@dataclass(eq=False)
 class BlockLU(RefittedFamily):
     """LU of S = [I/C, K; K', I/C] for a stored K, with a 2 x 2 Schur complement for the offsets.
 
@@ -33,10 +34,11 @@ class BlockLU(RefittedFamily):
     Cost: an LU of size 2n, with the fill-in of S if K is sparse; four times as much with damping (complex arithmetic).
     """
 
-    def __init__(self, A: Stored, damping: float = 0.0) -> None:
-        self.A = A
-        self.damping = float(damping)
-        self.leaves_one_out = not damping  # the leave-one-out identity does not hold for the damped solution
+    A: Stored
+    damping: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.leaves_one_out = not self.damping  # the leave-one-out identity does not hold for the damped solution
 
     def at(self, C: float) -> BlockLUSystem:
         """Factorise the system at one C."""
@@ -52,10 +54,6 @@ class BlockLU(RefittedFamily):
         border[:n, 0] = border[n:, 1] = 1.0
         solved = solve(border)
         return (solve, solved) if np.abs(solved).max() * ridge < LARGEST_GROWTH else None
-
-    def restricted(self, kept: np.ndarray) -> BlockLU:
-        """Restrict to the samples ``kept`` by slicing K."""
-        return BlockLU(Stored(self.A.K[kept][:, kept]), self.damping)
 
 
 @dataclass(eq=False)

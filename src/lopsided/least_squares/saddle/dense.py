@@ -9,7 +9,7 @@ import numpy as np
 import scipy.linalg
 
 from ..._core import centred, centred_twice
-from ...operators import KernelOperator, Stored
+from ...operators import Stored
 from .block_lu import BlockLU, BlockLUSystem
 from .system import EPS, LU, RefittedFamily, SaddleSystem, dense_lu, factorised
 
@@ -17,27 +17,23 @@ REFINEMENTS = 8  # maximum number of steps; each must halve the correction, so a
 DIAGONAL_ERROR = 1e-10  # estimated relative error of the (unrefined) diagonal of N above which BlockLU computes it
 
 
+@dataclass(eq=False)
 class Dense(RefittedFamily):
     """One LU of size n for each C, about a third of the cost of :class:`BlockLU`; four n x n matrices in memory.
 
     Exact leave-one-out for K = K' is left to :class:`Spectral`, which costs less.
     """
 
-    def __init__(self, A: KernelOperator, *, symmetric: bool = False) -> None:
-        self.A = A
-        self.symmetric = symmetric
-        self.leaves_one_out = not symmetric
-        self.K = np.asarray(A.take(), dtype=float)
-        self.B = centred_twice(self.K)
+    symmetric: bool = False
+
+    def __post_init__(self) -> None:
+        self.leaves_one_out = not self.symmetric
+        self.B = centred_twice(np.asarray(self.A.take(), dtype=float))
 
     def at(self, C: float) -> SaddleSystem:
         """Factorise I/C + B if K = K', and otherwise I/C^2 - B B'."""
         factors = factorised(self._factorise, C)
         return SymmetricSystem(self.A, C, factors) if self.symmetric else ReducedSystem(self.A, C, factors, self.B)
-
-    def restricted(self, kept: np.ndarray) -> Dense:
-        """Restrict to the samples ``kept`` by slicing K."""
-        return Dense(Stored(self.K[kept][:, kept]), symmetric=self.symmetric)
 
     def _factorise(self, ridge: float) -> LU | None:
         if self.symmetric:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...exceptions import ConvergenceWarning, warn
-from ...operators import KernelOperator, Stored
 from .system import Conditioning, RefittedFamily, SaddleSystem
 
 DEFAULT_TOL = 1e-10  # relative residual
@@ -17,54 +16,41 @@ RESIDUAL_MARGIN = 10  # between the residual by the recurrence, which stops the 
 TINY_NORM = np.finfo(float).tiny  # lower bound on norms used as divisors, so that zero columns stay finite
 
 
+@dataclass(eq=False)
 class Minres(RefittedFamily):
     """MINRES on [I/C, B; B', I/C] for all right-hand sides at once; centring is applied as a projection.
 
     Cost: one product with K and one with K' per iteration, and the memory of a dozen (n, k) arrays. The number of
     iterations grows with C sigma_max; it is small for C below 1 / sigma_max, where the matrix is positive definite.
-    ``kept`` restricts the system to some samples; a ``tol`` of 0 means 1e-10.
+    A ``tol`` of 0 means 1e-10.
     """
 
     leaves_one_out = False  # the iteration does not compute entries of the inverse
 
-    def __init__(self, A: KernelOperator, tol: float = 0.0, kept: np.ndarray | None = None) -> None:
-        self.A = A
-        self.tol = tol or DEFAULT_TOL
-        self.kept = np.arange(A.shape[0]) if kept is None else kept
+    tol: float = 0.0
 
     def at(self, C: float) -> MinresSystem:
         """Return the system at one C, without a factorisation."""
-        return MinresSystem(self.A, C, self)
-
-    def restricted(self, kept: np.ndarray) -> Minres:
-        """Restrict to the samples ``kept``: slice a stored matrix, and embed vectors in the full operator otherwise."""
-        if isinstance(self.A, Stored):
-            return Minres(Stored(self.A.K[kept][:, kept]), self.tol)
-        return Minres(self.A, self.tol, self.kept[kept])
+        return MinresSystem(self.A, C, self.tol or DEFAULT_TOL)
 
 
 @dataclass(eq=False)
 class MinresSystem(SaddleSystem):
     """The system at one C, solved by MINRES."""
 
-    family: Minres
+    tol: float
     _rcond = 1.0  # shown by the last solution
-
-    @property
-    def n(self) -> int:
-        """Number of kept samples."""
-        return len(self.family.kept)
 
     def inverse(self, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Iterate until the relative residual of every column is below ``tol``; warn if it is not reached."""
         r = np.stack([R1, R2])
-        x, self._rcond = minres(self._multiply, r, self.family.tol)
+        x, self._rcond = minres(self._multiply, r, self.tol)
         size = np.maximum(_norm(r), TINY_NORM)
         left = float((_norm(r - self._multiply(x)) / size).max(initial=0.0))
-        if not left <= RESIDUAL_MARGIN * self.family.tol:
+        if not left <= RESIDUAL_MARGIN * self.tol:
             largest = max(self.norm_estimate(), TINY_NORM)
             warn(
-                f"MINRES left a relative residual of {left:.1e}, above tol={self.family.tol:g}, at C={self.C:g}; it is "
+                f"MINRES left a relative residual of {left:.1e}, above tol={self.tol:g}, at C={self.C:g}; it is "
                 f"quick and accurate for C below {1 / largest:.3g}",
                 ConvergenceWarning,
             )
@@ -76,16 +62,6 @@ class MinresSystem(SaddleSystem):
 
     def _multiply(self, x: np.ndarray) -> np.ndarray:
         return x / self.C + self._offdiagonal(x - x.mean(axis=1, keepdims=True))
-
-    def _products(self, a: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """K c and K'a on the kept samples, with zero duals for all others."""
-        kept = self.family.kept
-        if len(kept) == self.A.shape[0]:
-            return super()._products(a, c)
-        wide = np.zeros((2, self.A.shape[0], a.shape[1]))
-        wide[0, kept], wide[1, kept] = a, c
-        source, target = super()._products(wide[0], wide[1])
-        return source[kept], target[kept]
 
 
 def minres(multiply: Callable[[np.ndarray], np.ndarray], r: np.ndarray, tol: float) -> tuple[np.ndarray, float]:

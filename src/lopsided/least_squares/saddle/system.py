@@ -22,7 +22,7 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
@@ -31,7 +31,7 @@ import scipy.linalg
 
 from ..._core import centred, frobenius
 from ...exceptions import NearSingularWarning, warn
-from ...operators import Centered, KernelOperator
+from ...operators import Centered, KernelOperator, restricted
 from ...svd import factorise
 
 INVERSE_STEPS = 2  # steps of inverse iteration: enough to be accurate for nearly singular systems, where it matters
@@ -174,12 +174,11 @@ class SaddleFamily(ABC):
         return max(frobenius(self.A @ ones), frobenius(self.A.T @ ones))
 
 
+@dataclass(eq=False)
 class RefittedFamily(SaddleFamily):
     """Systems that are solved anew for every C and every fold."""
 
-    @abstractmethod
-    def restricted(self, kept: np.ndarray) -> RefittedFamily:
-        """Return the systems restricted to the samples with indices ``kept``."""
+    A: KernelOperator
 
     def leave_one_out(self, grid: np.ndarray, Y: np.ndarray) -> Iterator[HeldOut]:
         """Use the diagonals of the inverse at each C."""
@@ -193,14 +192,12 @@ class RefittedFamily(SaddleFamily):
         """Solve a system for every fold and C."""
         found, largest = np.zeros((len(grid), 2, *Y.shape)), 0.0
         for kept, left_out in folds:
-            family = self.restricted(kept)
+            family = replace(self, A=restricted(self.A, kept, kept))
+            to_source, to_target = restricted(self.A, left_out, kept), restricted(self.A, kept, left_out).T
             for C, (source, target) in zip(grid, found, strict=True):
                 system = family.at(C)
                 duals, largest = system.solve(Y[kept]), max(largest, system.norm_estimate())
-                wide = np.zeros((2, *Y.shape))
-                wide[0, kept], wide[1, kept] = duals.a, duals.c
-                source[left_out] = (self.A @ wide[1])[left_out] + duals.b1
-                target[left_out] = (self.A.T @ wide[0])[left_out] + duals.b2
+                source[left_out], target[left_out] = to_source @ duals.c + duals.b1, to_target @ duals.a + duals.b2
         for C, (source, target) in zip(grid, found, strict=True):
             yield self.nan_if_unresolved((source, target), C, largest)
 
