@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import Interval
+from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from .._core import Array, canonical, in_unit, row_lengths, run, safe_unit, same_points, slices_of
 from ..exceptions import AccuracyWarning, warn
@@ -34,12 +35,10 @@ def manhattan_bandwidth(X: Array, Z: Array) -> float:
 
 def root_mean_squared_distance(X: Array, Z: Array) -> float:
     """Root of the mean of |x - z|^2 over all pairs, from means and variances in O(n + m); one for constant data."""
-    sides = _distinct(X, Z)
-    unit = safe_unit(*sides)
-    moments = [_mean_and_variance(in_unit(side, unit)) for side in sides]
+    unit, moments = _moments(X, Z)
     (left, left_variance), (right, right_variance) = moments[0], moments[-1]
     found = left_variance + right_variance + float((left - right) @ (left - right))
-    return float(unit) * float(np.sqrt(found)) if found > 0 else 1.0
+    return unit * float(np.sqrt(found)) if found > 0 else 1.0
 
 
 class BandwidthKernel(Kernel):
@@ -143,42 +142,31 @@ def _deviation(X: Array, Z: Array) -> float:
 
     Each array has weight one half whatever its size, because a distance has one endpoint on each side.
     """
-    sides = [canonical(side) for side in _distinct(X, Z)]
+    unit, moments = _moments(X, Z)
+    centre = float(np.mean([mean for mean, _ in moments]))
+    found = np.mean([variance / X.shape[1] + np.square(mean - centre).mean() for mean, variance in moments])
+    rounding = CONSTANT_EPS * np.finfo(float).eps * centre
+    return unit * float(np.sqrt(found)) if found > rounding**2 else 0.0  # else constant up to rounding
+
+
+def _moments(X: Array, Z: Array) -> tuple[float, list[tuple[np.ndarray, float]]]:
+    """Return a safe unit and, in it, the mean of each distinct side and the mean squared distance from that mean."""
+    sides = _distinct(X, Z)
     unit = safe_unit(*sides)
-    sides = [in_unit(side, unit) for side in sides]
-    mean = sum(map(_mean, sides)) / len(sides)
-    found = sum(_mean_square(side, mean) for side in sides) / len(sides)
-    rounding = CONSTANT_EPS * np.finfo(float).eps * mean
-    return float(unit) * float(np.sqrt(found)) if found > rounding**2 else 0.0  # else constant up to rounding
+    return float(unit), [_mean_and_variance(in_unit(side, unit)) for side in sides]
+
+
+def _mean_and_variance(X: Array) -> tuple[np.ndarray, float]:
+    if sparse.issparse(X):
+        mean, variances = mean_variance_axis(canonical(X).astype(float, copy=False), axis=0)
+        return mean, float(variances.sum())
+    mean = X.mean(axis=0, dtype=float)
+    return mean, float(_norms_from(mean.astype(X.dtype), X).mean(dtype=float))
 
 
 def _distinct(X: Array, Z: Array) -> list[Array]:
     """Both sides, or one if they hold the same points."""
     return [X] if same_points(X, Z) else [X, Z]
-
-
-def _mean(X: Array) -> float:
-    return sum(float(chunk.sum(dtype=float)) for chunk in _chunks(X)) / np.prod(X.shape, dtype=float)
-
-
-def _mean_square(X: Array, centre: float) -> float:
-    """Mean of (x - centre)^2 over all entries."""
-    chunks, size = _chunks(X), np.prod(X.shape, dtype=float)
-    spread = sum(float(np.square(chunk - centre, dtype=float).sum()) for chunk in chunks)
-    return float(spread + (size - sum(chunk.size for chunk in chunks)) * centre**2) / size
-
-
-def _chunks(X: Array) -> list[np.ndarray]:
-    entries = X.data if sparse.issparse(X) else X
-    return [entries[rows] for rows in slices_of(len(entries), CHUNK_ENTRIES * len(entries) // max(1, entries.size))]
-
-
-def _mean_and_variance(X: Array) -> tuple[np.ndarray, float]:
-    """Mean of the points, and their mean squared distance from it."""
-    mean = np.asarray(X.mean(axis=0, dtype=float)).ravel()
-    if sparse.issparse(X):
-        return mean, float(squared_norms(X).mean(dtype=float)) - float(mean @ mean)
-    return mean, float(_norms_from(mean.astype(X.dtype), X).mean(dtype=float))
 
 
 def _norm_bound(origin: np.ndarray | None, X: Array) -> float:

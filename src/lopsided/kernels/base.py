@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import copy
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -37,6 +37,11 @@ class Kernel(BaseEstimator, ABC):
     """
 
     _parameter_constraints: dict[str, Any] = {}
+    same_width: bool = True  # left and right points must have the same number of columns
+    symmetric: bool = False  # k(x, z) = k(z, x) for all points, so that one triangle determines k(X, X)
+    commutes: bool = False  # ``pairs(R, L)`` is the transpose of ``pairs(L, R)``, as for functions of l.r alone
+    normalised: bool = False  # values are divided by sums over a set of points
+    takes_values: bool = False  # left points are rows of given values; such kernels are not combined with others
 
     def fit(self, X: Array, Z: Array) -> Self:
         """Learn data-dependent parameters from X of shape (n, width) and Z of shape (m, width)."""
@@ -94,26 +99,6 @@ class Kernel(BaseEstimator, ABC):
         return self
 
     @property
-    def same_width(self) -> bool:
-        """Whether left and right points must have the same number of columns."""
-        return True
-
-    @property
-    def symmetric(self) -> bool:
-        """Whether k(x, z) = k(z, x) for all points, so that one triangle determines k(X, X)."""
-        return False
-
-    @property
-    def commutes(self) -> bool:
-        """Whether ``pairs(R, L)`` is the transpose of ``pairs(L, R)``, as for functions of l.r alone."""
-        return False
-
-    @property
-    def normalised(self) -> bool:
-        """Whether values are divided by sums over a set of points."""
-        return False
-
-    @property
     def left_is_cheap(self) -> bool:
         """Whether ``left`` costs little more than reading the points, so that operators may redo it for each block."""
         return not self.normalised
@@ -122,11 +107,6 @@ class Kernel(BaseEstimator, ABC):
     def right_is_cheap(self) -> bool:
         """Whether ``right`` costs little more than reading the points."""
         return True
-
-    @property
-    def takes_values(self) -> bool:
-        """Whether left points are rows of given kernel values; such kernels are not combined with others."""
-        return False
 
     @property
     def T(self) -> Kernel:
@@ -155,6 +135,11 @@ class Kernel(BaseEstimator, ABC):
     __rmul__ = __mul__
 
 
+def _of_parts(combine: Callable[[Iterable[object]], bool], name: str) -> Any:
+    """Return a property that combines, by any or all, a property of the parts."""
+    return property(lambda self: combine(getattr(getattr(self, part), name) for part in self._names))
+
+
 class Composite(Kernel):
     """A kernel made of other kernels.
 
@@ -165,9 +150,12 @@ class Composite(Kernel):
     """
 
     _names: tuple[str, ...]
-
-    def _parts(self, *, fitted: bool = False) -> list[Kernel]:
-        return [getattr(self, f"{name}_" if fitted else name) for name in self._names]
+    same_width = _of_parts(any, "same_width")
+    symmetric = _of_parts(all, "symmetric")
+    commutes = _of_parts(all, "commutes")
+    normalised = _of_parts(any, "normalised")
+    left_is_cheap = _of_parts(all, "left_is_cheap")
+    right_is_cheap = _of_parts(all, "right_is_cheap")
 
     def fit(self, X: Array, Z: Array) -> Self:
         """Fit the parts on the same data."""
@@ -177,11 +165,11 @@ class Composite(Kernel):
 
     def left(self, X: Array) -> Array:
         """Prepare the left points for every part, side by side."""
-        return side_by_side([part.left(X) for part in self._parts(fitted=True)])
+        return side_by_side([getattr(self, f"{name}_").left(X) for name in self._names])
 
     def right(self, Z: Array) -> Array:
         """Prepare the right points for every part, side by side."""
-        return side_by_side([part.right(Z) for part in self._parts(fitted=True)])
+        return side_by_side([getattr(self, f"{name}_").right(Z) for name in self._names])
 
     def normalised_over(self, left: Weighted, right: Weighted) -> Kernel:
         """Return a copy whose parts are normalised over these points."""
@@ -190,42 +178,14 @@ class Composite(Kernel):
             setattr(twin, f"{name}_", getattr(self, f"{name}_").normalised_over(left, right))
         return twin
 
-    @property
-    def same_width(self) -> bool:
-        """Whether any part requires equal widths."""
-        return any(part.same_width for part in self._parts())
-
-    @property
-    def symmetric(self) -> bool:
-        """Whether all parts are symmetric."""
-        return all(part.symmetric for part in self._parts())
-
-    @property
-    def commutes(self) -> bool:
-        """Whether all parts commute."""
-        return all(part.commutes for part in self._parts())
-
-    @property
-    def normalised(self) -> bool:
-        """Whether any part is normalised."""
-        return any(part.normalised for part in self._parts())
-
-    @property
-    def left_is_cheap(self) -> bool:
-        """Whether ``left`` of all parts is cheap."""
-        return all(part.left_is_cheap for part in self._parts(fitted=True))
-
-    @property
-    def right_is_cheap(self) -> bool:
-        """Whether ``right`` of all parts is cheap."""
-        return all(part.right_is_cheap for part in self._parts(fitted=True))
-
 
 class Swapped(Composite):
     """A kernel with its arguments exchanged, k'(z, x) = k(x, z)."""
 
     _names = ("kernel",)
     kernel_: Kernel
+    left_is_cheap = _of_parts(all, "right_is_cheap")
+    right_is_cheap = _of_parts(all, "left_is_cheap")
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
@@ -251,16 +211,6 @@ class Swapped(Composite):
     def normalised_over(self, left: Weighted, right: Weighted) -> Kernel:
         """Return the exchange of the inner kernel normalised over these points."""
         return self.kernel_.normalised_over(right, left).T
-
-    @property
-    def left_is_cheap(self) -> bool:
-        """Whether ``right`` of the inner kernel is cheap."""
-        return self.kernel_.right_is_cheap
-
-    @property
-    def right_is_cheap(self) -> bool:
-        """Whether ``left`` of the inner kernel is cheap."""
-        return self.kernel_.left_is_cheap
 
     @property
     def T(self) -> Kernel:
