@@ -79,10 +79,8 @@ class ExponentialKernel(SparseKernel):
         return ExponentialStructure(self, Z)
 
 
-class ExponentialStructure:
-    """Expansion of an exponential kernel on sparse data, a :class:`~lopsided.kernels.structure.Structure`."""
-
-    level = 1.0
+class ExponentialStructure(Structure):
+    """Expansion of an exponential kernel around exp(alpha) exp(beta)^T."""
 
     def __init__(self, kernel: ExponentialKernel, Z: sparse.csr_array) -> None:
         self.kernel = kernel

@@ -20,7 +20,6 @@ class InnerProductKernel(SparseKernel):
     """Base class of the kernels k(x, z) = h(x.z): one matrix product, then h elementwise."""
 
     symmetric = True  # x.z is symmetric
-
     commutes = True  # ``pairs`` is a function of l.r
 
     @abstractmethod
@@ -46,8 +45,8 @@ class InnerProductKernel(SparseKernel):
         return _InnerStructure(self, Z)
 
 
-class _InnerStructure:
-    """Expansion of an inner-product kernel on sparse data, a :class:`~lopsided.kernels.structure.Structure`."""
+class _InnerStructure(Structure):
+    """Expansion of an inner-product kernel around h(0)."""
 
     def __init__(self, kernel: InnerProductKernel, Z: sparse.csr_array) -> None:
         self.kernel = kernel

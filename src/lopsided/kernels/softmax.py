@@ -52,7 +52,16 @@ class SoftmaxKernel(NormalisedKernel, ExponentialKernel):
             return over_rows(X, self.right_set_, structure.left_exponents)
         Z = self.moved(self.right_set_)
         beta = self.right_exponents(Z) + np.log(self.weights_)
-        return over_rows(X, Z, lambda _, P: -_log_sums(P, self.steepness, beta))
+
+        def minus_log_sums(X: Array, E: np.ndarray) -> np.ndarray:
+            E *= self.steepness
+            E += beta
+            peak = E.max(axis=1)
+            E -= peak[:, None]
+            np.exp(E, out=E)
+            return -peak - np.log(E.sum(axis=1))
+
+        return over_rows(X, Z, minus_log_sums)
 
     def differentiate(self, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, PullBack]:
         """Return the values normalised over Z, and the pull-back of K * (W - row sums of W * K) through exponents."""
@@ -143,16 +152,6 @@ class Attention(SoftmaxKernel):
     def steepness(self) -> float:
         """1 / scale."""
         return 1 / self.scale_
-
-
-def _log_sums(P: np.ndarray, steepness: float, beta: np.ndarray) -> np.ndarray:
-    """Return log sum_j exp(steepness p_ij + beta_j) for every row i, without overflow; P is overwritten."""
-    P *= steepness
-    P += beta
-    peak = P.max(axis=1)
-    P -= peak[:, None]
-    np.exp(P, out=P)
-    return peak + np.log(P.sum(axis=1))
 
 
 class _SoftmaxStructure(ExponentialStructure):

@@ -6,11 +6,11 @@ only on the sparsity pattern of P, and for every kernel here the background has 
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import copy
 from itertools import pairwise
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -22,21 +22,24 @@ from .points import product
 BLOCK_ENTRIES = 1 << 21  # entries of a product that a thread forms at once
 
 
-class Structure(Protocol):
-    """A kernel bound to a right set: K = u0 v0 (level + slope x.z), except on a sparse pattern of entries."""
+class Structure(ABC):
+    """A kernel bound to a right set: K = u0 v0 (level + slope x.z), except on a sparse pattern of entries.
+
+    u0 v0 denotes the entries of U0 V0^T, where V0 (m, q) is ``right``.
+    """
 
     right: np.ndarray
-    """V0, shape (m, q); u0 v0 denotes the entries of U0 V0^T."""
-    level: float
-    """Weight of the background; zero if k = 0 wherever x.z = 0."""
+    level = 1.0  # zero if k = 0 wherever x.z = 0
 
     def slope(self, unit: float) -> float | None:
         """Return the slope for which u0 v0 (level + slope x.z) is exact at x.z = unit too, or None to use no slope.
 
-        On unweighted graphs almost every entry of P is one. There the term with the slope, a product of two sparse
-        factors, represents nearly all entries of P, which has many more entries than its factors.
+        On unweighted graphs almost every entry of P = X Z^T is one, and a product of two sparse factors, which have
+        far fewer entries than P, represents them all.
         """
+        return None
 
+    @abstractmethod
     def expand(self, X: Array, P: sparse.csr_array, slope: float) -> tuple[np.ndarray, np.ndarray]:
         """Return U0 (n, q) for the rows X, and the kernel values at the entries of P.
 

@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.interpolate import BarycentricInterpolator
 from sklearn.utils._param_validation import Interval
 
-from .._core import Array, dense, row_numbers, row_sums, scale_rows
+from .._core import Array, dense, per_entry, row_sums, scale_rows
 from .bandwidth import check_inverse, check_resolution, origin_of
 from .points import augmented, product, squared_norms
 from .structure import NormalisedKernel, Structure, over_rows
@@ -81,66 +81,54 @@ class StudentT(NormalisedKernel):
 
     def row_sums(self, X: Array) -> np.ndarray:
         """Return the sums of g over the right set. Cost O(n m width), or that of X Z^T if both are sparse."""
-        X, Z = self.scaled(X), self.scaled(self.right_set_)
+        if sparse.issparse(X) and sparse.issparse(self.right_set_):
+            structure = _StudentStructure(self, self.right_set_)
+            return over_rows(X, self.right_set_, lambda X, P: structure.parts(X, P)[2])
+        Z = self.scaled(self.right_set_)
         c = 1 + squared_norms(Z)
-        if sparse.issparse(X) and sparse.issparse(Z):
-            background = _Background(c)
-            return over_rows(X, Z, lambda X, P: background.expand(squared_norms(X), P)[2])
 
         def sums(X: Array, P: np.ndarray) -> np.ndarray:
             values = 1 / np.maximum(squared_norms(X)[:, None] + c - 2 * P, 1)
             return values @ self.weights_
 
-        return over_rows(X, Z, sums)
+        return over_rows(self.scaled(X), Z, sums)
 
     def structure(self, Z: sparse.csr_array) -> Structure:
         """Return the expansion on sparse data, K = a function of both norms, numerically of low rank, + sparse."""
         return _StudentStructure(self, Z)
 
 
-class _StudentStructure:
-    level = 1.0
+class _StudentStructure(Structure):
+    """Expansion of g = 1 / (r + c - 2 x.z), where r = |x|^2 and c = 1 + |z|^2, around 1 / (r + c)."""
 
     def __init__(self, kernel: StudentT, Z: sparse.csr_array) -> None:
         self.kernel = kernel
         self.is_right_set = Z is kernel.right_set_
-        self.background = _Background(1 + squared_norms(kernel.scaled(Z)))
-        self.right = self.background.weights
+        self.c = 1 + squared_norms(kernel.scaled(Z))
+        self.nodes, self.right = _nodes(self.c)
+        self.total = self.right.sum(axis=0)
+
+    def parts(self, X: Array, P: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the left factors (n, q), g at the entries of P, and the row sums of g."""
+        r = squared_norms(self.kernel.scaled(X))
+        left = 1 / (r[:, None] + self.nodes)
+        distances = per_entry(r, P) + self.c[P.indices]
+        values = 1 / np.maximum(distances - 2 / float(self.kernel.bandwidth) ** 2 * P.data, 1)
+        return left, values, left @ self.total + row_sums(values - 1 / distances, P)
 
     def expand(self, X: Array, P: sparse.csr_array, slope: float) -> tuple[np.ndarray, np.ndarray]:
-        norms = squared_norms(self.kernel.scaled(X))
-        left, values, sums = self.background.expand(norms, P * (1 / float(self.kernel.bandwidth) ** 2))
+        left, values, sums = self.parts(X, P)
         if not self.is_right_set:
             sums = self.kernel.row_sums(X)
-        return left / sums[:, None], values / sums[row_numbers(P)]
-
-    def slope(self, unit: float) -> float | None:
-        return None
-
-
-class _Background:
-    """The part 1 / (r + c) of g = 1 / (r + c - 2 x.z), where r = |x|^2 and c = 1 + |z|^2.
-
-    For few distinct c it is tabulated. Otherwise it is interpolated in log c at Chebyshev nodes: 1 / (r + c) is
-    analytic in log c within a strip of half-width pi for every r >= 0, so that the error decreases geometrically at
-    a rate that depends only on the range of log c.
-    """
-
-    def __init__(self, c: np.ndarray) -> None:
-        self.c = c
-        self.nodes, self.weights = _nodes(c)
-        self.total = self.weights.sum(axis=0)
-
-    def expand(self, r: np.ndarray, P: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the left factors (n, q), g at the entries of P, and the row sums of g."""
-        left = 1 / (r[:, None] + self.nodes)
-        distances = r[row_numbers(P)] + self.c[P.indices]
-        values = 1 / np.maximum(distances - 2 * P.data, 1)
-        return left, values, left @ self.total + row_sums(values - 1 / distances, P)
+        return left / sums[:, None], values / per_entry(sums, P)
 
 
 def _nodes(c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return nodes t (q,) and weights W (m, q) with 1 / (r + c_j) = sum_q W[j, q] / (r + t_q) for all r >= 0."""
+    """Return nodes t (q,) and weights W (m, q) with 1 / (r + c_j) = sum_q W[j, q] / (r + t_q) for all r >= 0.
+
+    Few distinct c are tabulated. Others are interpolated in log c at Chebyshev nodes: 1 / (r + c) is analytic in log c
+    within a strip of half-width pi, so that the error decreases geometrically, at a rate that depends on their range.
+    """
     distinct, which = np.unique(c, return_inverse=True)
     if len(distinct) <= TABULATED_NORMS:
         return distinct, np.eye(len(distinct), dtype=c.dtype)[which]
