@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -33,8 +33,8 @@ class Katz(GraphKernel):
     Parameters
     ----------
     adjacency : array or sparse matrix of shape (n_nodes, n_nodes)
-        A[i, j] is the weight of the edge from i to j. It is not modified. None is for use within
-        DirectedGraphEmbedding, which supplies its graph.
+        A[i, j] is the weight of the edge from i to j. None is for use within DirectedGraphEmbedding, which supplies
+        its graph.
     beta : float or None, default=None
         Weight of a step, below 1 / (spectral radius of |A|). None means half of that bound or, on a graph without
         cycles, whose spectral radius is zero, 0.5 / sqrt(largest out-degree times largest in-degree).
@@ -73,9 +73,10 @@ class Katz(GraphKernel):
     def learn(self, A: Array) -> None:
         """Bound the spectral radius and check beta. Cost O(edges) for each step of a power iteration."""
         A = canonical(sparse.csr_array(A))
-        self.radius_ = spectral_radius(abs(A))
-        high = self.radius_.high
-        self.beta_ = float(self._default(A, high) if self.beta is None else self.beta)
+        sizes = abs(A)
+        _, high = self.radius_ = spectral_radius(sizes)
+        degrees = [np.sqrt(sizes.sum(axis=axis).max(initial=0)) for axis in (1, 0)]
+        self.beta_ = float(self.beta or BETA_SHARE / (high or degrees[0] * degrees[1] or 1.0))
         if self.beta_ * high >= 1:
             raise ValueError(
                 f"beta={self.beta_:g} must be below 1 / (spectral radius) = {1 / high:g}, else the sum over walks does "
@@ -121,12 +122,6 @@ class Katz(GraphKernel):
         columns[numbers, np.arange(len(numbers))] = 1
         return columns
 
-    def _default(self, A: sparse.csr_array, radius: float) -> float:
-        """Return the beta used for ``beta=None``."""
-        size = abs(A)
-        out, into = (np.sqrt(size.sum(axis=axis).max(initial=0)) for axis in (1, 0))
-        return BETA_SHARE / (radius or out * into or 1.0)
-
 
 def geometric_sum(multiply: Callable[[np.ndarray], np.ndarray], V: np.ndarray) -> np.ndarray:
     """Return the sum over t >= 1 of M^t V for M of spectral radius below one, where multiply(V) = M V."""
@@ -153,15 +148,8 @@ def geometric_sum(multiply: Callable[[np.ndarray], np.ndarray], V: np.ndarray) -
     return total
 
 
-class Bounds(NamedTuple):
-    """Lower and upper bounds of a number."""
-
-    low: float
-    high: float
-
-
-def spectral_radius(A: sparse.csr_array) -> Bounds:
-    """Bound the spectral radius of a nonnegative matrix.
+def spectral_radius(A: sparse.csr_array) -> tuple[float, float]:
+    """Return lower and upper bounds of the spectral radius of a nonnegative matrix.
 
     It is the maximum over the strongly connected components. For each component, min and max of (A x)_i / x_i are
     bounds for any positive x (Collatz-Wielandt), and a power iteration narrows them. The iteration multiplies by
@@ -170,7 +158,7 @@ def spectral_radius(A: sparse.csr_array) -> Bounds:
     """
     A, part = _cyclic(A)
     if not A.nnz:
-        return Bounds(0.0, 0.0)
+        return 0.0, 0.0
     x = np.ones(A.shape[0])
     for _ in range(MAX_POWER_STEPS):
         image = A @ x
@@ -187,7 +175,7 @@ def spectral_radius(A: sparse.csr_array) -> Bounds:
             "gap; the larger one is used, so the default beta may be smaller than it needs to be",
             ConvergenceWarning,
         )
-    return Bounds(low, high)
+    return low, high
 
 
 def _cyclic(A: sparse.csr_array) -> tuple[sparse.csr_array, np.ndarray]:

@@ -28,8 +28,8 @@ class NodeKernel(MatrixKernel):
     Parameters
     ----------
     adjacency : array or sparse matrix of shape (n_nodes, n_nodes)
-        A[i, j] is the weight of the edge from i to j. It is not modified. None is for use within
-        DirectedGraphEmbedding, which supplies its graph.
+        A[i, j] is the weight of the edge from i to j. None is for use within DirectedGraphEmbedding, which supplies
+        its graph.
     normalize : {"left", "right", "both"} or None, default=None
         "left" divides each row by its sum, "right" each column by its sum, and "both" each entry by the square roots
         of both sums. With "both" no singular value of G exceeds one, so that any C < 1 is safe for least-squares SVMs.

@@ -10,14 +10,12 @@ from scipy import linalg, sparse
 from ..._core import by_rows, per_entry, row_peaks, row_sums, run, scale_rows, slices_of, some_entries
 
 BLOCK_ROWS = 1 << 10  # start nodes whose walks one thread follows at a time
-SAMPLE_ROWS = 256  # start nodes sampled to estimate the number of entries
 
 
 class Walk(NamedTuple):
     """Transition probabilities along the edges of a graph, P = diag(1 / degrees) A; nodes without edges end the walk.
 
-    Degrees are stored as peaks times sums, the largest weight of each row and the row sum in units of it. Neither
-    factor overflows, and dividing by one after the other does not overflow either.
+    Degrees are peaks, the largest weight of each row, times sums in units of them: neither factor overflows.
     """
 
     P: sparse.csr_array
@@ -38,15 +36,8 @@ class Walk(NamedTuple):
         """Mask of the nodes with outgoing edges."""
         return self.sums > 0
 
-    def starts(self, edges: sparse.csr_array) -> sparse.csr_array:
-        """Return the first-step probabilities of new nodes with these edges: each row divided by its sum."""
-        return Walk.on(edges).P
-
     def ends(self, edges: sparse.csr_array) -> sparse.csr_array:
-        """Return the probabilities of the last step to new nodes: each edge divided by the degree of its source.
-
-        A source without edges of its own takes the edge with probability one.
-        """
+        """Return the probabilities of the last step to new nodes: weights over degrees, one if the degree is zero."""
         known = self.leads_on[edges.indices]
         with np.errstate(over="ignore"):
             chances = edges.data / np.where(known, self.peaks[edges.indices], edges.data + (edges.data == 0))
@@ -62,10 +53,7 @@ class Walk(NamedTuple):
 
 
 def last_step(A: sparse.csr_array) -> sparse.csr_array:
-    """Return the last step of a walk, (I + P) / 2: stay, or follow an edge, with probability one half each.
-
-    Nodes without outgoing edges always stay; the rows of nodes without any edge are zero.
-    """
+    """Return the last step of a walk, (I + P) / 2, where P_ii = 1 for nodes that have only incoming edges."""
     out = Walk.on(A)
     stay = np.where(out.leads_on, 0.5, np.bincount(A.indices, minlength=A.shape[0]) > 0)
     return by_rows(sparse.diags_array(stay.astype(A.dtype)) + 0.5 * out.P)
@@ -90,20 +78,16 @@ def visits(
 ) -> sparse.csr_array:
     """Return the end probabilities restart sum over t >= 1 of (1 - restart)^t S P^(t - 1), where S are the starts.
 
-    A walk takes its first step by S and later steps by P, and ends after each step with probability ``restart``. With
-    S = P the entries are the probabilities of ending in a node after at least one step: personalised PageRank without
-    the term t = 0. Probabilities below the threshold are not followed further at any step, and are zero in the result:
-    no entry is too large, and none is too small by more than T threshold (restart + the sum of its column), where
-    T <= log(threshold) / log(1 - restart) is the number of steps.
+    A walk takes its first step by S, later ones by P, and ends after each with probability ``restart``. Probabilities
+    below the threshold are not followed further, and are zero in the result: no entry is too large, and none is too
+    small by more than T threshold (restart + the sum of its column), with T <= log(threshold) / log(1 - restart) steps.
 
     With a last step L, which requires S = P, walks may also end before the first step, and all of them then take the
     last step: restart sum over t >= 0 of (1 - restart)^t P^t L.
 
-    A step that brings a probability of ``faint`` or more to no node is skipped: hubs have thousands of edges and would
-    spread a walk so thinly that hardly any of it reaches the threshold. On an undirected graph this reduces an entry by
-    less than T faint times the degree of its column.
-
-    Cost: fewer than 1 / (restart threshold) probabilities are followed per row, whatever the size of the graph.
+    A step that brings a probability of ``faint`` or more to no node is skipped: hubs would spread a walk so thinly that
+    hardly any of it reaches the threshold. On an undirected graph an entry loses less than T faint times the degree of
+    its column. Cost: fewer than 1 / (restart threshold) probabilities are followed per row, on graphs of any size.
     """
     scaled = sparse.csr_array(((1 - restart) * P.data, P.indices, P.indptr), shape=P.shape)
     clearest = row_peaks(scaled.data, scaled, least=0.0)
@@ -125,13 +109,6 @@ def visits(
 
     found = run(follow, slices_of(starts.shape[0], BLOCK_ROWS))
     return by_rows(sparse.vstack(found, format="csr"))
-
-
-def expected_entries(P: sparse.csr_array, *, restart: float, threshold: float, faint: float = 0.0) -> float:
-    """Estimate from a sample of start nodes how many entries ``visits`` finds for all nodes."""
-    n = P.shape[0]
-    rows = np.sort(np.random.default_rng(0).choice(n, min(n, SAMPLE_ROWS), replace=False))
-    return n * visits(P, P[rows], restart=restart, threshold=threshold, faint=faint).nnz / len(rows)
 
 
 def _total(parts: list[sparse.csr_array]) -> sparse.csr_array:
