@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Real
-from typing import Any, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils._param_validation import Interval
 
 from .._core import Array, canonical, per_entry
+from .base import NON_NEGATIVE, POSITIVE
 from .given import Precomputed
 
 COUNT_EXPONENT = 0.5  # of the sums for counts, whose noise grows with the square roots of both sums
@@ -19,10 +18,8 @@ WEIGHT_EXPONENT = 0.25  # of column sums for weights such as tf-idf, which are a
 class Association(Precomputed):
     """k(i, j) = y_ij / ((r_i + t mean r)^(1/2) (c_j + t mean c)^b) with y = sign(x) |x|^power.
 
-    x_ij is the table's entry in row i and column j. Rows and columns with large sums have large entries whether or not
-    they are associated, so entries are divided by powers of r_i and c_j, the sums of |y| over row i and over column j.
-    The regularisation t keeps rows and columns with very small sums from getting the largest values.
-
+    r_i and c_j are the sums of |y| over row i and over column j of the table x: where they are large, so are entries,
+    associated or not. The regularisation t keeps rows and columns with very small sums from getting the largest values.
     A left point is a row of the table; a right point is a column number, as for ``Precomputed``.
 
     Parameters
@@ -32,9 +29,8 @@ class Association(Precomputed):
     regularization : float, default=1.0
         t, in units of the mean sum.
     column_exponent : float or None, default=None
-        b, stored in ``column_exponent_``. None means 1/2 for a table of integers: the noise of counts grows with the
-        square roots of both sums, and dividing by them makes it uniform. None means 1/4 for other tables, since weights
-        such as tf-idf are already small in frequent columns.
+        b. None means 1/2 for a table of integers, since the noise of counts grows with the square roots of both sums,
+        and 1/4 for other tables, since weights such as tf-idf are already small in frequent columns.
 
     Attributes
     ----------
@@ -61,10 +57,10 @@ class Association(Precomputed):
            [0.41, 0.82]])
     """
 
-    _parameter_constraints: dict[str, Any] = {
-        "power": [Interval(Real, 0, None, closed="neither")],
-        "regularization": [Interval(Real, 0, None, closed="left")],
-        "column_exponent": [Interval(Real, 0, None, closed="left"), None],
+    _parameter_constraints = {
+        "power": [POSITIVE],
+        "regularization": [NON_NEGATIVE],
+        "column_exponent": [NON_NEGATIVE, None],
     }
 
     def __init__(self, power: float = 0.75, regularization: float = 1.0, column_exponent: float | None = None) -> None:
@@ -75,12 +71,13 @@ class Association(Precomputed):
     def fit(self, X: Array, Z: Array) -> Self:
         """Learn the row and column sums of the table. Cost O(nnz)."""
         super().fit(X, Z)
+        values = X.data if sparse.issparse(X) else X
+        counts = bool((values == np.rint(values)).all())
+        chosen = COUNT_EXPONENT if counts else WEIGHT_EXPONENT
+        self.column_exponent_ = chosen if self.column_exponent is None else self.column_exponent
         sizes = abs(self._tamed(X))
-        sums = (np.asarray(sizes.sum(axis=axis)).ravel() for axis in (1, 0))
-        row_exponent, self.column_exponent_ = COUNT_EXPONENT, self.column_exponent
-        if self.column_exponent_ is None:
-            self.column_exponent_ = COUNT_EXPONENT if _whole(X) else WEIGHT_EXPONENT
-        self._left, self._right = map(_Sums, sums, (row_exponent, self.column_exponent_))
+        self._left = _Sums(np.asarray(sizes.sum(axis=1)).ravel(), COUNT_EXPONENT)
+        self._right = _Sums(np.asarray(sizes.sum(axis=0)).ravel(), self.column_exponent_)
         return self
 
     def left(self, X: Array) -> Array:
@@ -108,19 +105,13 @@ class Association(Precomputed):
         return np.copysign(np.abs(X) ** X.dtype.type(self.power), X)
 
 
-class _Sums:
+class _Sums(NamedTuple):
     """The sums of |y| over rows or columns of the fitted table, and their exponent in the denominator."""
 
-    def __init__(self, sums: np.ndarray, exponent: float) -> None:
-        self.sums, self.exponent = sums, exponent
+    sums: np.ndarray
+    exponent: float
 
     def weights(self, sums: np.ndarray, regularization: float) -> np.ndarray:
         """Return (sums + t mean)^-exponent, and zero where the base is zero."""
         total = sums + sums.dtype.type(regularization * self.sums.mean())
         return np.where(total > 0, np.where(total > 0, total, 1) ** sums.dtype.type(-self.exponent), 0)
-
-
-def _whole(X: Array) -> bool:
-    """Whether every entry is an integer."""
-    values = X.data if sparse.issparse(X) else X
-    return bool((values == np.rint(values)).all())

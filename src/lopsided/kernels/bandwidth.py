@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from numbers import Real
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from .._core import Array, canonical, in_unit, row_lengths, run, safe_unit, same_points, slices_of
 from ..exceptions import AccuracyWarning, warn
-from .base import Kernel
+from .base import POSITIVE, Kernel
 from .points import squared_norms
 
 CHUNK_ENTRIES = 1 << 20  # processed at once, so that temporary copies stay small
@@ -50,7 +48,7 @@ class BandwidthKernel(Kernel):
         The bandwidth, given or learned.
     """
 
-    _parameter_constraints: dict[str, Any] = {"bandwidth": [Interval(Real, 0, None, closed="neither"), None]}
+    _parameter_constraints = {"bandwidth": [POSITIVE, None]}
 
     def __init__(self, bandwidth: float | None = None) -> None:
         self.bandwidth = bandwidth

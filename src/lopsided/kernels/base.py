@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from copy import copy
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,6 +17,11 @@ from .points import side_by_side
 
 PullBack = Callable[[np.ndarray], np.ndarray]
 Weighted = tuple[Array, np.ndarray]  # points, and the number of points of a larger set that each one represents
+POSITIVE = Interval(Real, 0, None, closed="neither")
+NON_NEGATIVE = Interval(Real, 0, None, closed="left")
+FINITE = Interval(Real, None, None, closed="neither")
+BETWEEN_0_AND_1 = Interval(Real, 0, 1, closed="neither")
+COUNT = Interval(Integral, 1, None, closed="left")
 DIFFERENTIABLE = "Linear, Polynomial, LinearPolynomial, Exponential, RBF, SNE, Attention, Tanh"
 
 
@@ -221,7 +226,7 @@ class Swapped(Composite):
 class Scaled(Composite):
     """A multiple of a kernel, k(x, z) = factor kernel(x, z)."""
 
-    _parameter_constraints: dict[str, Any] = {"factor": [Interval(Real, None, None, closed="neither")]}
+    _parameter_constraints: dict[str, Any] = {"factor": [FINITE]}
     _names = ("kernel",)
     kernel_: Kernel
 

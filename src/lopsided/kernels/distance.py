@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from numbers import Real
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import manhattan_distances
-from sklearn.utils._param_validation import Interval
 
 from .._core import Array
 from .bandwidth import BandwidthKernel, check_inverse, manhattan_bandwidth
-from .base import Kernel
+from .base import POSITIVE, Kernel
 
 
 class Laplacian(BandwidthKernel):
@@ -73,7 +71,7 @@ class TL1(Kernel):
     array([[1., 0.]])
     """
 
-    _parameter_constraints: dict[str, Any] = {"radius": [Interval(Real, 0, None, closed="neither"), None]}
+    _parameter_constraints = {"radius": [POSITIVE, None]}
 
     def __init__(self, radius: float | None = None) -> None:
         self.radius = radius

@@ -1,8 +1,9 @@
-"""Families of distributions stored as rows of an array, and Kullback-Leibler divergences between them."""
+"""Families of distributions stored as rows of an array, and Kullback-Leibler divergences between them.
+
+``left`` and ``right`` of a family prepare distributions P and Q row by row; ``divergences`` compares all pairs.
+"""
 
 from __future__ import annotations
-
-from abc import ABC, abstractmethod
 
 import numpy as np
 from scipy.special import xlogy
@@ -16,24 +17,7 @@ LARGEST_DIVERGENCE = 2**10  # of discrete distributions, if finite: more than -l
 DENSITIES_AT_ONCE = 1 << 20  # log densities held in memory at once
 
 
-class Family(ABC):
-    """A family of distributions: ``left`` and ``right`` prepare each side, ``divergences`` compares all pairs."""
-
-    @abstractmethod
-    def left(self, X: Array) -> np.ndarray:
-        """Prepare the distributions P for ``divergences``, row by row."""
-
-    @abstractmethod
-    def right(self, Z: Array) -> np.ndarray:
-        """Prepare the distributions Q for ``divergences``, row by row."""
-
-    def divergences(self, L: np.ndarray, R: np.ndarray) -> np.ndarray:
-        """Return KL(P_i || Q_j) for all pairs, as a new array; negative rounding errors are set to zero."""
-        D = L @ R.T
-        return np.maximum(D, 0, out=D)
-
-
-class Discrete(Family):
+class Discrete:
     """Rows of probabilities. KL = sum p log p - sum p log q is one matrix product, [-p, sum p log p] . [log q, 1]."""
 
     def left(self, X: Array) -> np.ndarray:
@@ -49,7 +33,7 @@ class Discrete(Family):
 
     def divergences(self, L: np.ndarray, R: np.ndarray) -> np.ndarray:
         """Return KL(P_i || Q_j) for all pairs, infinite where q = 0 and p > 0."""
-        D = super().divergences(L, R)
+        D = _positive(L @ R.T)
         D[D > LARGEST_DIVERGENCE] = np.inf
         return D
 
@@ -60,7 +44,7 @@ class Discrete(Family):
         return np.where(SMALLEST_PROBABILITY * np.finfo(P.dtype).tiny > P, 0, P)
 
 
-class Gaussian(Family):
+class Gaussian:
     """Gaussians with diagonal covariance, as rows [mean, variances], each of length d.
 
     2 KL = sum (v + (m - m')^2) / v' + log v' - log v - 1 is one matrix product of width 2 d + 2. Its terms cancel for
@@ -73,8 +57,8 @@ class Gaussian(Family):
                 f"a Gaussian is a row of d means and d variances, but Z has {Z.shape[1]} columns, an odd number; "
                 "append the variances to the means"
             )
-        m, v = self._split(dense(Z))
-        self.d = m.shape[1]
+        self.d = Z.shape[1] // 2
+        m, v = np.hsplit(dense(Z), [self.d])
         self.origin = np.median(m, axis=0)  # robust to a few outliers
         check_variances(v, "Z")
 
@@ -92,7 +76,7 @@ class Gaussian(Family):
     def divergences(self, L: np.ndarray, R: np.ndarray) -> np.ndarray:
         """Use a matrix product, and differences where its terms cancel. Cost O(n m d)."""
         d, width, eps = self.d, 2 * self.d + 2, np.finfo(L.dtype).eps
-        D = super().divergences(L[:, :width], R[:, :width])
+        D = _positive(L[:, :width] @ R[:, :width].T)
         squares, inverses, own = L[:, :d], R[:, :d], (R[:, -2 * d : -d] ** 2 / R[:, -d:]).sum(axis=1) / 2
         if eps * (squares.max(axis=0) @ inverses.max(axis=0) + own.max()) <= MAX_EXPONENT_ERROR:
             return D
@@ -106,22 +90,17 @@ class Gaussian(Family):
 
     def _checked(self, X: Array, name: str) -> tuple[np.ndarray, np.ndarray]:
         """Return variances, and means shifted by their median: far from zero m^2 + m'^2 - 2 m m' would cancel."""
-        m, v = self._split(dense(X))
+        m, v = np.hsplit(dense(X), [self.d])
         check_variances(v, name)
         return m - self.origin.astype(m.dtype), v
 
-    @staticmethod
-    def _split(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        half = X.shape[1] // 2
-        return X[:, :half], X[:, half:]
 
-
-class Mixture(Family):
+class Mixture:
     """Mixtures of k diagonal Gaussians, as rows [weights, means, variances] of k, k d and k d numbers.
 
-    KL = sum_c w_c E log p(m_c + sqrt(v_c) e) / q(m_c + sqrt(v_c) e) over standard normal e is estimated by Monte Carlo
-    with the same draws for every component of every mixture, so that the estimate depends on the two mixtures alone and
-    is smooth in them. The draws are scaled to mean 0 and variance 1, which makes it exact between single Gaussians.
+    KL = sum_c w_c E log p(m_c + sqrt(v_c) e) / q(m_c + sqrt(v_c) e) is estimated by Monte Carlo with the same draws e
+    for all components of all mixtures, so that it is a smooth function of the two mixtures alone. The draws are scaled
+    to mean 0 and variance 1, which makes the estimate exact between single Gaussians.
     """
 
     def __init__(self, Z: Array, n_components: int, n_draws: int, rng: np.random.Generator) -> None:
@@ -138,7 +117,7 @@ class Mixture(Family):
         _, m, v = self._split(dense(Z))
         self.origin = m.mean(axis=(0, 1))
         check_variances(v.reshape(len(v), -1), "Z")
-        _check_resolution(m - self.origin, v)
+        self._check_resolution(m - self.origin, v)
 
     def left(self, X: Array) -> np.ndarray:
         """Return the rows [mixture, E log p]. Cost O(n k^2 d draws)."""
@@ -166,7 +145,19 @@ class Mixture(Family):
             E = points.reshape(-1, points.shape[2]) @ coefficients
             logs = log_sum_exp(E).reshape(len(X), -1, len(R))
             D[rows] = L[rows, -1:] - np.einsum("ism,is->im", logs, self._shares(X))
-        return np.maximum(D, 0, out=D)
+        return _positive(D)
+
+    @staticmethod
+    def _check_resolution(m: np.ndarray, v: np.ndarray) -> None:
+        """Raise ValueError if components are so narrow and far apart that rounding of m^2 / v drowns (m - m')^2 / v."""
+        typical = float(np.median((m**2 / v).sum(axis=-1)))
+        lost = np.finfo(m.dtype).eps * typical
+        if lost > MAX_EXPONENT_ERROR:
+            raise ValueError(
+                f"the means lie about {np.sqrt(typical):.2g} standard deviations from their centre, and divergences "
+                f"would be off by {lost:.1g} in {m.dtype}; raise the variances"
+                f"{', or take double precision' if m.dtype != float else ''}"
+            )
 
     def _split(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return weights (n, k), means (n, k, d) and variances (n, k, d)."""
@@ -191,6 +182,9 @@ class Mixture(Family):
         return np.repeat(X[:, : self.k] / len(self.draws), len(self.draws), axis=1)
 
 
+Family = Discrete | Gaussian | Mixture
+
+
 def log_densities(w: np.ndarray, m: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Return the coefficients of log w N(x; m, v) + d/2 log(2 pi) in ``monomials(x)``, shape (..., k, 2 d + 1)."""
     with np.errstate(divide="ignore"):  # log 0 = -inf is right for a component of weight zero
@@ -205,8 +199,8 @@ def monomials(x: np.ndarray) -> np.ndarray:
 
 def check_probabilities(P: np.ndarray, name: str, what: str = "probabilities") -> None:
     """Raise ValueError if a row has a negative entry or does not sum to one."""
-    if P.min() < 0:
-        i, j = divmod(int(P.argmin()), P.shape[1])
+    i, j = divmod(int(P.argmin()), P.shape[1])
+    if P[i, j] < 0:
         raise ValueError(
             f"the {what} of row {i} of {name} hold {P[i, j]:g} at {j}; they must be at least 0: clip or shift them and "
             "divide each row by its sum"
@@ -223,12 +217,17 @@ def check_probabilities(P: np.ndarray, name: str, what: str = "probabilities") -
 def check_variances(v: np.ndarray, name: str) -> None:
     """Raise ValueError if a variance is not a positive normal number."""
     least = np.finfo(v.dtype).tiny
-    if v.min() < least:
-        i, j = divmod(int(v.argmin()), v.shape[1])
+    i, j = divmod(int(v.argmin()), v.shape[1])
+    if v[i, j] < least:
         raise ValueError(
             f"variance {j} of row {i} of {name} is {v[i, j]:g}; variances must be positive, at least {least:.1g}: "
             "add a floor to them"
         )
+
+
+def _positive(D: np.ndarray) -> np.ndarray:
+    """Set negative rounding errors to zero, in place."""
+    return np.maximum(D, 0, out=D)
 
 
 def log_sum_exp(E: np.ndarray) -> np.ndarray:
@@ -237,15 +236,3 @@ def log_sum_exp(E: np.ndarray) -> np.ndarray:
     E -= peak
     np.exp(E, out=E)
     return np.log(E.sum(axis=0)) + peak
-
-
-def _check_resolution(m: np.ndarray, v: np.ndarray) -> None:
-    """Raise ValueError if components are so narrow and far apart that rounding of m^2 / v drowns (m - m')^2 / v."""
-    typical = float(np.median((m**2 / v).sum(axis=-1)))
-    lost = np.finfo(m.dtype).eps * typical
-    if lost > MAX_EXPONENT_ERROR:
-        raise ValueError(
-            f"the means lie about {np.sqrt(typical):.2g} standard deviations from their centre, and divergences would "
-            f"be off by {lost:.1g} in {m.dtype}; raise the variances"
-            f"{', or take double precision' if m.dtype != float else ''}"
-        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -10,13 +10,10 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._core import Array, check_sides, dense, seed_of
-from .base import Kernel
+from .base import COUNT, POSITIVE, Kernel
 from .distributions import Discrete, Family, Gaussian, Mixture
 
 SAMPLED_POINTS = 256  # points of each side, at most, from which the median divergence is learned
-
-
-FAMILIES = ("discrete", "gaussian", "mixture")
 
 
 class KullbackLeibler(Kernel):
@@ -24,16 +21,16 @@ class KullbackLeibler(Kernel):
 
     A distribution is a row of numbers, so that sets of distributions can be sliced, stacked and cross-validated:
 
-    - "discrete": probabilities that sum to one. Where q = 0 and p > 0 the divergence is infinite and k is zero; to
-      avoid that, add a small constant to every entry and normalise the rows.
+    - "discrete": probabilities that sum to one. Where q = 0 and p > 0 the divergence is infinite and k is zero; a
+      small constant added to every entry before the rows are normalised avoids that.
     - "gaussian": d means, then d variances.
     - "mixture": n_components weights, then the means of each component, then its variances (diagonal), that is
       ``np.hstack([g.weights_, g.means_.ravel(), g.covariances_.ravel()])`` of a scikit-learn ``GaussianMixture`` with
       ``covariance_type="diag"``.
 
-    Cost: O(n m width) for discrete distributions and Gaussians, as one matrix product; O(n m n_components^2 n_draws d)
-    for mixtures, as matrix products in batches. Negative estimates, which occur by chance between nearly equal
-    mixtures, are set to zero. Sparse rows are made dense.
+    Cost: O(n m width) for discrete distributions and Gaussians, O(n m n_components^2 n_draws d) for mixtures, as matrix
+    products. Negative estimates, which occur by chance between nearly equal mixtures, are set to zero.
+    Sparse rows are made dense.
 
     Parameters
     ----------
@@ -45,8 +42,7 @@ class KullbackLeibler(Kernel):
     n_components : int, default=1
         Number of components of each mixture.
     n_draws : int, default=16
-        Number of draws from each component, at least two. Divergences of mixtures have no closed form and are
-        estimated by a weighted mean over n_components x n_draws points drawn from P.
+        Number of draws from each component of P, at least two, over which divergences of mixtures are averaged.
     random_state : int, RandomState instance or None, default=0
         Seed of the draws, which are fixed by ``fit`` and common to all mixtures; None means a fixed seed.
 
@@ -59,8 +55,7 @@ class KullbackLeibler(Kernel):
 
     References
     ----------
-    He, He, Shi, Huang, Suykens, "Learning with asymmetric kernels: least squares and feature interpretation", IEEE
-    Transactions on Pattern Analysis and Machine Intelligence 45, 2023, section IV-A.
+    He et al., "Learning with asymmetric kernels: least squares and feature interpretation", IEEE TPAMI 45, 2023, IV-A.
 
     Examples
     --------
@@ -74,10 +69,10 @@ class KullbackLeibler(Kernel):
     array([[1.   , 0.727]])
     """
 
-    _parameter_constraints: dict[str, Any] = {
-        "rate": [Interval(Real, 0, None, closed="neither"), None],
-        "distribution": [StrOptions(set(FAMILIES))],
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+    _parameter_constraints = {
+        "rate": [POSITIVE, None],
+        "distribution": [StrOptions({"discrete", "gaussian", "mixture"})],
+        "n_components": [COUNT],
         "n_draws": [Interval(Integral, 2, None, closed="left")],
         "random_state": ["random_state"],
     }
@@ -100,15 +95,12 @@ class KullbackLeibler(Kernel):
     def fit(self, X: Array, Z: Array) -> Self:
         """Fix the draws, and learn the rate if it is None."""
         super().fit(X, Z)
-        self.family_ = self._family(Z)
-        self.rate_ = self._typical_rate(X, Z) if self.rate is None else float(self.rate)
-        return self
-
-    def _family(self, Z: Array) -> Family:
+        self.family_: Family = Gaussian(Z) if self.distribution == "gaussian" else Discrete()
         if self.distribution == "mixture":
             rng = np.random.default_rng(seed_of(self.random_state))
-            return Mixture(Z, self.n_components, self.n_draws, rng)
-        return Gaussian(Z) if self.distribution == "gaussian" else Discrete()
+            self.family_ = Mixture(Z, self.n_components, self.n_draws, rng)
+        self.rate_ = self._typical_rate(X, Z) if self.rate is None else float(self.rate)
+        return self
 
     def divergences(self, X: Array, Z: Array) -> np.ndarray:
         """Return KL(P_i || Q_j) for all pairs, shape (n, m), independent of ``rate``."""

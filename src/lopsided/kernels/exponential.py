@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from numbers import Real
-from typing import Any, Self, cast
+from typing import Self, cast
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils._param_validation import Interval
 
 from .._core import Array, Kind, per_entry
 from .bandwidth import BandwidthKernel, check_resolution, euclidean_bandwidth, origin_of
-from .base import PullBack
+from .base import FINITE, PullBack
 from .points import augmented, product, squared_norms
 from .structure import SparseKernel, Structure
 
@@ -122,7 +120,7 @@ class Exponential(ExponentialKernel):
     array([[1.   , 2.718]])
     """
 
-    _parameter_constraints: dict[str, Any] = {"eta": [Interval(Real, None, None, closed="neither")]}
+    _parameter_constraints = {"eta": [FINITE]}
 
     def __init__(self, eta: float = 1.0) -> None:
         self.eta = eta

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from numbers import Integral, Real
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils._param_validation import Interval
 
 from .._core import Array
-from .base import PullBack
+from .base import COUNT, FINITE, POSITIVE, PullBack
 from .points import product
 from .structure import SparseKernel, Structure
 
@@ -104,9 +102,9 @@ class Polynomial(InnerProductKernel):
     array([[144.,   9.]])
     """
 
-    _parameter_constraints: dict[str, Any] = {
-        "degree": [Interval(Integral, 1, None, closed="left")],
-        "offset": [Interval(Real, None, None, closed="neither")],
+    _parameter_constraints = {
+        "degree": [COUNT],
+        "offset": [FINITE],
     }
 
     def __init__(self, degree: int = 2, offset: float = 1.0) -> None:
@@ -144,9 +142,9 @@ class LinearPolynomial(InnerProductKernel):
     array([[ 0.5,  0. , -1.5]])
     """
 
-    _parameter_constraints: dict[str, Any] = {
-        "weight": [Interval(Real, 0, None, closed="neither")],
-        "degree": [Interval(Integral, 1, None, closed="left")],
+    _parameter_constraints = {
+        "weight": [POSITIVE],
+        "degree": [COUNT],
     }
 
     def __init__(self, weight: float = 0.5, degree: int = 2) -> None:
@@ -187,9 +185,9 @@ class Tanh(InnerProductKernel):
     array([[-0.964,  0.   ,  0.964]])
     """
 
-    _parameter_constraints: dict[str, Any] = {
-        "slope": [Interval(Real, None, None, closed="neither"), None],
-        "offset": [Interval(Real, None, None, closed="neither")],
+    _parameter_constraints = {
+        "slope": [FINITE, None],
+        "offset": [FINITE],
     }
 
     def __init__(self, slope: float | None = None, offset: float = 0.0) -> None:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from numbers import Real
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy import sparse
 from scipy.special import logsumexp, softmax
-from sklearn.utils._param_validation import Interval
 
 from .._core import Array, per_entry, row_peaks, row_sums
 from .bandwidth import check_products
-from .base import PullBack
+from .base import POSITIVE, PullBack
 from .exponential import RBF, ExponentialKernel, ExponentialStructure
 from .points import product
 from .structure import NormalisedKernel, Structure, over_rows
@@ -136,7 +134,7 @@ class Attention(SoftmaxKernel):
            [0.269, 0.731]])
     """
 
-    _parameter_constraints: dict[str, Any] = {"scale": [Interval(Real, 0, None, closed="neither"), None]}
+    _parameter_constraints = {"scale": [POSITIVE, None]}
 
     def __init__(self, scale: float | None = None) -> None:
         self.scale = scale

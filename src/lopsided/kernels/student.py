@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from numbers import Real
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy import sparse
 from scipy.interpolate import BarycentricInterpolator
-from sklearn.utils._param_validation import Interval
 
 from .._core import Array, dense, per_entry, row_sums, scale_rows
 from .bandwidth import check_inverse, check_resolution, origin_of
+from .base import POSITIVE
 from .points import augmented, product, squared_norms
 from .structure import NormalisedKernel, Structure, over_rows
 
@@ -42,7 +41,7 @@ class StudentT(NormalisedKernel):
     array([[0.667, 0.333]])
     """
 
-    _parameter_constraints: dict[str, Any] = {"bandwidth": [Interval(Real, 0, None, closed="neither")]}
+    _parameter_constraints = {"bandwidth": [POSITIVE]}
 
     def __init__(self, bandwidth: float = 1.0) -> None:
         self.bandwidth = bandwidth

@@ -7,10 +7,11 @@ from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from ..._core import Array, Kind, budget_bytes, by_rows, canonical
 from ...exceptions import FallbackWarning, warn
+from ..base import BETWEEN_0_AND_1
 from .base import MatrixKernel
 from .walks import Walk, dense_visits, last_step, visits
 
@@ -93,12 +94,12 @@ class Diffusion(MatrixKernel):
            [0.   , 0.   ]])
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints = {
         "adjacency": ["array-like", "sparse matrix", None],
-        "restart": [Interval(Real, 0, 1, closed="neither")],
+        "restart": [BETWEEN_0_AND_1],
         "direction": [StrOptions({"out", "in", "both", "undirected", "last"})],
         "transform": [StrOptions({"log", "root"}), None],
-        "threshold": [Interval(Real, 0, 1, closed="neither")],
+        "threshold": [BETWEEN_0_AND_1],
         "memory_budget": [Real, str, None],
     }
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
-from sklearn.utils._param_validation import Interval
 
 from ..._core import Array, by_rows, canonical, per_entry, some_entries
 from ...exceptions import ConvergenceWarning, warn
+from ..base import POSITIVE
 from .base import GraphKernel
 
 BETA_SHARE = 0.5  # default beta as a share of the largest admissible one
@@ -61,9 +60,9 @@ class Katz(GraphKernel):
            [0.  , 0.5 ]])
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints = {
         "adjacency": ["array-like", "sparse matrix", None],
-        "beta": [Interval(Real, 0, None, closed="neither"), None],
+        "beta": [POSITIVE, None],
     }
 
     def __init__(self, adjacency: Any = None, *, beta: float | None = None) -> None:

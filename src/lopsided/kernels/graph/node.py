@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from ..._core import Array, Kind, canonical
 from ...exceptions import LopsidedWarning, warn
+from ..base import NON_NEGATIVE
 from .base import MatrixKernel
 
 NORMALISED_LEFT = ("left", "both")
@@ -51,10 +51,10 @@ class NodeKernel(MatrixKernel):
            [0.  , 1.  ]])
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints = {
         "adjacency": ["array-like", "sparse matrix", None],
         "normalize": [StrOptions({"left", "right", "both"}), None],
-        "self_loops": [Interval(Real, 0, None, closed="left")],
+        "self_loops": [NON_NEGATIVE],
     }
 
     def __init__(self, adjacency: Any = None, normalize: str | None = None, self_loops: float = 0.0) -> None:
