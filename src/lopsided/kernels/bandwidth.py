@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import Self
 
 import numpy as np
@@ -49,6 +48,7 @@ class BandwidthKernel(Kernel):
     """
 
     _parameter_constraints = {"bandwidth": [POSITIVE, None]}
+    default_bandwidth = staticmethod(euclidean_bandwidth)
 
     def __init__(self, bandwidth: float | None = None) -> None:
         self.bandwidth = bandwidth
@@ -57,12 +57,8 @@ class BandwidthKernel(Kernel):
         """Learn the bandwidth if it is None."""
         super().fit(X, Z)
         self.bandwidth_ = self.default_bandwidth(X, Z) if self.bandwidth is None else float(self.bandwidth)
+        check_inverse(self.bandwidth_, X.dtype)
         return self
-
-    @staticmethod
-    @abstractmethod
-    def default_bandwidth(X: Array, Z: Array) -> float:
-        """Return the bandwidth that None stands for."""
 
 
 def origin_of(X: Array, Z: Array) -> np.ndarray | None:

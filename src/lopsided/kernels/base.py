@@ -142,7 +142,8 @@ class Kernel(BaseEstimator, ABC):
 
 def _of_parts(combine: Callable[[Iterable[object]], bool], name: str) -> Any:
     """Return a property that combines, by any or all, a property of the parts."""
-    return property(lambda self: combine(getattr(getattr(self, part), name) for part in self._names))
+    doc = f"Whether ``{name}`` holds for {combine.__name__} of the parts."
+    return property(lambda self: combine(getattr(getattr(self, part), name) for part in self._names), doc=doc)
 
 
 class Composite(Kernel):

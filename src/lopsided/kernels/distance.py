@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import manhattan_distances
 
 from .._core import Array
-from .bandwidth import BandwidthKernel, check_inverse, manhattan_bandwidth
+from .bandwidth import BandwidthKernel, manhattan_bandwidth
 from .base import POSITIVE, Kernel
 
 
@@ -22,8 +22,7 @@ class Laplacian(BandwidthKernel):
     Parameters
     ----------
     bandwidth : float or None, default=None
-        scikit-learn's gamma is 1 / bandwidth. None means width x standard deviation of the data, learned by ``fit``
-        and stored in ``bandwidth_``.
+        scikit-learn's gamma is 1 / bandwidth. None means width x standard deviation of the data.
 
     Examples
     --------
@@ -34,12 +33,6 @@ class Laplacian(BandwidthKernel):
 
     symmetric = True  # distances are symmetric
     default_bandwidth = staticmethod(manhattan_bandwidth)
-
-    def fit(self, X: Array, Z: Array) -> Self:
-        """Learn the bandwidth if it is None."""
-        super().fit(X, Z)
-        check_inverse(self.bandwidth_, X.dtype)
-        return self
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Return exp(-|x - z|_1 / bandwidth) for all pairs."""
@@ -57,7 +50,7 @@ class TL1(Kernel):
     Parameters
     ----------
     radius : float or None, default=None
-        The papers' rho. None means 0.7 x width, their choice for data scaled to [0, 1], stored in ``radius_``.
+        The papers' rho. None means 0.7 x width, their choice for data scaled to [0, 1].
 
     Attributes
     ----------
@@ -72,6 +65,7 @@ class TL1(Kernel):
     """
 
     _parameter_constraints = {"radius": [POSITIVE, None]}
+    symmetric = True  # distances are symmetric
 
     def __init__(self, radius: float | None = None) -> None:
         self.radius = radius
@@ -83,8 +77,6 @@ class TL1(Kernel):
         if self.radius_ > float(np.finfo(X.dtype).max):
             raise ValueError(f"radius={self.radius_:g} overflows in {X.dtype}; scale the data")
         return self
-
-    symmetric = True  # distances are symmetric
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Return max(radius - |x - z|_1, 0) for all pairs."""

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from .._core import Array, Kind, per_entry
-from .bandwidth import BandwidthKernel, check_resolution, euclidean_bandwidth, origin_of
+from .bandwidth import BandwidthKernel, check_resolution, origin_of
 from .base import FINITE, PullBack
 from .points import augmented, product, squared_norms
 from .structure import SparseKernel, Structure
@@ -20,8 +20,8 @@ MAX_CHORD_EXPONENT = 5.0  # largest exponent at x.z = unit for a linear term, wh
 class ExponentialKernel(SparseKernel):
     """Base class of the kernels k(x, z) = exp(steepness x.z + alpha(x) + beta(z)).
 
-    On dense data the values take one matrix product, [x, alpha, 1] . [steepness z, 1, beta], and one exponential. On
-    sparse data the matrix equals exp(alpha) exp(beta)^T, of rank one, outside the sparsity pattern of X Z^T.
+    Exponents are one matrix product, [x, alpha, 1] . [steepness z, 1, beta]. On sparse data the matrix equals
+    exp(alpha) exp(beta)^T, of rank one, outside the sparsity pattern of X Z^T.
     """
 
     symmetric = True  # x.z is symmetric, and alpha and beta are the same function
@@ -141,15 +141,13 @@ class RBF(BandwidthKernel, ExponentialKernel):
     Parameters
     ----------
     bandwidth : float or None, default=None
-        The papers' gamma or sigma; scikit-learn's gamma is 1 / bandwidth^2. None means sqrt(width x variance), learned
-        by ``fit`` and stored in ``bandwidth_``. The variance is that of all entries, where left and right points have
-        weight one half each, whatever their numbers.
+        The papers' gamma or sigma; scikit-learn's gamma is 1 / bandwidth^2. None means sqrt(width x variance), with the
+        variance of all entries, where left and right points have weight one half each, whatever their numbers.
 
     Attributes
     ----------
     origin_ : array of shape (width,) or None
-        Vector subtracted from all points to reduce rounding errors: the mean of a sample of right points. None for
-        sparse data, which would not stay sparse.
+        Mean of a sample of right points, subtracted from all points to reduce rounding errors; None for sparse data.
 
     Examples
     --------
@@ -157,8 +155,6 @@ class RBF(BandwidthKernel, ExponentialKernel):
     >>> RBF(bandwidth=2.0)([[0.0]], [[0.0], [2.0]]).round(3)
     array([[1.   , 0.368]])
     """
-
-    default_bandwidth = staticmethod(euclidean_bandwidth)
 
     def fit(self, X: Array, Z: Array) -> Self:
         """Learn the origin, and the bandwidth if it is None."""

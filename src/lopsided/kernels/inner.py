@@ -49,16 +49,13 @@ class _InnerStructure(Structure):
     def __init__(self, kernel: InnerProductKernel, Z: sparse.csr_array) -> None:
         self.kernel = kernel
         self.right = np.ones((Z.shape[0], 1), dtype=Z.dtype)
-        self.level = float(self._profile(0.0))
-
-    def _profile(self, p: float) -> float:
-        return float(self.kernel.profile(np.array([p]))[0])
+        self.level = float(kernel.profile(np.zeros(1))[0])
 
     def expand(self, X: Array, P: sparse.csr_array, slope: float) -> tuple[np.ndarray, np.ndarray]:
         return np.ones((X.shape[0], 1), dtype=P.dtype), self.kernel.profile(P.data.copy())
 
     def slope(self, unit: float) -> float | None:
-        slope = (self._profile(unit) - self.level) / unit
+        slope = (float(self.kernel.profile(np.array([unit]))[0]) - self.level) / unit
         return slope if np.isfinite(slope) else None
 
 
@@ -169,7 +166,7 @@ class Tanh(InnerProductKernel):
     Parameters
     ----------
     slope : float or None, default=None
-        The papers' c, of any sign; None means 1 / width, set by ``fit`` and stored in ``slope_``.
+        The papers' c, of any sign; None means 1 / width.
     offset : float, default=0.0
         The papers' t.
 

@@ -88,12 +88,7 @@ class SNE(SoftmaxKernel, RBF):
     Parameters
     ----------
     bandwidth : float or None, default=None
-        As in :class:`RBF`.
-
-    Attributes
-    ----------
-    bandwidth_, origin_
-        As in :class:`RBF`.
+        As in :class:`RBF`, which also documents what is learned.
 
     Examples
     --------
@@ -106,16 +101,15 @@ class SNE(SoftmaxKernel, RBF):
 class Attention(SoftmaxKernel):
     """The attention kernel, exp(x.z / scale) / sum over z' of exp(x.z' / scale): a softmax over a fixed right set.
 
-    Left points are queries and right points are keys. z' runs over the right set seen during ``fit``, as for
-    :class:`SNE`: new queries attend to the same keys, and new keys are divided by the sums over the old ones.
+    Left points are queries and right points are keys. z' runs over the right set seen during ``fit``: new queries
+    attend to the same keys, and new keys are divided by the sums over the old ones.
 
     Cost: two products X Z^T, one for the values and one for the sums, O(n m width) each, less if sparse.
 
     Parameters
     ----------
     scale : float or None, default=None
-        Divisor of the inner products, the temperature of the softmax. None means sqrt(width), as in transformers,
-        stored in ``scale_``.
+        Divisor of the inner products, the temperature of the softmax. None means sqrt(width), as in transformers.
 
     Attributes
     ----------
@@ -175,10 +169,7 @@ class _SoftmaxStructure(ExponentialStructure):
         return left, values
 
     def left_exponents(self, X: Array, P: sparse.csr_array, slope: float = 0.0) -> np.ndarray:
-        """Return minus the logarithm of each row sum: the sum of the background, corrected at the entries of P.
-
-        The background sums to sum_j exp(beta_j) (1 + slope x.z_j).
-        """
+        """Return minus the log of row sums: sum_j exp(beta_j) (1 + slope x.z_j), corrected at the entries of P."""
         beta = self.beta[P.indices]
         E = self.kernel.steepness * P.data
         E += beta

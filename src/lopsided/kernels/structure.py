@@ -58,14 +58,10 @@ class SparseKernel(Kernel):
 class NormalisedKernel(SparseKernel):
     """A kernel k(x, z) = g(x, z) / sum over z' of g(x, z'), where z' runs over the right set seen during ``fit``.
 
-    The denominator depends on x alone: new left points sum over the same set, and new right points do not change sums.
-
     Attributes
     ----------
-    right_set_ : array or sparse matrix of shape (m, width)
-        The points z' over which rows are normalised.
-    weights_ : array of shape (m,)
-        Number of points that each z' represents; ones unless the z' are landmarks.
+    right_set_, weights_ : arrays of shape (m, width) and (m,)
+        The points z', and the number of points that each represents: one unless the z' are landmarks.
     bounded_ : bool
         Whether the z' are landmarks. Sums over landmarks may omit the nearest point, so values are clipped at one.
     """

@@ -20,7 +20,7 @@ TABULATED_NORMS = 32  # distinct norms up to which a table of them is cheaper th
 class StudentT(NormalisedKernel):
     """The T kernel, k(x, z) = g(x, z) / sum over z' of g(x, z') with g = 1 / (1 + |x - z|^2 / bandwidth^2).
 
-    The sum runs over the right set seen during ``fit``; see :class:`SNE`.
+    z' runs over the right set seen during ``fit``, as for :class:`SNE`.
 
     Cost: two products X Z^T, one for the values and one for the sums, O(n m width) each, less if sparse.
 
@@ -70,10 +70,7 @@ class StudentT(NormalisedKernel):
         return augmented(Z, self.scaled, lambda Z: (1, squared_norms(Z)))
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
-        """Return 1 / (l.r) for all pairs, where l.r is bounded below by the row sum against rounding errors.
-
-        Where sums run over landmarks, which may omit the nearest point, values are clipped at one instead.
-        """
+        """Return 1 / (l.r), with l.r at least the row sum despite rounding, or one if sums run over landmarks."""
         D = product(L, R)
         np.maximum(D, 1 if self.bounded_ else dense(L[:, [-1]]), out=D)
         return np.reciprocal(D, out=D)

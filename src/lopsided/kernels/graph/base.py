@@ -17,9 +17,8 @@ NEW_NODE_ENTRIES = 1 << 24  # values of new nodes held in memory at once
 class GraphKernel(Kernel):
     """Base class of kernels k(i, j) between the nodes i and j of a directed graph, given by their numbers.
 
-    Samples are node numbers, an array of shape (n, 1). The kernel holds the whole graph, so that cross-validation can
-    evaluate both k(test, training) and k(training, test); only labels are held out. Nodes that are not in the graph
-    are described by their edges to and from its nodes, see ``left_values`` and ``right_values``.
+    Samples are node numbers, an array of shape (n, 1). The kernel holds the whole graph, and cross-validation holds out
+    labels only. New nodes are described by their edges to and from nodes of the graph.
 
     Subclasses implement ``learn``, ``values``, ``left_values`` and ``right_values``.
 
@@ -58,11 +57,7 @@ class GraphKernel(Kernel):
 
     @abstractmethod
     def left_values(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array) -> Array:
-        """Return k(new, known), shape (b, n_nodes), for new nodes with these edges to and from the known ones.
-
-        Row i of ``out_edges`` holds the weights of edges from new node i, and row i of ``in_edges`` those of edges to
-        it. New nodes do not change the similarities between known nodes.
-        """
+        """Return k(new, known), shape (b, n_nodes); rows hold the weights of edges from, and to, each new node."""
 
     @abstractmethod
     def right_values(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array) -> Array:
@@ -70,13 +65,13 @@ class GraphKernel(Kernel):
 
     def left_products(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array, V: np.ndarray) -> np.ndarray:
         """Return k(new, known) V, computed in blocks of new nodes."""
-        parts = slices_of(out_edges.shape[0], self.block_rows)
-        return np.concatenate([self.left_values(out_edges[rows], in_edges[rows]) @ V for rows in parts])
+        blocks = slices_of(out_edges.shape[0], self.block_rows)
+        return np.concatenate([self.left_values(out_edges[rows], in_edges[rows]) @ V for rows in blocks])
 
     def right_products(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array, U: np.ndarray) -> np.ndarray:
         """Return k(known, new)' U, computed in blocks of new nodes."""
-        parts = slices_of(out_edges.shape[0], self.block_rows)
-        return np.concatenate([self.right_values(out_edges[rows], in_edges[rows]) @ U for rows in parts])
+        blocks = slices_of(out_edges.shape[0], self.block_rows)
+        return np.concatenate([self.right_values(out_edges[rows], in_edges[rows]) @ U for rows in blocks])
 
     @property
     def block_rows(self) -> int:

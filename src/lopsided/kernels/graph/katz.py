@@ -85,9 +85,10 @@ class Katz(GraphKernel):
 
     def values(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Sum the walks from the row nodes or to the column nodes, whichever are fewer."""
+        nodes = sparse.eye_array(self.n_nodes_, dtype=self.step_.dtype, format="csc")
         if len(rows) < len(columns):
-            return self.walks(self._ones(rows), transposed=True)[columns].T
-        return self.walks(self._ones(columns))[rows]
+            return self.walks(nodes[:, rows].toarray(), transposed=True)[columns].T
+        return self.walks(nodes[:, columns].toarray())[rows]
 
     def left_values(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array) -> np.ndarray:
         """Return the values of walks that begin with an edge of a new node."""
@@ -114,12 +115,6 @@ class Katz(GraphKernel):
         """Sum the walks that consist of one of these edges, alone or joined with any walk between known nodes."""
         first = self.beta_ * edges.toarray().T
         return (first + self.walks(first, transposed)).T
-
-    def _ones(self, numbers: np.ndarray) -> np.ndarray:
-        """Return the columns of the identity matrix for these nodes."""
-        columns = np.zeros((self.n_nodes_, len(numbers)), dtype=self.step_.dtype)
-        columns[numbers, np.arange(len(numbers))] = 1
-        return columns
 
 
 def geometric_sum(multiply: Callable[[np.ndarray], np.ndarray], V: np.ndarray) -> np.ndarray:
@@ -150,10 +145,9 @@ def geometric_sum(multiply: Callable[[np.ndarray], np.ndarray], V: np.ndarray) -
 def spectral_radius(A: sparse.csr_array) -> tuple[float, float]:
     """Return lower and upper bounds of the spectral radius of a nonnegative matrix.
 
-    It is the maximum over the strongly connected components. For each component, min and max of (A x)_i / x_i are
-    bounds for any positive x (Collatz-Wielandt), and a power iteration narrows them. The iteration multiplies by
-    A + c I, because powers of A need not converge on a periodic graph. With c the geometric mean of the bounds, neither
-    the unit of the weights nor a scaling D^-1 A D, which preserves eigenvalues, slows convergence.
+    It is the maximum over the strongly connected components. In each, min and max of (A x)_i / x_i are bounds for any
+    positive x (Collatz-Wielandt), which a power iteration narrows: with A + c I, since powers of A need not converge on
+    a periodic graph. With c the geometric mean of the bounds, no unit of weights nor scaling D^-1 A D slows it down.
     """
     A, part = _cyclic(A)
     if not A.nnz:

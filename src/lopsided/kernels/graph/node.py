@@ -21,9 +21,7 @@ class NodeKernel(MatrixKernel):
     """k(i, j) = G[i, j] for nodes i and j of a directed graph, given by their numbers.
 
     G is the adjacency matrix with optional self-loops and degree normalisation. Samples are node numbers, an array of
-    shape (n, 1); cross-validation holds out labels only, see :class:`GraphKernel`.
-
-    Cost: O(edges) once, in ``fit``; values are looked up.
+    shape (n, 1), see :class:`GraphKernel`. Cost: O(edges) once, in ``fit``; values are looked up.
 
     Parameters
     ----------
