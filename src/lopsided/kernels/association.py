@@ -41,8 +41,8 @@ class Association(Precomputed):
     -----
     Cost: O(nnz), the number of nonzero entries of the table.
 
-    ``Association(power=1, regularization=0, column_exponent=0.5)`` is the normalisation of Dhillon's co-clustering,
-    which bounds the singular values by one; with ``regularization=1`` it is that of Qin and Rohe.
+    With power=1 and column_exponent=0.5 it is the normalisation of Dhillon's co-clustering for regularization=0, which
+    bounds the singular values by one, and that of Qin and Rohe for regularization=1.
 
     References
     ----------

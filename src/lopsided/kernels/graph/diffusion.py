@@ -40,8 +40,7 @@ class Diffusion(MatrixKernel):
     Parameters
     ----------
     adjacency : array or sparse matrix of shape (n_nodes, n_nodes)
-        A[i, j] >= 0 is the weight of the edge from i to j. None is for use within DirectedGraphEmbedding, which
-        supplies its graph.
+        A[i, j] >= 0 is the weight of the edge from i to j. DirectedGraphEmbedding supplies its graph in place of None.
     restart : float, default=0.15
         Probability that a walk ends after a step; larger values keep walks shorter.
     direction : {"out", "in", "both", "undirected", "last"}, default="both"

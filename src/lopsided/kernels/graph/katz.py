@@ -32,8 +32,7 @@ class Katz(GraphKernel):
     Parameters
     ----------
     adjacency : array or sparse matrix of shape (n_nodes, n_nodes)
-        A[i, j] is the weight of the edge from i to j. None is for use within DirectedGraphEmbedding, which supplies
-        its graph.
+        A[i, j] is the weight of the edge from i to j. DirectedGraphEmbedding supplies its graph in place of None.
     beta : float or None, default=None
         Weight of a step, below 1 / (spectral radius of |A|). None means half of that bound or, on a graph without
         cycles, whose spectral radius is zero, 0.5 / sqrt(largest out-degree times largest in-degree).

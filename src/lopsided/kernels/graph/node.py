@@ -13,9 +13,6 @@ from ...exceptions import LopsidedWarning, warn
 from ..base import NON_NEGATIVE
 from .base import MatrixKernel
 
-NORMALISED_LEFT = ("left", "both")
-NORMALISED_RIGHT = ("right", "both")
-
 
 class NodeKernel(MatrixKernel):
     """k(i, j) = G[i, j] for nodes i and j of a directed graph, given by their numbers.
@@ -26,8 +23,7 @@ class NodeKernel(MatrixKernel):
     Parameters
     ----------
     adjacency : array or sparse matrix of shape (n_nodes, n_nodes)
-        A[i, j] is the weight of the edge from i to j. None is for use within DirectedGraphEmbedding, which supplies
-        its graph.
+        A[i, j] is the weight of the edge from i to j. DirectedGraphEmbedding supplies its graph in place of None.
     normalize : {"left", "right", "both"} or None, default=None
         "left" divides each row by its sum, "right" each column by its sum, and "both" each entry by the square roots
         of both sums. With "both" no singular value of G exceeds one, so that any C < 1 is safe for least-squares SVMs.
@@ -38,8 +34,6 @@ class NodeKernel(MatrixKernel):
     ----------
     matrix_ : scipy.sparse.csr_array or array of shape (n_nodes, n_nodes)
         The matrix G.
-    balance_ : Balance
-        The self-loops and divisors of edges, also applied to the edges of new nodes.
 
     Examples
     --------
@@ -62,16 +56,16 @@ class NodeKernel(MatrixKernel):
 
     def learn(self, A: Array) -> None:
         """Normalise the adjacency. Cost O(edges)."""
-        self.balance_ = Balance(A, self.normalize, self.self_loops)
-        self.matrix_ = self.balance_.matrix(A)
+        self._balance = Balance(A, self.normalize, self.self_loops)
+        self.matrix_ = self._balance.matrix(A)
 
     def left_values(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array) -> sparse.csr_array:
         """Return the edges from new nodes, normalised like rows of the matrix."""
-        return self.balance_.rows(out_edges)
+        return self._balance.rows(out_edges)
 
     def right_values(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array) -> sparse.csr_array:
         """Return the edges to new nodes, normalised like columns of the matrix."""
-        return self.balance_.columns(in_edges)
+        return self._balance.columns(in_edges)
 
 
 class Balance:
@@ -82,8 +76,8 @@ class Balance:
         self.normalize, self.self_loops = normalize, self_loops
         self.isolated = np.zeros(A.shape[0], dtype=bool) if isolated is None else isolated
         self.loops = np.where(self.isolated, 0, self_loops).astype(A.dtype)
-        self.left = self._of_known(A, 1, "row") if normalize in NORMALISED_LEFT else None
-        self.right = self._of_known(A, 0, "column") if normalize in NORMALISED_RIGHT else None
+        self.left = self._of_known(A, 1, "row") if normalize in ("left", "both") else None
+        self.right = self._of_known(A, 0, "column") if normalize in ("right", "both") else None
 
     def matrix(self, A: Kind) -> Kind:
         """Return the normalised adjacency matrix."""
@@ -138,9 +132,5 @@ class Balance:
 
 def _scaled(A: Any, left: np.ndarray | None, right: np.ndarray | None) -> Any:
     """Return diag(left) A diag(right); None means the identity."""
-    if sparse.issparse(A):
-        if left is not None:
-            A = sparse.diags_array(left) @ A
-        return canonical(A if right is None else A @ sparse.diags_array(right))
-    A = A if left is None else left[:, None] * A
-    return A if right is None else A * right
+    A = A if left is None else sparse.diags_array(left) @ A
+    return canonical(A if right is None else A @ sparse.diags_array(right))

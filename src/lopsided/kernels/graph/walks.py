@@ -79,15 +79,12 @@ def visits(
     """Return the end probabilities restart sum over t >= 1 of (1 - restart)^t S P^(t - 1), where S are the starts.
 
     A walk takes its first step by S, later ones by P, and ends after each with probability ``restart``. Probabilities
-    below the threshold are not followed further, and are zero in the result: no entry is too large, and none is too
-    small by more than T threshold (restart + the sum of its column), with T <= log(threshold) / log(1 - restart) steps.
-
+    below the threshold are not followed further, and are zero in the result; :class:`Diffusion` bounds what is lost.
     With a last step L, which requires S = P, walks may also end before the first step, and all of them then take the
     last step: restart sum over t >= 0 of (1 - restart)^t P^t L.
 
     A step that brings a probability of ``faint`` or more to no node is skipped: hubs would spread a walk so thinly that
-    hardly any of it reaches the threshold. On an undirected graph an entry loses less than T faint times the degree of
-    its column. Cost: fewer than 1 / (restart threshold) probabilities are followed per row, on graphs of any size.
+    hardly any of it reaches the threshold. Cost: fewer than 1 / (restart threshold) probabilities per row.
     """
     scaled = sparse.csr_array(((1 - restart) * P.data, P.indices, P.indptr), shape=P.shape)
     clearest = row_peaks(scaled.data, scaled, least=0.0)
@@ -100,7 +97,10 @@ def visits(
             if faint:
                 walking = some_entries(walking, walking.data * clearest[walking.indices] >= faint)
             walking = walking @ scaled
-        ended = _total(found) if found else walking
+        ended = walking
+        if found:  # summed by one product, [I I ... I] times their vertical stack
+            ones = sparse.eye_array(found[0].shape[0], dtype=walking.dtype, format="csr")
+            ended = sparse.hstack([ones] * len(found), format="csr") @ sparse.vstack(found, format="csr")
         ended.data *= restart
         if last is not None:
             ended = ended @ last + restart * last[rows]
@@ -109,12 +109,3 @@ def visits(
 
     found = run(follow, slices_of(starts.shape[0], BLOCK_ROWS))
     return by_rows(sparse.vstack(found, format="csr"))
-
-
-def _total(parts: list[sparse.csr_array]) -> sparse.csr_array:
-    """Sum sparse matrices by one sparse product, [I I ... I] times their vertical stack."""
-    n = parts[0].shape[0]
-    columns = np.arange(len(parts) * n, dtype=np.int32).reshape(len(parts), n).T.ravel()
-    ends = np.arange(0, len(columns) + 1, len(parts), dtype=np.int32)
-    together = sparse.csr_array((np.ones(len(columns), dtype=parts[0].dtype), columns, ends))
-    return together @ sparse.vstack(parts, format="csr")
