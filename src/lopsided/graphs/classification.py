@@ -51,23 +51,20 @@ def classify_nodes(
     C : float, default=1.0
         Weight of the squared errors relative to |w|^2; gamma in the papers.
     multilabel : {"top", "sign"}, default="top"
-        Prediction rule for multilabel data. "top", the usual protocol, predicts the labels with the largest decision
-        values, as many as the test node truly has; "sign" predicts the labels with positive decision values and does
-        not use the test labels.
+        Labels predicted for multilabel data: "top", the usual protocol, those with the largest decision values, as
+        many as the test node truly has; "sign" those with positive decision values.
     random_state : int, RandomState instance or None, default=0
         Seed of the splits.
 
     Returns
     -------
     Classification
-        ``micro_f1`` and ``macro_f1`` on the test nodes of each split. With one class per node, micro F1 equals
-        accuracy, and macro F1 averages over the classes that occur among the true or predicted test labels, as in
-        scikit-learn.
+        ``micro_f1`` (accuracy, with one class per node) and ``macro_f1``, as in scikit-learn, on the test nodes of
+        each split.
 
     Notes
     -----
-    An LS-SVM with a linear kernel is ridge regression on labels 1 and -1 with penalty 1 / C and an unpenalised
-    intercept; it is solved in the smaller of the two dimensions.
+    A linear LS-SVM is ridge regression on labels 1 and -1 with penalty 1 / C and an unpenalised intercept.
 
     Examples
     --------
@@ -94,7 +91,8 @@ def classify_nodes(
             f"train_size={train_size} of {len(Y)} nodes leaves none in training or none to test; give a "
             "share of them between 0 and 1"
         )
-    rng, scores = check_random_state(random_state), []
+    rng = check_random_state(random_state)
+    scores = []
     for _ in range(n_splits):
         order = rng.permutation(len(Y))
         train, test = order[:n_train], order[n_train:]
@@ -104,7 +102,8 @@ def classify_nodes(
         if not several:
             truth, found = truth.argmax(axis=1), decisions.argmax(axis=1)
         elif multilabel == "top":
-            found = _largest(decisions, truth.sum(axis=1))
+            rank = np.argsort(np.argsort(-decisions, axis=1, kind="stable"), axis=1)
+            found = rank < truth.sum(axis=1)[:, None]
         scores.append([f1_score(truth, found, average=mean, zero_division=0) for mean in ("micro", "macro")])
     return Classification(*np.transpose(scores))
 
@@ -140,9 +139,3 @@ def _indicators(labels: Any, several: bool) -> np.ndarray:
         check_classification_targets(labels)
     classes, numbers = encoded(labels, "labels")
     return (numbers[:, None] == np.arange(len(classes))).astype(int)
-
-
-def _largest(decisions: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Indicators of the counts[i] largest decision values in row i."""
-    rank = np.argsort(np.argsort(-decisions, axis=1, kind="stable"), axis=1)
-    return (rank < counts[:, None]).astype(int)

@@ -32,28 +32,13 @@ class NewNodes(NamedTuple):
 class EdgeDecoder(NamedTuple):
     """Scores of edges from source vectors S, target vectors T and weights w of the components: F = S diag(w) T'.
 
-    The edge from i to j scores F_ij with decoder="factors", and with decoder="edges"
+    The edge from i to j scores F_ij with decoder="factors", where P is None, and with decoder="edges"
 
         a_i (g_j (P F)_ij + b (1 + v_j)),  P = D^-1 A.
 
     The first term is proximity: it is large if the nodes that i links to are near j. The second is the degree term.
-
-    Attributes
-    ----------
-    S, T : arrays of shape (n_nodes, k)
-        Source and target vectors.
-    w : array of shape (k,)
-        Weights of the components.
-    P : sparse matrix of shape (n_nodes, n_nodes), or None
-        Probabilities of a step along an edge, with a small one of staying at nodes without outgoing edges. None means
-        decoder="factors".
-    a : array of shape (n_nodes,)
-        Activity: 1 + weight of the outgoing edges, in units of the mean weight of an edge.
-    v : array of shape (n_nodes,)
-        Visits: column sums of P without staying, the expected number of other nodes' steps that lead here.
-        g = v / (v + 0.1) is 0 for a node without incoming edges and near 1 for one with a visit or more.
-    b : float
-        Weight of the degree term; its sum over all pairs is 0.3 of that of the proximity term.
+    P also lets nodes without outgoing edges stay. Activity a: 1 + weight of the outgoing edges, in units of the mean
+    weight. Visits v: column sums of P without staying. g = v / (v + 0.1) is 0 for a node without incoming edges.
     """
 
     S: np.ndarray
@@ -81,6 +66,10 @@ class EdgeDecoder(NamedTuple):
             return self.S[rows] * self.w
         return self._source_vectors(self.P[rows] @ self.S, self.a[rows])
 
+    def _source_vectors(self, reached: np.ndarray, a: np.ndarray) -> np.ndarray:
+        """Rows a_i [(P S)_i w, b] of the nodes with these (P S)_i."""
+        return a[:, None] * np.column_stack([reached * self.w, np.full(len(reached), self.b, reached.dtype)])
+
     def targets(self, columns: Any = ALL) -> np.ndarray:
         """Edge vectors of some nodes as targets."""
         return self.T[columns] if self.P is None else _target_vectors(self.T[columns], self.v[columns])
@@ -97,10 +86,6 @@ class EdgeDecoder(NamedTuple):
         reached = walk.P @ self.S + stay * new.source
         visits = row_sums(into.data, into).astype(A.dtype)
         return self._source_vectors(reached, _activity(new.outward, A)), _target_vectors(new.target, visits)
-
-    def _source_vectors(self, reached: np.ndarray, a: np.ndarray) -> np.ndarray:
-        """Rows a_i [(P S)_i w, b] of the nodes with these (P S)_i."""
-        return a[:, None] * np.column_stack([reached * self.w, np.full(len(reached), self.b, reached.dtype)])
 
     def of_pairs(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Scores of the pairs (rows[i], columns[i]), in blocks; each block computes the step of a node only once."""

@@ -21,7 +21,7 @@ from ..kernels import Balance, Diffusion, GraphKernel, Kernel
 from ..nystrom import Nystrom
 from ..svd import powers
 from .decoder import EdgeDecoder, NewNodes
-from .kernel_choice import AUTO, check_kernel, is_auto, wanted_kernel, warn_if_no_paths
+from .kernel_choice import AUTO, is_auto, wanted_kernel, warn_if_no_paths
 from .node_index import NodeIndex
 from .scoring import ScoresEdges
 
@@ -31,60 +31,53 @@ ROUNDING_LENGTH = 10  # in units of eps: length beside the longest row up to whi
 class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
     """Embedding of a directed graph with a source vector and a target vector for every node.
 
-    :class:`KernelSVD` decomposes an asymmetric kernel matrix K between the nodes as K = U diag(s) V'. Node i gets the
-    source vector U[i] s^scaling and the target vector V[i] s^scaling. The ``decoder`` computes the score of an edge
-    from i to j from U diag(s) V'.
+    :class:`KernelSVD` decomposes a kernel matrix between the nodes, K = U diag(s) V'. Node i gets the source vector
+    U[i] s^scaling and the target vector V[i] s^scaling.
 
     Parameters
     ----------
     n_components : int, default=128
-        Length of each of the two vectors. If the graph has fewer nodes, the vectors are as long as the number of
-        nodes, with a :class:`~lopsided.exceptions.RankWarning`.
+        Length of each of the two vectors; the number of nodes if it exceeds that, with a
+        :class:`~lopsided.exceptions.RankWarning`.
     kernel : str, Kernel or callable, default="auto"
-        Either a graph kernel (:class:`~lopsided.kernels.Diffusion`, :class:`~lopsided.kernels.Katz`,
-        :class:`~lopsided.kernels.NodeKernel`) without an adjacency, which ``fit`` supplies; or any kernel between
-        vectors ("sne", "rbf", ...), which compares the rows of the adjacency with its columns. A callable f(X, Z)
-        receives both as CSR arrays. "auto" is ``Diffusion(restart=0.2, direction="last", transform="root",
-        threshold=1e-4)``.
+        A graph kernel (:class:`~lopsided.kernels.Diffusion`, :class:`~lopsided.kernels.Katz`,
+        :class:`~lopsided.kernels.NodeKernel`), to which ``fit`` gives the adjacency; or a kernel between vectors
+        ("sne", "rbf", ...), which compares the rows of the adjacency with its columns. A callable f(X, Z) receives both
+        as CSR arrays. "auto" is ``Diffusion(restart=0.2, direction="last", transform="root", threshold=1e-4)``.
     self_loops : float, default=0.0
-        Weight of a self-loop added to every node before the kernel is computed. Isolated nodes get no self-loop,
-        because each would take up a component of its own (``self_loops`` of NodeKernel applies to all nodes). Kernels
-        between vectors compare the out-neighbours of i with the in-neighbours of j, that is, paths of two edges from i
-        to j; with self-loops a single edge from i to j also forms such a path.
+        Weight of a self-loop added to every node with edges before the kernel is computed. Kernels between vectors
+        compare the out-neighbours of i with the in-neighbours of j, that is, paths of two edges from i to j; with
+        self-loops a single edge from i to j also forms such a path.
     normalize : {"left", "right", "both"} or None, default=None
         Divide the adjacency by out-degrees, in-degrees or the square roots of both before the kernel is computed.
     scaling : float, default=1.0
-        Exponent of the singular values in the vectors. With 0.5 and decoder="factors", the score of an edge is the
-        inner product of its source and its target vector; ``edge_vectors`` returns vectors with this property for any
-        scaling and decoder.
+        Exponent of the singular values in the vectors. With 0.5 and decoder="factors" their inner products are the
+        scores of edges; ``edge_vectors`` returns such vectors for any scaling and decoder.
     decoder : {"auto", "factors", "edges"}, default="auto"
-        How edges are scored. "factors" uses F = U diag(s) V' directly. "edges" uses a_i (g_j (P F)_ij + b (1 + v_j))
-        with P = D^-1 A: a step along an edge from i, then the similarity F to j. The activity a is one plus the weight
-        of a node's outgoing edges, in units of the mean weight; the visits v are its column sum of P, and
-        g = v / (v + 0.1); b makes the ratio of the degree term to the proximity term 0.3 over all pairs. It suits
-        kernels that measure proximity rather than links, such as the default kernel, and requires weights >= 0. A node
-        without outgoing edges has its row of F / 1000 instead of P F. "auto" is "edges" if kernel="auto" and "factors"
-        otherwise.
+        Score of an edge from i to j. "factors": F = U diag(s) V'. "edges": a_i (g_j (P F)_ij + b (1 + v_j)) with
+        P = D^-1 A, a step along an edge from i, then the similarity F to j; for kernels that measure proximity rather
+        than links, such as the default, and weights >= 0. The activity a is one plus the weight of a node's outgoing
+        edges, in units of the mean weight; the visits v are its column sum of P; g = v / (v + 0.1); b makes the degree
+        term 0.3 of the proximity term over all pairs. A node without outgoing edges has its row of F / 1000 instead of
+        P F. "auto" is "edges" if kernel="auto" and "factors" otherwise.
     unit_length : bool, default=True
-        Scale each row returned by ``fit_transform`` and ``transform`` (source and target vector side by side) to unit
-        length, so that later pipeline steps treat hubs like other nodes. ``source_embedding_`` and
-        ``target_embedding_`` are not scaled.
+        Scale the rows that ``fit_transform`` and ``transform`` return to unit length, so that later pipeline steps
+        treat hubs like other nodes.
     solver : str or Nystrom, default="auto"
         Solver of :class:`KernelSVD`; "auto" chooses by the size of the graph and the memory budget.
     tol : float, default=0.0
-        Acceptable error of the singular vectors, as in :class:`KernelSVD`; 0 means near machine precision.
+        Acceptable error of the singular vectors; 0 means near machine precision.
     random_state : int, RandomState instance or None, default=None
-        Seed of the solver, as in :class:`KernelSVD`. None means a fixed seed, so the same graph always gives the same
-        vectors.
+        Seed of the solver; None is a fixed one.
     n_jobs : int or None, default=None
         Number of threads; None uses one per core.
     memory_budget : float, str or None, default=None
-        Memory for the kernel matrix, in bytes or as text such as "2GB". None is a quarter of the free memory.
+        Memory for the kernel matrix, in bytes or as "2GB"; None is a quarter of the free memory.
 
     Attributes
     ----------
     source_embedding_, target_embedding_ : arrays of shape (n_nodes, n_components)
-        Source and target vectors. The vectors of isolated nodes are zero.
+        Source and target vectors; those of isolated nodes are zero.
     nodes_ : array of shape (n_nodes,)
         Node ids, in the order of the rows.
     singular_values_ : array of shape (n_components,)
@@ -170,8 +163,7 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         """
         self._validate_params()
         A, nodes = read_graph(X)
-        kernel = wanted_kernel(self.kernel)
-        check_kernel(kernel, A)
+        kernel = wanted_kernel(self.kernel, A)
         self._check_graph(A)
         linked = (np.diff(A.indptr) > 0) | (np.bincount(A.indices, minlength=A.shape[0]) > 0)
         balance = Balance(A, self.normalize, self.self_loops, isolated=~linked)
@@ -194,31 +186,24 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         return self._output(np.hstack([self.source_embedding_, self.target_embedding_]), self.nodes_)
 
     def transform(self, X: Any, in_edges: Any = None) -> np.ndarray:
-        """Embed out-of-sample nodes: source and target vectors side by side, without changing the fitted graph.
+        """Embed new nodes, each by its own edges: source and target vectors side by side.
 
         Parameters
         ----------
         X : sparse matrix or array of shape (b, n_nodes), table of edges, or None
-            Edges from the new nodes: row i holds the weights from new node i to every node, in the order of ``nodes_``.
-            In a table (or a file or list of edges) sources are ids of new nodes and targets ids of the graph. None
-            means that no outgoing edges are known; kernels between vectors then give zero source vectors.
+            Edges from the new nodes: row i holds the weights from new node i to every node, in the order of ``nodes_``;
+            in a table (or a file or list of edges) sources are ids of new nodes and targets ids of the graph. With None
+            kernels between vectors give zero source vectors.
         in_edges : the same, default=None
-            Edges to the new nodes: row i holds the weights to new node i; in a table sources are ids of the graph and
-            targets ids of new nodes. None means that no incoming edges are known; kernels between vectors then give
-            zero target vectors.
+            Edges to the new nodes: row i holds the weights to new node i; in a table targets are ids of new nodes. With
+            None kernels between vectors give zero target vectors.
 
         Returns
         -------
         array of shape (b, 2 n_components)
             One row per new node, in the order of the rows of X; for tables in order of first appearance, in X and then
-            in ``in_edges``.
-
-        Notes
-        -----
-        Rows of X are new nodes even if they equal rows of the fitted graph, whose own vectors are returned by
-        ``fit_transform`` and stored in ``source_embedding_`` and ``target_embedding_``. With both kinds of edges, a
-        copy of a node gets the node's vectors, except as far as the kernel truncates small values. Each row depends on
-        its own edges only.
+            in ``in_edges``. A copy of a node, with both kinds of edges, gets the node's vectors, except as far as the
+            kernel truncates small values.
         """
         check_is_fitted(self)
         new = self._embed_new(X, in_edges)
@@ -274,28 +259,22 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         return EdgeDecoder(*vectors)
 
     def _embed_new(self, X: Any, in_edges: Any) -> NewNodes:
+        """New nodes with vectors k(new, known) V s^(scaling - 1) and k(known, new)' U s^(scaling - 1)."""
         ids, outward, inward = self._nodes.edges_of_new(X, in_edges, self.adjacency_.dtype)
+        rows, columns = self._balance.rows(outward), self._balance.columns(inward)
         with jobs(self.n_jobs):
-            vectors = self._out_of_sample(outward, inward, (X is not None, in_edges is not None))
-        return NewNodes(ids, outward, inward, *np.split(vectors, 2, axis=1))
-
-    def _out_of_sample(
-        self, out_edges: sparse.csr_array, in_edges: sparse.csr_array, known: tuple[bool, bool]
-    ) -> np.ndarray:
-        """Vectors of new nodes: k(new, known) V s^(scaling - 1) and k(known, new)' U s^(scaling - 1), side by side."""
-        rows, columns = self._balance.rows(out_edges), self._balance.columns(in_edges)
-        if self._svd is None:
-            unit = safe_unit(self._powers(self.scaling))  # bounds the entries of both embeddings
-            weights = unit * self._powers(-1)
-            source = self.kernel_.left_products(rows, columns, in_unit(self.target_embedding_, unit)) * weights
-            target = self.kernel_.right_products(rows, columns, in_unit(self.source_embedding_, unit)) * weights
-        else:
-            nothing = np.zeros((rows.shape[0], len(self.singular_values_)), dtype=self.source_embedding_.dtype)
-            source = self._svd.transform(rows) if known[0] else nothing
-            target = self._svd.transform_right(columns) if known[1] else nothing
-        vectors = np.hstack([source, target])
-        vectors[np.diff(out_edges.indptr) + np.diff(in_edges.indptr) == 0] = 0
-        return vectors
+            if self._svd is None:
+                unit = safe_unit(self._powers(self.scaling))  # bounds the entries of both embeddings
+                weights = unit * self._powers(-1)
+                source = self.kernel_.left_products(rows, columns, in_unit(self.target_embedding_, unit)) * weights
+                target = self.kernel_.right_products(rows, columns, in_unit(self.source_embedding_, unit)) * weights
+            else:
+                nothing = np.zeros((rows.shape[0], len(self.singular_values_)), dtype=self.source_embedding_.dtype)
+                source = nothing if X is None else self._svd.transform(rows)
+                target = nothing if in_edges is None else self._svd.transform_right(columns)
+        isolated = np.diff(outward.indptr) + np.diff(inward.indptr) == 0
+        source[isolated] = target[isolated] = 0
+        return NewNodes(ids, outward, inward, source, target)
 
     def _output(self, vectors: np.ndarray, ids: np.ndarray | None) -> Any:
         """Scale rows to unit length if requested; index pandas output by node ids, since rows of X may be edges."""

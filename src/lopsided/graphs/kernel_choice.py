@@ -20,13 +20,9 @@ def is_auto(kernel: Any) -> bool:
     return isinstance(kernel, str) and kernel == AUTO
 
 
-def wanted_kernel(kernel: Any) -> Kernel:
-    """The unfitted kernel, a graph kernel or one between vectors, with "auto" replaced by the default."""
-    return as_kernel(DEFAULT_KERNEL if is_auto(kernel) else kernel)
-
-
-def check_kernel(kernel: Kernel, A: sparse.csr_array) -> None:
-    """Reject compositions of graph kernels, which have no out-of-sample extension, and adjacencies other than A."""
+def wanted_kernel(kernel: Any, A: sparse.csr_array) -> Kernel:
+    """The unfitted kernel; those that combine graph kernels, or have an adjacency other than A, are refused."""
+    kernel = as_kernel(DEFAULT_KERNEL if is_auto(kernel) else kernel)
     if not isinstance(kernel, GraphKernel):
         if any(isinstance(part, GraphKernel) for part in kernel.get_params().values()):
             raise ValueError(
@@ -41,6 +37,7 @@ def check_kernel(kernel: Kernel, A: sparse.csr_array) -> None:
                 f"graph, {A.shape[0]} nodes and {A.nnz} edges; leave it out, since fit supplies the graph, or fit "
                 "KernelSVD on node numbers, nodes = np.arange(n)[:, None], as X and Z"
             )
+    return kernel
 
 
 def warn_if_no_paths(kernel: Kernel, A: sparse.csr_array) -> None:

@@ -17,14 +17,11 @@ from ..io import read_graph
 
 
 class HiddenEdges(NamedTuple):
-    """A graph with some edges removed, and test pairs of nodes (u, v): the removed edges and as many non-edges."""
+    """The remaining graph, the hidden edges and as many non-edges, both as arrays of sources and of targets."""
 
     adjacency: sparse.csr_array
-    """The remaining graph."""
     positive: tuple[np.ndarray, np.ndarray]
-    """The hidden edges, as arrays of sources and of targets."""
     negative: tuple[np.ndarray, np.ndarray]
-    """Non-edges, as many as hidden edges."""
 
 
 def hide_edges(
@@ -35,21 +32,21 @@ def hide_edges(
     Parameters
     ----------
     adjacency : array or sparse matrix of shape (n_nodes, n_nodes)
-        The graph. Self-loops are neither hidden nor drawn as non-edges. Edges are hidden one by one; if every edge has
-        its reverse, the reverses of hidden edges stay, with a :class:`~lopsided.exceptions.LopsidedWarning`.
+        The graph. Self-loops are neither hidden nor drawn as non-edges. If every edge has its reverse, those of hidden
+        edges stay, with a :class:`~lopsided.exceptions.LopsidedWarning`.
     share : float, default=0.1
         Fraction of the edges to hide.
     reversed_share : float, default=0.5
-        Fraction of the negative pairs that are reversed hidden edges (only where the reversed edge does not exist).
-        A method must model direction to separate these from the positive pairs. The remaining negative pairs are drawn
-        uniformly from all non-edges.
+        Fraction of the negative pairs that are reversed hidden edges (where the reverse is no edge), which a method
+        must model direction to tell from the positive pairs. The others are drawn uniformly from all non-edges.
     random_state : int, RandomState instance or None, default=0
         Seed for the hidden edges and the negative pairs.
 
     Returns
     -------
     HiddenEdges
-        The remaining graph, the hidden edges and as many non-edges; nodes are row numbers of the adjacency.
+        ``adjacency`` of the remaining graph, and pairs (u, v) of row numbers: ``positive``, the hidden edges, and
+        ``negative``, as many non-edges.
 
     Examples
     --------
@@ -70,8 +67,7 @@ def hide_edges(
     if not len(hidden):
         raise ValueError(f"share={share} of {len(candidates)} edges hides none; raise it")
     known = np.sort(u * n + v)
-    kept = np.ones(len(u), dtype=bool)
-    kept[hidden] = False
+    kept = np.delete(np.arange(len(u)), hidden)
     left = sparse.csr_array((A.data[kept], (u[kept], v[kept])), shape=A.shape)
     turned = v[hidden] * n + u[hidden]
     turned = rng.permutation(turned[~_contains(known, turned)])[: round(reversed_share * len(hidden))]
@@ -88,12 +84,11 @@ def hide_edges(
 
 
 class LinkPrediction(NamedTuple):
-    """Metrics of how well scores separate hidden edges from non-edges."""
+    """How well scores separate hidden edges from non-edges; hits is the share above the k-th highest non-edge."""
 
     auc: float
     average_precision: float
     hits: float
-    """Hits@k: fraction of the hidden edges with a score above the k-th highest score of the negative pairs."""
 
 
 def evaluate_links(
@@ -113,7 +108,8 @@ def evaluate_links(
     Returns
     -------
     LinkPrediction
-        Area under the ROC curve, average precision and hits@k.
+        Area under the ROC curve, average precision and hits@k, the fraction of the hidden edges with a score above the
+        k-th highest score of the negative pairs.
 
     Examples
     --------
@@ -137,13 +133,10 @@ def evaluate_links(
     if k > len(negative):
         warn(f"k={k} exceeds the number of negative pairs; hits@{len(negative)} is taken", LopsidedWarning)
         k = len(negative)
-    truth = np.repeat([1, 0], [len(positive), len(negative)])
-    scores = np.concatenate([positive, negative])
-    bar = np.partition(negative, -k)[-k]
+    truth, scores = np.repeat([1, 0], [len(positive), len(negative)]), np.concatenate([positive, negative])
+    hits = (positive > np.partition(negative, -k)[-k]).mean()
     return LinkPrediction(
-        float(roc_auc_score(truth, scores)),
-        float(average_precision_score(truth, scores)),
-        float((positive > bar).mean()),
+        float(roc_auc_score(truth, scores)), float(average_precision_score(truth, scores)), float(hits)
     )
 
 

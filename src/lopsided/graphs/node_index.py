@@ -9,18 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from .._core import check_points
-from ..io import (
-    Edges,
-    Graph,
-    assembled,
-    factorized,
-    forms,
-    holds_edges,
-    is_array_like,
-    is_text,
-    is_whole,
-    read_edges,
-)
+from ..io import Edges, Graph, assembled, factorized, forms, holds_edges, is_array_like, is_text, is_whole, read_edges
 
 MOST_IDS_SHOWN = 5  # in an error message
 BOOLEANS = (bool, np.bool_)
@@ -82,20 +71,20 @@ class NodeIndex:
         if not given:
             raise ValueError("new nodes are known by their edges, and none are given; pass X, in_edges or both")
         tables = [holds_edges(edges) for edges in given]
-        rows = all(is_array_like(edges) and not isinstance(edges, Graph) for edges in given) and not any(tables)
-        if not (rows or all(tables)):
+        new = None
+        if all(tables):
+            new, outward, inward = self._rows_of_tables(out_edges, in_edges)
+        elif any(tables) or not all(is_array_like(edges) and not isinstance(edges, Graph) for edges in given):
             kinds = " and ".join(type(edges).__name__ for edges in given)
             raise ValueError(
                 f"edges of new nodes come as tables of edges or as rows over nodes_, not as {kinds}; the nodes of the "
                 "fitted graph have their vectors in source_embedding_ and target_embedding_"
             )
-        sides: list[sparse.csr_array | None]
-        if tables[0]:
-            new, *sides = self._rows_of_tables(out_edges, in_edges)
         else:
-            new, sides = None, [self._checked(out_edges, "X"), self._checked(in_edges, "in_edges")]
-        shape = next(side.shape for side in sides if side is not None)
-        outward, inward = (sparse.csr_array(shape) if side is None else side for side in sides)
+            named = {"X": out_edges, "in_edges": in_edges}
+            sides = [self._checked(edges, name) for name, edges in named.items() if edges is not None]
+            nothing = sparse.csr_array(sides[0].shape)
+            outward, inward = (nothing if out_edges is None else sides[0]), (nothing if in_edges is None else sides[-1])
         if outward.shape != inward.shape:
             raise ValueError(
                 f"X holds {outward.shape[0]} new nodes and in_edges {inward.shape[0]}; they must be the same ones"
@@ -113,20 +102,17 @@ class NodeIndex:
                 f"{len(known)} new nodes have ids of nodes of the graph: {_shown(known)}; give them others. Nodes of "
                 "the fitted graph have their vectors in source_embedding_ and target_embedding_"
             )
-        shape, first = (len(new), len(self)), len(outward.source)
+        out, into = np.split(numbers, [len(outward.source)])
         to, origin = self.numbers(outward.nodes[outward.target]), self.numbers(inward.nodes[inward.source])
-        return (
-            new,
-            assembled(numbers[:first], to, outward.weight, shape),
-            assembled(numbers[first:], origin, inward.weight, shape),
-        )
+        shape = len(new), len(self)
+        return new, assembled(out, to, outward.weight, shape), assembled(into, origin, inward.weight, shape)
 
     def _read(self, table: Any) -> Edges:
         """Edges of a table; integers in text files become numbers if the known ids are numbers."""
         edges = read_edges(table, known=self._number)
         nodes = edges.nodes.astype(object)
         if is_text(table):
-            nodes = np.array([self._of_text(node) for node in nodes], dtype=object)
+            nodes[:] = [self._of_text(node) for node in nodes]
         return edges._replace(nodes=nodes)
 
     def _of_text(self, id: str) -> Any:
@@ -135,9 +121,7 @@ class NodeIndex:
             return id
         return int(id) if self.ids.dtype != object or int(id) in self._number else id
 
-    def _checked(self, edges: Any, name: str) -> sparse.csr_array | None:
-        if edges is None:
-            return None
+    def _checked(self, edges: Any, name: str) -> sparse.csr_array:
         edges = sparse.csr_array(check_points(edges, name))
         if edges.shape[1] != len(self):
             raise ValueError(

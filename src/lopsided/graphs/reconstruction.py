@@ -19,14 +19,11 @@ DECODERS = ("dot", "distance")
 
 
 class Reconstruction(NamedTuple):
-    """Difference between the reconstructed and the true graph."""
+    """Largest column sum and largest singular value of the difference of two graphs, and precision of the edges."""
 
     norm_1: float
-    """Induced 1-norm of the difference: its largest absolute column sum."""
     norm_2: float
-    """Spectral norm of the difference: its largest singular value."""
     precision: float
-    """Fraction of the reconstructed edges that are edges of the graph."""
 
 
 def reconstruct_graph(source: Any, target: Any, adjacency: Any, *, decoder: str = "dot") -> Reconstruction:
@@ -39,14 +36,14 @@ def reconstruct_graph(source: Any, target: Any, adjacency: Any, *, decoder: str 
     adjacency : array or sparse matrix of shape (n_nodes, n_nodes)
         The graph. Weights and self-loops are ignored, and no node is linked to itself.
     decoder : {"dot", "distance"}, default="dot"
-        Rank targets by the largest inner product source . target, or by the smallest distance between source and target
-        vector, as in the papers. The ``decoder`` of DirectedGraphEmbedding is another choice, of what is multiplied:
-        its ``edge_vectors()`` have taken it, and go with "dot".
+        Rank targets by the largest inner product or, as in the papers, by the smallest distance of source and target
+        vector. The ``edge_vectors()`` of a DirectedGraphEmbedding with any ``decoder`` go with "dot".
 
     Returns
     -------
     Reconstruction
-        Two norms of the difference of the graphs, and the precision of the reconstructed edges.
+        ``norm_1`` and ``norm_2``, the largest absolute column sum and the largest singular value of the difference of
+        the graphs, and ``precision``, the fraction of the reconstructed edges that are edges of the graph.
 
     Notes
     -----
@@ -61,18 +58,20 @@ def reconstruct_graph(source: Any, target: Any, adjacency: Any, *, decoder: str 
     Reconstruction(norm_1=0.0, norm_2=0.0, precision=1.0)
     """
     source, target, A = _checked(source, target, adjacency, decoder)
-    degrees = np.diff(A.indptr)
-    parts = []
-    for rows, scores in _score_blocks(source, target, decoder):
-        parts.append(_largest_entries(scores, degrees[rows]))
-    rebuilt = sparse.vstack(parts, format="csr")
+    found = [
+        np.argpartition(-row, k - 1)[:k]
+        for rows, scores in _score_blocks(source, target, decoder)
+        for row, k in zip(scores, np.diff(A.indptr)[rows], strict=True)
+        if k
+    ]
+    indices = np.concatenate([np.empty(0, dtype=np.intp), *found])
+    rebuilt: Any = sparse.csr_array((np.ones(A.nnz), indices, A.indptr), shape=A.shape)
     difference = canonical(sparse.csr_array(A - rebuilt))
-    hits = A.multiply(rebuilt).sum()
-    norm_2 = 0.0
-    if difference.nnz and abs(difference).max() > 0:
-        operator = Stored(difference)
-        norm_2 = float(factorise(operator, 1, budget=budget_bytes(), rng=np.random.default_rng(0))[0].s[0])
-    return Reconstruction(float(abs(difference).sum(axis=0).max()), norm_2, float(hits / max(1, rebuilt.nnz)))
+    norm_1, norm_2 = abs(difference).sum(axis=0).max(), 0.0
+    if norm_1 > 0:
+        factors, _ = factorise(Stored(difference), 1, budget=budget_bytes(), rng=np.random.default_rng(0))
+        norm_2 = factors.s[0]
+    return Reconstruction(float(norm_1), float(norm_2), float(A.multiply(rebuilt).sum() / max(1, A.nnz)))
 
 
 def precision_at_k(
@@ -154,12 +153,3 @@ def _score_blocks(source: np.ndarray, target: np.ndarray, decoder: str) -> Itera
             scores -= left[rows, None] + right
         scores[np.arange(len(scores)), np.arange(rows.start, rows.stop)] = -np.inf
         yield rows, scores
-
-
-def _largest_entries(scores: np.ndarray, counts: np.ndarray) -> sparse.csr_array:
-    """Sparse indicator of the counts[i] largest scores in row i."""
-    columns = [
-        np.argpartition(-row, k - 1)[:k] if k else np.empty(0, np.intp) for row, k in zip(scores, counts, strict=True)
-    ]
-    indptr = np.concatenate([[0], np.cumsum(counts)])
-    return sparse.csr_array((np.ones(indptr[-1]), np.concatenate(columns), indptr), shape=scores.shape)

@@ -74,13 +74,13 @@ class ScoresEdges(ABC):
         Parameters
         ----------
         X, in_edges : default=None
-            Edges from and to new nodes, as in ``transform``. If both are None, return the vectors of the graph's nodes.
+            Edges from and to new nodes, as in ``transform``; both None means the nodes of the graph.
 
         Returns
         -------
         source, target : arrays of shape (n_nodes, n_components), or (b, n_components) for b new nodes
-            The score of an edge from i to j is source[i] @ target[j], where i and j may each be a known or a new node.
-            With decoder="edges" they have one more column, for the degree term.
+            An edge from i to j, each of which may be known or new, scores source[i] @ target[j]. With decoder="edges"
+            there is one more column, for the degree term.
 
         Examples
         --------

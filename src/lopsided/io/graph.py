@@ -55,16 +55,15 @@ def read_graph(
     Parameters
     ----------
     graph : sparse matrix, array, networkx graph, table, list or path
-        One of: a square adjacency matrix, with nodes numbered from 0; a ``Graph``, an adjacency matrix with node ids,
-        or a square pandas.DataFrame with the same labels on rows and columns; a networkx graph (undirected edges count
-        in both directions); a pandas, polars or pyarrow table of edges; a list of tuples (source, target[, weight]); a
-        path to a table of edges, as CSV or TSV (.csv, .tsv), whitespace-separated edge list (.edgelist, .edges, .txt)
-        or Parquet (.parquet). Text files may be compressed (.gz). Files require the extra ``lopsided[graph]``.
+        One of: a square adjacency matrix, with nodes numbered from 0; a ``Graph``, or a square pandas.DataFrame with
+        the same labels on rows and columns; a networkx graph (undirected edges count in both directions); a pandas,
+        polars or pyarrow table of edges; a list of tuples (source, target[, weight]); the path of a table of edges, as
+        CSV or TSV (.csv, .tsv), whitespace-separated edge list (.edgelist, .edges, .txt), all of which may be
+        compressed (.gz), or Parquet (.parquet). Files require the extra ``lopsided[graph]``.
     source, target, weight : str or None, default=None
-        Column names of a table. None looks for columns named source (src, from), target (dst, to) and weight (w,
-        value); failing that, it uses the first two columns other than the weight and, if there are three, the third as
-        weight. Unnamed columns, such as an index written by pandas, are skipped. Without a weight column all weights
-        are 1. For networkx graphs ``weight`` is the edge attribute, "weight" by default.
+        Column names of a table. None means source (src, from), target (dst, to) and weight (w, value) or, failing that,
+        the order of the columns, without unnamed ones such as an index written by pandas. Without a weight column all
+        weights are 1. For networkx graphs ``weight`` is the edge attribute, "weight" by default.
     header : bool or None, default=None
         Whether the first line of a text file holds the column names. None detects this, see Notes.
 
@@ -82,12 +81,8 @@ def read_graph(
     # are comments. If the separator that the file extension promises is absent from the first line, another one is
     guessed. The first line is a header if it contains the usual or the given column names, if it has no number although
     some column is otherwise numeric, or if it has no digit although all ids have one; but if one of its ids occurs in
-    another line, only names and numbers beyond the first two columns make it a header. A first line that meets none of
-    these conditions, but whose ids occur in no other line, is read as an edge with a
-    :class:`~lopsided.exceptions.LopsidedWarning`.
-
-    Reading a file takes less than twice the time of pyarrow's reader and dictionary encoding, on which it is built; the
-    whole file is held in memory.
+    another line, only names and numbers beyond the first two columns make it a header. Otherwise it is an edge, with a
+    :class:`~lopsided.exceptions.LopsidedWarning` if its ids occur in no other line. The whole file is held in memory.
 
     Examples
     --------
