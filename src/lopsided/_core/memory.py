@@ -7,7 +7,7 @@ import re
 import sys
 from pathlib import Path
 
-SHARE_OF_FREE = 0.25
+SHARE_OF_FREE = 0.25  # of the free memory, for the default budget: arrays that are not counted need room too
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 CGROUP = "/sys/fs/cgroup/memory"
 GROUPS = (  # Linux cgroups v2 and v1: limit, usage, statistics, and the field of reclaimable file cache

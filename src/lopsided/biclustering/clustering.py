@@ -11,7 +11,7 @@ from ..exceptions import LopsidedWarning, warn
 from .discriminant import Discriminant, nearest_mean, refine_partition, unit_rows
 
 MAX_AUTO_CLUSTERS = 16  # upper limit on the number of clusters found from singular values
-# Both chosen once on the six documents x terms sets of benchmarks/biclustering_table2.py
+# Both chosen once on the six sets of benchmarks/biclustering_table2.py, whose part "ablation" changes them
 FEATURES_PER_CLUSTER = 8
 MAX_FEATURES = 48  # in total, unless two per cluster are more
 Pair = tuple[np.ndarray, np.ndarray]  # of the rows and of the columns

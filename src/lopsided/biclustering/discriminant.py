@@ -8,7 +8,7 @@ from scipy.linalg import solve
 
 from .._core import row_lengths
 
-# Both chosen once on the six documents x terms sets of benchmarks/biclustering_table2.py
+# Both chosen once on the six sets of benchmarks/biclustering_table2.py, whose part "ablation" changes them
 FISHER_SWEEPS = 3  # more drift towards small classes of outliers
 FISHER_SHRINKAGE = 0.03  # of the common covariance, from 0 to 1
 

@@ -12,8 +12,9 @@ from ..exceptions import LopsidedWarning, warn
 from ..kernels import Walk
 
 BLOCK_ENTRIES = 1 << 24  # entries in a block of scores or vectors: 128 MB in float64
-DEGREE_RATIO = 0.3  # ratio of the degree term to the proximity term, over all pairs; chosen on docs/graphs_table1.md
-HALF_VISITS = 0.1  # expected visits at which g is one half; chosen on the graphs of docs/graphs_table1.md
+# Both chosen on the graphs of docs/graphs_table1.md; `python benchmarks/graphs_table1.py ablation` changes them.
+DEGREE_RATIO = 0.3  # ratio of the degree term to the proximity term, over all pairs
+HALF_VISITS = 0.1  # expected visits at which g is one half
 SELF_STEP = 1e-3  # probability that a node without outgoing edges steps to itself: gives it small scores of its own
 MOST_ACTIVITY = 1e9  # bound on the weight of a new node's edges, in units of the mean weight: keeps float32 finite
 ALL = slice(None)

@@ -12,7 +12,8 @@ from ..io import read_graph
 from ..kernels import Diffusion, GraphKernel, Kernel, as_kernel
 
 AUTO = "auto"
-DEFAULT_KERNEL = Diffusion(restart=0.2, direction="last", transform="root", threshold=1e-4)  # see docs/graphs_table1.md
+# Chosen on the graphs of docs/graphs_table1.md; `python benchmarks/graphs_table1.py ablation` changes it.
+DEFAULT_KERNEL = Diffusion(restart=0.2, direction="last", transform="root", threshold=1e-4)
 
 
 def is_auto(kernel: Any) -> bool:

@@ -18,6 +18,7 @@ from .compatibility.descent import LBFGS, Adam, Problem
 from .compatibility.losses import Loss
 from .compatibility.maps import LearnedProjection, thin_svd
 
+# `python benchmarks/general_table3.py ablation` changes these two.
 DEFAULT_COMPONENTS = 4  # right singular vectors, as in the 2024 paper
 MIN_SAMPLES_TO_SPLIT = 40  # with fewer, none are held out
 MAX_VALUES_PER_STEP = 1 << 22  # kernel values up to which every step uses all rows

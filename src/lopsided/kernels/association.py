@@ -11,6 +11,7 @@ from .._core import Array, canonical, per_entry
 from .base import NON_NEGATIVE, POSITIVE
 from .given import Precomputed
 
+# `python benchmarks/biclustering_table2.py ablation` changes these, and the power and regularization.
 COUNT_EXPONENT = 0.5  # of the sums for counts, whose noise grows with the square roots of both sums
 WEIGHT_EXPONENT = 0.25  # of column sums for weights such as tf-idf, which are already small in frequent columns
 

@@ -19,6 +19,7 @@ from .error import estimate_eta
 from .extension import NystromFactors, nystrom
 from .landmarks import STRATEGIES, by_leverage, choose_landmarks, given_landmarks, pivoting_bytes
 
+# `python benchmarks/nystrom_scale.py ablation` changes these numbers.
 FEWEST_LANDMARKS, MOST_LANDMARKS = 200, 2000  # bounds of the default number
 PER_COMPONENT = 20  # by default, within these bounds
 FIRST_PER_COMPONENT = 4  # landmarks per component in the first attempt of a search

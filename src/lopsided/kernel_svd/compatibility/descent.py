@@ -15,7 +15,7 @@ from ...svd import powers
 from .losses import Loss
 
 ROWS_AT_ONCE = 1 << 12  # rows whose kernel values are held in memory
-LBFGS_STEPS = 10  # L-BFGS iterations between two SVDs
+LBFGS_STEPS = 10  # L-BFGS iterations between two SVDs; `python benchmarks/general_table3.py ablation` changes them
 ADAM_DECAY = 0.9, 0.999  # of the first and second moments, as in the paper of Adam
 ADAM_FLOOR = 1e-8  # added to the root mean square, which is zero for an unused parameter; the paper's value
 
