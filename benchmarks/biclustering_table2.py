@@ -14,7 +14,7 @@ Seconds are those of one run, documents and terms together, all methods in one p
 own protocol. Planted biclusters are judged by the consensus score; the checkerboards that SpectralBiclustering finds
 where one block for each cluster is planted are paired in its favour.
 
-ablation: documents and terms of DBLP, Cora and Citeseer, three seeds, with one number of KernelBiclustering or of the
+ablation: documents and terms of DBLP, Cora, Citeseer and Wiki, three seeds, with one number of KernelBiclustering or of the
 association kernel changed at a time.
 """
 
@@ -52,7 +52,7 @@ PAPER = {  # NMI and coherence
 }
 MANY = 10_000  # rows above which a symmetric kernel matrix is not formed
 
-ABLATION_SETS = ("dblp", "cora", "citeseer")
+ABLATION_SETS = ("dblp", "cora", "citeseer", "wiki")  # wiki has weights, the others zeros and ones
 ABLATION: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # parameters, and constants
     "defaults": ({}, {}),
     "no refinement": ({"refine": False}, {}),
