@@ -14,8 +14,8 @@ Seconds are those of one run, documents and terms together, all methods in one p
 own protocol. Planted biclusters are judged by the consensus score; the checkerboards that SpectralBiclustering finds
 where one block for each cluster is planted are paired in its favour.
 
-ablation: documents and terms of DBLP, Cora, Citeseer and Wiki, three seeds, with one number of KernelBiclustering or of the
-association kernel changed at a time.
+ablation: documents and terms of DBLP, Cora, Citeseer and Wiki, three seeds, with one number of KernelBiclustering or
+of the association kernel changed at a time.
 """
 
 from __future__ import annotations

@@ -40,10 +40,10 @@ BANDWIDTH = 12.0
 ABLATION_RANKS, ABLATION_ROWS = (5, 20), 1500
 ABLATION: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # parameters of Nystrom, and constants
     "uniform, defaults": ({}, {}),
-    "10 landmarks per component": ({}, {"nystrom.search.PER_COMPONENT": 10}),
-    "40 landmarks per component": ({}, {"nystrom.search.PER_COMPONENT": 40}),
-    "at least 50 landmarks": ({}, {"nystrom.search.FEWEST_LANDMARKS": 50}),
-    "at least 400 landmarks": ({}, {"nystrom.search.FEWEST_LANDMARKS": 400}),
+    "10 landmarks per component": ({}, {"nystrom.solver.PER_COMPONENT": 10}),
+    "40 landmarks per component": ({}, {"nystrom.solver.PER_COMPONENT": 40}),
+    "at least 50 landmarks": ({}, {"nystrom.solver.FEWEST_LANDMARKS": 50}),
+    "at least 400 landmarks": ({}, {"nystrom.solver.FEWEST_LANDMARKS": 400}),
     "oversampling 1": ({}, {"nystrom.extension.OVERSAMPLING": 1}),
     "oversampling 4": ({}, {"nystrom.extension.OVERSAMPLING": 4}),
     "combinations from 500 rows": ({}, {"nystrom.extension.SAMPLE_ROWS": 500}),
@@ -52,15 +52,15 @@ ABLATION: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # parameters of 
     "leverage": ({"landmarks": "leverage"}, {}),
     "leverage, none uniform": ({"landmarks": "leverage"}, {"nystrom.landmarks.UNIFORM_SHARE": 0.0}),
     "pivoted": ({"landmarks": "pivoted"}, {}),
-    "pivoted, 5 candidates per pivot": ({"landmarks": "pivoted"}, {"nystrom.pivoting.CANDIDATES_PER_PIVOT": 5}),
-    "pivoted, 8 watched columns": ({"landmarks": "pivoted"}, {"nystrom.pivoting.WATCHED_COLUMNS": 8}),
-    "pivoted, 256 watched columns": ({"landmarks": "pivoted"}, {"nystrom.pivoting.WATCHED_COLUMNS": 256}),
+    "pivoted, 5 candidates per pivot": ({"landmarks": "pivoted"}, {"nystrom.landmarks.CANDIDATES_PER_PIVOT": 5}),
+    "pivoted, 8 watched columns": ({"landmarks": "pivoted"}, {"nystrom.landmarks.WATCHED_COLUMNS": 8}),
+    "pivoted, 256 watched columns": ({"landmarks": "pivoted"}, {"nystrom.landmarks.WATCHED_COLUMNS": 256}),
 }
 SEARCH_RANK, SEARCH_TOL = 10, 1e-2
 SEARCH: dict[str, dict[str, Any]] = {
     "defaults": {},
-    "8 landmarks per component first": {"nystrom.search.FIRST_PER_COMPONENT": 8},
-    "four times as many after each": {"nystrom.search.GROWTH": 4},
+    "8 landmarks per component first": {"nystrom.solver.FIRST_PER_COMPONENT": 8},
+    "four times as many after each": {"nystrom.solver.GROWTH": 4},
     "32 held-out rows": {"nystrom.error.HELD_OUT_ROWS": 32},
     "512 held-out rows": {"nystrom.error.HELD_OUT_ROWS": 512},
 }
