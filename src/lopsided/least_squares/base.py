@@ -84,12 +84,8 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
     def fit(self, X: ArrayLike, y: Any) -> Self:
         """Fit the source and the target function for every class or target.
 
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, width)
-            Samples, or the kernel matrix itself.
-        y : array of shape (n,) or (n, k)
-            Labels of at least two classes, shape (n,), or real targets, none of them constant.
+        X (n, width), dense or sparse, holds samples, or the kernel matrix itself. y holds labels of at least two
+        classes, shape (n,), or real targets, shape (n,) or (n, k), none of them constant.
         """
         self._check_parameters()
         grid, seed = None if isinstance(self.C, str) else C_grid(self.C), seed_of(self.random_state)
@@ -116,17 +112,11 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
         return self
 
     def source_decision_function(self, X: ArrayLike) -> np.ndarray:
-        """Source function f_s(x) = k(x, X) c + b1, of shape (n,) or (n, k).
-
-        For kernel="precomputed", a row of X holds k(x, x_i) for every training sample x_i.
-        """
+        """Source function f_s(x) = k(x, X) c + b1, (n,) or (n, k); if precomputed, rows of X hold k(x, x_i)."""
         return self._squeeze(self._values(self._check_new(X), of_right=False))
 
     def target_decision_function(self, X: ArrayLike) -> np.ndarray:
-        """Target function f_t(x) = k(X, x)'a + b2, of shape (n,) or (n, k).
-
-        For kernel="precomputed", a row of X holds k(x_i, x) for every training sample x_i.
-        """
+        """Target function f_t(x) = k(X, x)'a + b2, (n,) or (n, k); if precomputed, rows of X hold k(x_i, x)."""
         return self._squeeze(self._values(self._check_new(X), of_right=True))
 
     @abstractmethod

@@ -97,7 +97,9 @@ def saddle_of_samples(kernel: Kernel, X: Array, Z: Array, settings: Settings) ->
         case "minres":
             family = Minres(A, tol)
         case "sparse_lu":
-            family = BlockLU(_sparse(A), damping)
+            if not (isinstance(A, Stored) and is_sparse):
+                raise ValueError("solver='sparse_lu' needs a sparse kernel matrix, but this is dense; take 'dense'")
+            family = BlockLU(A, damping)
         case "symmetric" if holds_out:
             family = Spectral.of_matrix(_symmetric(A, kernel), largest_C, symmetric=True)
         case "symmetric":
@@ -125,12 +127,6 @@ def saddle_of_landmarks(
     R = np.column_stack([factors.V, columns - rows.mean(), np.ones_like(columns)])
     family = Spectral(LowRank(L, R), factors)
     return LandmarkedSaddle(family, choice, found.kernel, left.points, right.points, found)
-
-
-def _sparse(A: KernelOperator) -> Stored:
-    if not (isinstance(A, Stored) and sparse.issparse(A.K)):
-        raise ValueError("solver='sparse_lu' needs a sparse kernel matrix, but this one is dense; use solver='dense'")
-    return A
 
 
 def _symmetric(A: KernelOperator, kernel: Kernel) -> Stored:

@@ -23,14 +23,10 @@ STEEPEST_SLOPE = 1e4  # the best calibration slope is infinite if the held-out p
 class HeldOutResult(NamedTuple):
     """Held-out values of both functions at one C, merged and compared with the targets."""
 
-    merger: Any
-    """Stacking model or calibration slope, trained on all held-out values; None if neither is needed."""
-    predictions: np.ndarray
-    """(n, k), merged held-out values."""
-    error: float
-    """Criterion by which C is selected: mean squared error, or log-loss if classes are stacked."""
-    score: float
-    """Accuracy or R^2."""
+    merger: Any  # stacking model or calibration slope, trained on all held-out values; None if neither is needed
+    predictions: np.ndarray  # (n, k), merged held-out values
+    error: float  # criterion by which C is selected: mean squared error, or log-loss if classes are stacked
+    score: float  # accuracy or R^2
 
 
 @dataclass(frozen=True)

@@ -53,13 +53,8 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
     def predict(self, X: ArrayLike, *, Z: ArrayLike = None) -> np.ndarray:
         """Predict targets by the merged functions; shape (n,) or (n, k) like y.
 
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, width)
-            New samples; for kernel="precomputed" the block k(new, training).
-        Z : array or sparse matrix of shape (n, n_training), default=None
-            For kernel="precomputed" only: the block k(training, new), transposed. May be omitted if merge="source", or
-            if the matrix of ``fit`` was symmetric: X is then used.
+        X holds new samples, or k(new, training) if kernel="precomputed". Only then Z is given: k(training, new),
+        transposed; it may be omitted if merge="source", or if the matrix of ``fit`` was symmetric.
         """
         return self._squeeze(self._decide(X, Z))
 

@@ -137,10 +137,7 @@ def _folds(family: SaddleFamily, merging: Merging, cv: Any, X: Array, y: np.ndar
 def _compare(
     family: SaddleFamily, grid: np.ndarray, Y: np.ndarray, y: np.ndarray, merging: Merging, folds: Sequence[Fold]
 ) -> tuple[float, HeldOutResult, dict[str, np.ndarray]]:
-    """Merge and judge the held-out values at every C, and select the C with the least error.
-
-    Values of C with non-finite held-out values are skipped.
-    """
+    """Merge and judge the held-out values at every C, where finite, and select the C with the least error."""
     errors, scores = np.full(len(grid), np.inf), np.full(len(grid), np.nan)
     best, C = None, np.nan
     held_out = family.leave_folds_out(grid, Y, folds) if folds else family.leave_one_out(grid, Y)

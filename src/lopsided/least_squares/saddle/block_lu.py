@@ -15,8 +15,7 @@ from ..._core import slices_of
 from ...operators import Stored
 from .system import EPS, Duals, RefittedFamily, SaddleSystem, dense_lu, factorised
 
-Solver = Callable[[np.ndarray], np.ndarray]
-
+Solver = Callable[[np.ndarray], np.ndarray]  # right-hand sides to solutions
 LARGEST_GROWTH = EPS**-0.75  # of the solution for the offsets' columns, relative to C: beyond it S counts as singular
 WORST_GROWTH = EPS**-0.25  # growth from which solutions are refined
 REFINEMENTS = 3  # steps; each gains the digits that the growth has left
@@ -40,17 +39,18 @@ class BlockLU(RefittedFamily):
     def __post_init__(self) -> None:
         self.leaves_one_out = not self.damping  # the leave-one-out identity does not hold for the damped solution
 
+        self._shift = 1j * np.sqrt(self.damping) if self.damping else 0.0
+
     def at(self, C: float) -> BlockLUSystem:
         """Factorise the system at one C."""
-        shift = 1j * np.sqrt(self.damping) if self.damping else 0.0
-        return BlockLUSystem(self.A, C, *factorised(lambda ridge: self._with_border(ridge, shift), C), shift)
+        return BlockLUSystem(self.A, C, *factorised(self._factorise, C), self._shift)
 
-    def _with_border(self, ridge: float, shift: complex) -> tuple[Solver, np.ndarray] | None:
+    def _factorise(self, ridge: float) -> tuple[Solver, np.ndarray] | None:
         """Factorise S and solve for the columns of the offsets; None if S is singular, to rounding."""
-        solve, n = _solver(_assembled(self.A.K, ridge + shift), ridge), self.A.shape[0]
+        solve, n = _solver(_assembled(self.A.K, ridge + self._shift), ridge), self.A.shape[0]
         if solve is None:
             return None
-        border = np.zeros((2 * n, 2), dtype=type(shift))
+        border = np.zeros((2 * n, 2), dtype=type(self._shift))
         border[:n, 0] = border[n:, 1] = 1.0
         solved = solve(border)
         return (solve, solved) if np.abs(solved).max() * ridge < LARGEST_GROWTH else None

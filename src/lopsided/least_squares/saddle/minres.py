@@ -22,12 +22,10 @@ class Minres(RefittedFamily):
 
     Cost: one product with K and one with K' per iteration, and the memory of a dozen (n, k) arrays. The number of
     iterations grows with C sigma_max; it is small for C below 1 / sigma_max, where the matrix is positive definite.
-    A ``tol`` of 0 means 1e-10.
     """
 
+    tol: float = 0.0  # zero stands for DEFAULT_TOL
     leaves_one_out = False  # the iteration does not compute entries of the inverse
-
-    tol: float = 0.0
 
     def at(self, C: float) -> MinresSystem:
         """Return the system at one C, without a factorisation."""

@@ -202,14 +202,9 @@ class RefittedFamily(SaddleFamily):
             yield self.nan_if_unresolved((source, target), C, largest)
 
 
-def without_each(
-    Y: np.ndarray, a: np.ndarray, c: np.ndarray, aa: np.ndarray, cc: np.ndarray, ac: np.ndarray
-) -> HeldOut:
-    """Compute (y_i, y_i) - N_i^-1 (a_i, c_i) for every i from the three diagonals that form the blocks N_i.
-
-    The result is not finite at samples without which the system is singular.
-    """
-    aa, cc, ac = aa[:, None], cc[:, None], ac[:, None]
+def without_each(Y: np.ndarray, a: np.ndarray, c: np.ndarray, *diagonals: np.ndarray) -> HeldOut:
+    """Compute (y_i, y_i) - N_i^-1 (a_i, c_i) from diagonals of N; not finite if the system without i is singular."""
+    aa, cc, ac = (diagonal[:, None] for diagonal in diagonals)
     determinant = aa * cc - ac**2
     with np.errstate(divide="ignore", invalid="ignore"):
         return Y - (cc * a - ac * c) / determinant, Y - (aa * c - ac * a) / determinant
@@ -218,8 +213,7 @@ def without_each(
 def factorised(factorise: Callable[[float], Factorised | None], C: float) -> Factorised:
     """Return factorise(1/C) or, if that is None, the factorisation for a C that differs in the eleventh digit.
 
-    At a C that makes the system singular, the solution is then that of a nearby system: finite, and ``conditioning``
-    reports the near singularity.
+    A singular system is thus replaced by a nearby one with a finite solution, and ``conditioning`` reports it.
     """
     for factor in (1.0, 1.0 + RIDGE_NUDGE):
         found = factorise(factor / C)
