@@ -287,7 +287,7 @@ def test_labels_that_do_not_fit_the_table_are_refused(biclustered):
     X, model = biclustered
     with pytest.raises(ValueError, match="59 row labels for a table of 60 rows"):
         plot_biclusters(X, (model.row_labels_[1:], model.column_labels_))
-    with pytest.raises(TypeError, match="fitted biclustering or a pair"):
+    with pytest.raises(TypeError, match=r"fitted biclustering or \(row labels, column labels\), not"):
         plot_biclusters(X, model.row_labels_)
     with pytest.raises(NotFittedError):
         plot_biclusters(X, KernelBiclustering())

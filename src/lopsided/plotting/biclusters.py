@@ -18,10 +18,8 @@ SATURATION = 0.98  # quantile of the pixel magnitudes at which colours saturate,
 def plot_biclusters(X: Any, model_or_labels: Any, *, axes: Any = None) -> np.ndarray:
     """Plot a table in its original order and sorted by row and column cluster, with the biclusters outlined.
 
-    Cluster names appear at the margins if there are at most 20 per side.
-
-    Tables with more than 500 rows or columns are averaged over neighbours, in the order of each panel, before they are
-    drawn. This costs O(nnz); sparse tables are never made dense.
+    Cluster names appear at the margins if there are at most 20 per side. Tables with more than 500 rows or columns are
+    averaged over neighbours, in the order of each panel. This costs O(nnz); sparse tables are never made dense.
 
     Parameters
     ----------
@@ -31,12 +29,7 @@ def plot_biclusters(X: Any, model_or_labels: Any, *, axes: Any = None) -> np.nda
         A model with ``row_labels_`` and ``column_labels_``, such as KernelBiclustering or scikit-learn's biclustering
         models, whose biclusters are outlined; or a pair of row labels and column labels, of which every block is.
     axes : pair of matplotlib axes, default=None
-        Axes to draw on; None creates a figure.
-
-    Returns
-    -------
-    axes : array of two matplotlib axes
-        Axes of the original and of the sorted table.
+        Axes to draw on, which are returned; None creates a figure.
 
     Examples
     --------
@@ -55,19 +48,19 @@ def plot_biclusters(X: Any, model_or_labels: Any, *, axes: Any = None) -> np.nda
     axes = two_axes(axes)
     orders = [np.argsort(of_side, kind="stable") for of_side in labels]
     untouched = [np.arange(size) for size in X.shape]
-    tables = [_pixels(X, *order) for order in (untouched, orders)]
-    colours = _colours(tables)
+    reduced = [[_averages(order) for order in both] for both in (untouched, orders)]
+    tables = [dense(rows @ X @ columns.T) for rows, columns in reduced]  # at most 500 x 500, in O(nnz + pixels)
+    colours = _colours(np.concatenate(tables))
     for ax, title, pixels in zip(axes, ("as it is", "rows and columns by cluster"), tables, strict=True):
         extent = (0, X.shape[1], X.shape[0], 0)
         image = ax.imshow(pixels, aspect="auto", interpolation="nearest", extent=extent, **colours)
         ax.set(xlabel="columns", ylabel="rows")
         ax.set_title(title, pad=18)
-    bounds = [
-        np.searchsorted(of_side[order], np.arange(of_side.max() + 2))
-        for of_side, order in zip(labels, orders, strict=True)
-    ]
+    bounds = [np.searchsorted(np.sort(of_side), np.arange(of_side.max() + 2)) for of_side in labels]
     for i, j in blocks:
-        _outline(axes[1], bounds[0][i : i + 2], bounds[1][j : j + 2])
+        (top, bottom), (left, right) = bounds[0][i : i + 2], bounds[1][j : j + 2]
+        across, down = [left, right, right, left, left], [top, top, bottom, bottom, top]
+        with_halo(axes[1].plot(across, down, color="#202020", linewidth=1.0)[0])
     _name_clusters(axes[1], bounds, names)
     axes[1].figure.colorbar(image, ax=axes[1], pad=0.08)
     return axes
@@ -82,10 +75,8 @@ def _check_labels(
         check_is_fitted(model_or_labels, ["row_labels_", "column_labels_"])
         pair = model_or_labels.row_labels_, model_or_labels.column_labels_
     if not isinstance(pair, tuple | list) or len(pair) != 2:
-        raise TypeError(
-            "plot_biclusters takes a fitted biclustering or a pair (row labels, column labels), not "
-            f"{type(model_or_labels).__name__}"
-        )
+        kind = type(model_or_labels).__name__
+        raise TypeError(f"plot_biclusters takes a fitted biclustering or (row labels, column labels), not {kind}")
     labels, names = [], []
     for name, given, size in zip(("row", "column"), pair, shape, strict=True):
         given = column_or_1d(given)
@@ -100,12 +91,6 @@ def _check_labels(
     return labels, names, [(i, j) for i in range(labels[0].max() + 1) for j in range(labels[1].max() + 1)]
 
 
-def _pixels(X: Any, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Means of the reordered table over a grid of at most 500 x 500 pixels. Cost O(nnz + pixels)."""
-    averages = [_averages(order) for order in (rows, columns)]
-    return dense(averages[0] @ X @ averages[1].T)
-
-
 def _averages(order: np.ndarray) -> sparse.csr_array:
     """Sparse matrix (pixels, size) that reorders entries and averages neighbours."""
     size = len(order)
@@ -115,21 +100,13 @@ def _averages(order: np.ndarray) -> sparse.csr_array:
     return sparse.csr_array((weights, (pixels, order)), shape=(height, size))
 
 
-def _colours(tables: list[np.ndarray]) -> dict[str, Any]:
+def _colours(pixels: np.ndarray) -> dict[str, Any]:
     """Common colour scale of both panels, diverging if there are negative entries."""
-    pixels = np.concatenate([table.ravel() for table in tables])
     magnitudes = np.abs(pixels[pixels != 0])
     limit = np.quantile(magnitudes, SATURATION) if len(magnitudes) else 1.0
     if pixels.min() < 0:
         return {"cmap": "RdBu_r", "vmin": -limit, "vmax": limit}
     return {"cmap": "Blues", "vmin": 0, "vmax": limit}
-
-
-def _outline(ax: Any, rows: np.ndarray, columns: np.ndarray) -> None:
-    """Draw a frame around the given ranges of rows and columns."""
-    (top, bottom), (left, right) = rows, columns
-    across, down = [left, right, right, left, left], [top, top, bottom, bottom, top]
-    with_halo(ax.plot(across, down, color="#202020", linewidth=1.0)[0])
 
 
 def _name_clusters(ax: Any, bounds: list[np.ndarray], names: list[np.ndarray]) -> None:

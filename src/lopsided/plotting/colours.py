@@ -16,12 +16,9 @@ SEQUENCE = "viridis"
 class Colours(NamedTuple):
     """Colours of the points of both sides, with the entries of the legend or the limits of the colour bar."""
 
-    sides: list[np.ndarray]
-    """For each side the RGB colours of its points, (n, 3), or their values on a colour scale, (n,), nan if missing."""
-    names: dict[str, np.ndarray]
-    """Legend: class names and their colours; empty if there is a colour scale."""
-    span: tuple[float, float] | None = None
-    """Limits of the colour scale; None for classes."""
+    sides: list[np.ndarray]  # RGB colours of the points (n, 3), or their values on a colour scale (n,), nan if missing
+    names: dict[str, np.ndarray]  # class names and their colours; empty if there is a colour scale
+    span: tuple[float, float] | None = None  # limits of the colour scale; None for classes
 
 
 def colours_of(labels: list[np.ndarray | None], sizes: list[int]) -> Colours:
@@ -31,9 +28,8 @@ def colours_of(labels: list[np.ndarray | None], sizes: list[int]) -> Colours:
         values = np.concatenate(present)
         values = values[np.isfinite(values)]
         if len(np.unique(values)) > MAX_NAMED:
-            sides = [
-                np.full(n, np.nan) if of_side is None else of_side for of_side, n in zip(labels, sizes, strict=True)
-            ]
+            missing = [np.full(n, np.nan) for n in sizes]
+            sides = [nan if of_side is None else of_side for of_side, nan in zip(labels, missing, strict=True)]
             return Colours(sides, {}, (float(values.min()), float(values.max())))
     return _of_classes(labels, sizes)
 
@@ -43,16 +39,13 @@ def _of_classes(labels: list[np.ndarray | None], sizes: list[int]) -> Colours:
     classes = _sorted({label for of_side in given for label in of_side if not is_missing(label)})
     known = dict(zip(classes, _palette(len(classes)), strict=True))
     grey = _rgb(NO_LABEL)
-    sides = [
-        np.tile(_rgb(NO_CLASS), (n, 1))
-        if of_side is None
-        else np.array([grey if is_missing(label) else known[label] for label in of_side.tolist()]).reshape(-1, 3)
-        for of_side, n in zip(labels, sizes, strict=True)
-    ]
-    names = {
-        str(label).removesuffix(".0") if isinstance(label, float) else str(label): colour
-        for label, colour in known.items()
-    }
+    sides = [np.tile(_rgb(NO_CLASS), (n, 1)) for n in sizes]
+    for i, of_side in enumerate(labels):
+        if of_side is not None:
+            of_points = [grey if is_missing(label) else known[label] for label in of_side.tolist()]
+            sides[i] = np.array(of_points).reshape(-1, 3)
+    shown = [str(label).removesuffix(".0") if isinstance(label, float) else str(label) for label in classes]
+    names = dict(zip(shown, known.values(), strict=True))
     if any(is_missing(label) for of_side in given for label in of_side):
         names["no label"] = grey
     return Colours(sides, names)

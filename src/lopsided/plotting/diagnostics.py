@@ -8,30 +8,19 @@ from ..svd import Diagnostics
 from .axes import new_axes
 
 ZERO_DRAWN_AT = 1e-18  # residual, since the axis is logarithmic
-LABELS = {
-    "objective": "objective |J| / s1",
-    "left": "|K v - s u| / s1",
-    "right": "|K^T u - s v| / s1",
-    "coupled_left": "|K (K^T u - s v)| / s1^2",
-    "coupled_right": "|K^T (K v - s u)| / s1^2",
+RESIDUALS = {  # marker and label
+    "objective": ("o", "objective |J| / s1"),
+    "left": ("<", "|K v - s u| / s1"),
+    "right": (">", "|K^T u - s v| / s1"),
+    "coupled_left": ("v", "|K (K^T u - s v)| / s1^2"),
+    "coupled_right": ("^", "|K^T (K v - s u)| / s1^2"),
 }
-MARKERS = ("o", "<", ">", "v", "^")
 
 
 def plot_diagnostics(diagnostics: Diagnostics, *, ax: Any = None) -> Any:
-    """Plot the residual of each equation against the component, on a logarithmic axis.
+    """Plot the residuals that ``KernelSVD.diagnostics`` returns against the component, on a logarithmic axis.
 
-    Parameters
-    ----------
-    diagnostics : Diagnostics
-        Return value of ``KernelSVD.diagnostics``.
-    ax : matplotlib axes, default=None
-        Axes to draw on; None creates a figure.
-
-    Returns
-    -------
-    ax : matplotlib axes
-        The axes; ``ax.figure`` is the figure.
+    They are drawn on the matplotlib axes ``ax``, or on a new figure if it is None. The axes are returned.
 
     Examples
     --------
@@ -45,12 +34,11 @@ def plot_diagnostics(diagnostics: Diagnostics, *, ax: Any = None) -> Any:
     'log'
     """
     if not isinstance(diagnostics, Diagnostics):
-        raise TypeError(
-            f"plot_diagnostics draws what KernelSVD.diagnostics() returns, not {type(diagnostics).__name__}"
-        )
+        kind = type(diagnostics).__name__
+        raise TypeError(f"plot_diagnostics draws what KernelSVD.diagnostics() returns, not {kind}")
     made, ax = ax is None, new_axes(figsize=(8.2, 4.2)) if ax is None else ax
     components = np.arange(len(diagnostics.singular_values))
-    for (name, label), marker in zip(LABELS.items(), MARKERS, strict=True):
+    for name, (marker, label) in RESIDUALS.items():
         values = np.maximum(np.abs(getattr(diagnostics, name)), ZERO_DRAWN_AT)
         ax.semilogy(components, values, marker, markersize=4, alpha=0.7, label=label)
     ax.axhline(np.finfo(float).eps, color="0.7", linewidth=0.8, zorder=0)

@@ -41,12 +41,7 @@ def plot_embeddings(
     components : pair of int, default=(0, 1)
         The two components to plot. Without centring the first is often nearly constant; (1, 2) then shows more.
     axes : pair of matplotlib axes, default=None
-        Axes to draw on; None creates a figure.
-
-    Returns
-    -------
-    axes : array of two matplotlib axes
-        Axes of the left and of the right embedding; ``axes[0].figure`` is the figure.
+        Axes to draw on, which are returned; None creates a figure.
 
     Examples
     --------
@@ -98,9 +93,8 @@ def _take(points: np.ndarray, components: tuple[int, int]) -> np.ndarray:
     """Select the two components to plot; raise an error if they do not exist."""
     width = points.shape[1]
     if len(components) != 2 or not all(isinstance(c, Integral) and 0 <= c < width for c in components):
-        raise ValueError(
-            f"components={components} must be two integers from 0 to {width - 1}; choose others or raise n_components"
-        )
+        wanted = f"two integers from 0 to {width - 1}"
+        raise ValueError(f"components={components} must be {wanted}; choose others or raise n_components")
     return points[:, list(components)]
 
 
@@ -109,20 +103,17 @@ def _check_labels(labels: Any, sides: list[np.ndarray]) -> list[np.ndarray | Non
     pair = labels if isinstance(labels, tuple) else (labels, labels)
     if len(pair) != 2:
         raise ValueError(f"labels is a tuple of {len(pair)}, but there are two sides; give (left labels, right labels)")
-    checked = [None if of_side is None else column_or_1d(_keep_missing(of_side)) for of_side in pair]
-    for name, of_side, points in zip(("left", "right"), checked, sides, strict=True):
-        if of_side is not None and len(of_side) != len(points):
+    checked: list[np.ndarray | None] = []
+    for name, of_side, points in zip(("left", "right"), pair, sides, strict=True):
+        found = of_side if of_side is None else column_or_1d(np.asarray(of_side))
+        if found is not None and len(found) != len(points):
             raise ValueError(
-                f"{len(of_side)} labels for {len(points)} {name} points; give one per point, or a tuple "
+                f"{len(found)} labels for {len(points)} {name} points; give one per point, or a tuple "
                 "(left labels, right labels) in which None leaves a side grey"
             )
+        text = found is not None and found.dtype.kind in "US"
+        checked.append(np.asarray(of_side, dtype=object) if text else found)  # nan among strings stays nan
     return checked
-
-
-def _keep_missing(labels: Any) -> np.ndarray:
-    """Labels as an array; nan among strings stays nan."""
-    found = np.asarray(labels)
-    return np.asarray(labels, dtype=object) if found.dtype.kind in "US" else found
 
 
 def _draw(ax: Any, points: np.ndarray, colours: np.ndarray, span: tuple[float, float] | None) -> Any:
@@ -146,8 +137,7 @@ def _draw(ax: Any, points: np.ndarray, colours: np.ndarray, span: tuple[float, f
     if outside.any():
         where = {"xy": (1, 0), "xycoords": "axes fraction", "xytext": (-4, 4), "textcoords": "offset points"}
         plate = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1}
-        text = f"{np.count_nonzero(outside)} points outside"
-        ax.annotate(text, **where, ha="right", fontsize="small", bbox=plate)
+        ax.annotate(f"{outside.sum()} points outside", **where, ha="right", fontsize="small", bbox=plate)
     ax.spines[["top", "right"]].set_visible(False)
     return dots
 
