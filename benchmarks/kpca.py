@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lopsided.kernel_svd.compatibility.alternate import alternate
+from lopsided.kernel_svd.compatibility.alternate import Stopping, alternate
 from lopsided.kernel_svd.compatibility.descent import LBFGS, Adam, Parameters, Problem
 from lopsided.kernel_svd.compatibility.losses import Loss
 from lopsided.kernels import Kernel
@@ -55,16 +55,8 @@ def learned_kpca(
     problem = KPCAProblem(kernel.fit(X, anchors), np.eye(width), loss, k, alpha, anchors)
     small = len(rest) * len(anchors) <= 1 << 20
     steps = LBFGS(problem) if small else Adam(problem, 500, 0.01, rng)
-    found, _ = alternate(
-        problem,
-        steps,
-        np.eye(width),
-        (X[rest], Y[rest]),
-        (X[held], Y[held]),
-        rounds=30,
-        patience=5,
-        tol=1e-4,
-    )
+    learning, held_out = (X[rest], Y[rest]), (X[held], Y[held])
+    found, _ = alternate(problem, steps, np.eye(width), learning, held_out, Stopping(30, 5, 1e-4))
     C = found.parameters.Q
     projection = problem.projection(X, C)
     weights, bias = loss.head(problem.features(X, C, projection), Y, problem.alpha)

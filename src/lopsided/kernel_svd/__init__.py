@@ -1,6 +1,5 @@
 """KernelSVD, its learned versions, and compatibility between rows and columns of different widths."""
 
-from .compatibility.condition import split_condition
 from .compatibility.maps import (
     Compatibility,
     Identity,
@@ -9,6 +8,7 @@ from .compatibility.maps import (
     PseudoInverse,
     RandomProjection,
     make_compatible,
+    split_condition,
 )
 from .estimator import KernelSVD, kernel_times as kernel_times
 from .learned import LearnedKernelSVDClassifier, LearnedKernelSVDRegressor

@@ -37,17 +37,13 @@ class LearnedKernelSVDClassifier(ClassifierMixin, LearnedKernelSVD):
         up to four million kernel values.
     max_iter : int, default=100
         Maximum number of rounds.
-    batch_size : int, default=500
-        Mini-batch size of Adam.
-    learning_rate : float, default=0.01
-        Learning rate of Adam. A round that diverges is undone and the rate is halved, with a warning.
+    batch_size, learning_rate : int and float, default=500 and 0.01
+        Mini-batch size and learning rate of Adam. A round that diverges is undone and the rate halved, with a warning.
     validation_fraction : float, default=0.2
         Fraction of the samples held out to select the best round; V and the head are then refitted on all samples. If
         0, or with fewer than 40 samples, the training loss selects the best round.
-    n_iter_no_change : int, default=10
-        Number of rounds without improvement after which to stop.
-    tol : float, default=1e-4
-        Decrease of the loss that counts as an improvement, relative to the loss.
+    n_iter_no_change, tol : int and float, default=10 and 1e-4
+        Number of rounds after which to stop if none lowered the loss by more than tol times its value.
     verbose : bool, default=False
         Whether to write the losses of every round to stderr.
     random_state : int, RandomState instance or None, default=None
@@ -55,27 +51,18 @@ class LearnedKernelSVDClassifier(ClassifierMixin, LearnedKernelSVD):
 
     Attributes
     ----------
-    points_ : array of shape (p, p)
-        The right points Z = X^T C.
-    compatibility_ : Compatibility
-        The map C, the matrix of least norm that gives these points.
+    points_, compatibility_ : array of shape (p, p) and Compatibility
+        The right points Z = X^T C, and the map C, the matrix of least norm that gives them.
     right_vectors_, singular_values_ : arrays of shapes (p, k) and (k,)
         Right singular vectors and singular values of k(X, Z).
     coef_, intercept_ : arrays of shapes (n_classes, k) and (n_classes,)
-        The linear head on ``transform``. For two classes it gives the log-odds of the second, with shapes (1, k) and
-        (1,).
-    curve_ : tuple of Round
-        ``loss``, ``held_out`` and ``rate`` of every round; the first entry is the start.
-    n_iter_ : int
-        Number of rounds.
-    kernel_ : Kernel
-        The fitted kernel.
-    optimizer_ : str
-        The optimizer that was used.
-    classes_ : array
-        The class labels.
-    n_features_in_ : int
-        Number of columns p.
+        The linear head on ``transform``; for two classes one row, which gives the log-odds of the second.
+    n_iter_, curve_ : int and tuple of Round
+        Number of rounds, and ``loss``, ``held_out`` and ``rate`` at the start and after each.
+    kernel_, optimizer_ : Kernel and str
+        The fitted kernel and the optimizer that was used.
+    classes_, n_features_in_ : array and int
+        The class labels, and the number of columns p.
 
     References
     ----------
@@ -129,18 +116,16 @@ class LearnedKernelSVDRegressor(RegressorMixin, LearnedKernelSVD):
     Parameters
     ----------
     n_components : int or None, default=None
-        Number of right singular vectors, at most p. None means four, or the number of targets if that is larger; never
-        more than p.
+        Number of right singular vectors, at most p. None means four, or the number of targets if that is larger.
     kernel, alpha, optimizer, max_iter, batch_size, learning_rate : as in the classifier
     validation_fraction, n_iter_no_change, tol, verbose, random_state : as in the classifier
-        See :class:`LearnedKernelSVDClassifier`.
 
     Attributes
     ----------
     coef_, intercept_ : arrays of shapes (n_outputs, k) and (n_outputs,)
         The linear head on ``transform``; for y of shape (n,), an array of shape (k,) and a float.
-    points_, compatibility_, right_vectors_, singular_values_, curve_, n_iter_, kernel_, optimizer_, n_features_in_
-        As in :class:`LearnedKernelSVDClassifier`.
+    points_, compatibility_, right_vectors_, singular_values_, kernel_ : as in the classifier
+    curve_, n_iter_, optimizer_, n_features_in_ : as in the classifier
 
     Examples
     --------

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._core import FLOATS, dense, reject_masked, row_lengths, seed_of
 from ..kernels import Kernel, as_kernel
-from .compatibility.alternate import alternate, refit
+from .compatibility.alternate import Data, Stopping, alternate, refit
 from .compatibility.descent import LBFGS, Adam, Problem
 from .compatibility.losses import Loss
 from .compatibility.maps import LearnedProjection, thin_svd
@@ -22,6 +22,7 @@ from .compatibility.maps import LearnedProjection, thin_svd
 DEFAULT_COMPONENTS = 4  # right singular vectors, as in the 2024 paper
 MIN_SAMPLES_TO_SPLIT = 40  # with fewer, none are held out
 MAX_VALUES_PER_STEP = 1 << 22  # kernel values up to which every step uses all rows
+COUNTS = ("max_iter", "batch_size", "n_iter_no_change")  # parameters that are positive integers
 
 
 class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -32,11 +33,9 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         "kernel": [str, Kernel],
         "alpha": [Interval(Real, 0, None, closed="neither")],
         "optimizer": [StrOptions({"auto", "lbfgs", "adam"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        **{name: [Interval(Integral, 1, None, closed="left")] for name in COUNTS},
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "validation_fraction": [Interval(Real, 0, 1, closed="left")],
-        "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "verbose": ["verbose"],
         "random_state": ["random_state"],
@@ -58,18 +57,10 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         verbose: bool = False,
         random_state: Any = None,
     ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.alpha = alpha
-        self.optimizer = optimizer
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.verbose = verbose
-        self.random_state = random_state
+        self.n_components, self.kernel, self.alpha, self.optimizer = n_components, kernel, alpha, optimizer
+        self.max_iter, self.batch_size, self.learning_rate = max_iter, batch_size, learning_rate
+        self.validation_fraction, self.n_iter_no_change, self.tol = validation_fraction, n_iter_no_change, tol
+        self.verbose, self.random_state = verbose, random_state
 
     def transform(self, X: Any) -> np.ndarray:
         """Learned features k(x, Z) V, of shape (n, n_components)."""
@@ -92,9 +83,10 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         k = self._check_components(Y.shape[1], width)
         random = check_random_state(seed_of(self.random_state))
         start = X[np.resize(kmeans_plusplus(X, min(n, width), random_state=random)[1], width)]
-        self.optimizer_ = choose_optimizer(n, width) if self.optimizer == "auto" else self.optimizer
+        automatic = "lbfgs" if n * width <= MAX_VALUES_PER_STEP else "adam"
+        self.optimizer_ = automatic if self.optimizer == "auto" else self.optimizer
         rng = np.random.default_rng(random.randint(2**31) if self.optimizer_ == "adam" else 0)
-        rows, held_out = self._split(n, stratify, random)
+        data, held_out = self._split(X, Y, stratify, random)
 
         U, s, (basis,) = thin_svd(X)
         if not len(s):
@@ -106,17 +98,8 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         optimizer: LBFGS | Adam = LBFGS(problem, unit)
         if self.optimizer_ == "adam":
             optimizer = Adam(problem, self.batch_size, self.learning_rate, rng, unit)
-        found, self.curve_ = alternate(
-            problem,
-            optimizer,
-            Q,
-            (X[rows], Y[rows]),
-            None if held_out is None else (X[held_out], Y[held_out]),
-            rounds=self.max_iter,
-            patience=self.n_iter_no_change,
-            tol=self.tol,
-            verbose=self.verbose,
-        )
+        stopping = Stopping(self.max_iter, self.n_iter_no_change, self.tol, self.verbose)
+        found, self.curve_ = alternate(problem, optimizer, Q, data, held_out, stopping)
         (Q, weights, bias), projection, _ = refit(problem, found, X, Y)
 
         lengths = row_lengths(projection.T)  # sqrt(n) / s: columns of the projection are V sqrt(n) / s
@@ -135,19 +118,19 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             raise ValueError(f"n_components={k} exceeds the {width} columns of X, each of which gives a right point")
         return k
 
-    def _split(self, n: int, stratify: np.ndarray | None, random: Any) -> tuple[Any, np.ndarray | None]:
-        """Training rows, and rows held out for early stopping or None; stratified where classes are large enough."""
-        if self.validation_fraction == 0 or n < MIN_SAMPLES_TO_SPLIT:
-            return slice(None), None
+    def _split(
+        self, X: np.ndarray, Y: np.ndarray, stratify: np.ndarray | None, random: Any
+    ) -> tuple[Data, Data | None]:
+        """Training data, and data held out for early stopping or None; stratified where classes are large enough."""
+        n, share = len(X), self.validation_fraction
+        if share == 0 or n < MIN_SAMPLES_TO_SPLIT:
+            return (X, Y), None
         if stratify is not None:
             sizes = np.unique(stratify, return_counts=True)[1]
-            held = self.validation_fraction * n
-            if sizes.min() < 2 or min(held, n - held) < len(sizes):
+            if sizes.min() < 2 or min(share * n, n - share * n) < len(sizes):
                 stratify = None
-        rows, held_out = train_test_split(
-            np.arange(n), test_size=self.validation_fraction, stratify=stratify, random_state=random
-        )
-        return rows, held_out
+        X, X_out, Y, Y_out = train_test_split(X, Y, test_size=share, stratify=stratify, random_state=random)
+        return (X, Y), (X_out, Y_out)
 
     def _scores(self, X: Any) -> np.ndarray:
         return self._features(X) @ self.coef_.T + self.intercept_
@@ -156,17 +139,6 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def choose_optimizer(n: int, width: int) -> str:
-    """Choose L-BFGS if the n x width kernel matrix has at most 2^22 entries, otherwise Adam on minibatches.
-
-    Examples
-    --------
-    >>> choose_optimizer(1000, 10), choose_optimizer(1_000_000, 10)
-    ('lbfgs', 'adam')
-    """
-    return "lbfgs" if n * width <= MAX_VALUES_PER_STEP else "adam"
 
 
 def _with_learned_parameters(kernel: Kernel) -> Kernel:

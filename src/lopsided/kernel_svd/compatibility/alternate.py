@@ -46,17 +46,17 @@ class Solved(NamedTuple):
     loss: float
 
 
+class Stopping(NamedTuple):
+    """When to stop: after ``rounds``, or after ``patience`` rounds that lower the loss by less than ``tol`` of it."""
+
+    rounds: int
+    patience: int
+    tol: float
+    verbose: bool = False  # whether to write the losses of every round to stderr
+
+
 def alternate(
-    problem: Problem,
-    optimizer: LBFGS | Adam,
-    Q: np.ndarray,
-    data: Data,
-    held_out: Data | None,
-    *,
-    rounds: int,
-    patience: int,
-    tol: float,
-    verbose: bool = False,
+    problem: Problem, optimizer: LBFGS | Adam, Q: np.ndarray, data: Data, held_out: Data | None, stopping: Stopping
 ) -> tuple[Solved, tuple[Round, ...]]:
     """Alternate the two steps from Q, and keep the round with the lowest held-out loss, or training loss if none.
 
@@ -64,6 +64,7 @@ def alternate(
     be returned. After a round that diverges, learning restarts from the best round with half the learning rate. The
     second result holds the losses by round, beginning with the initial point.
     """
+    rounds, patience, tol, verbose = stopping
     state = best = _solve(problem, Q, data)
     curve = [_evaluate(problem, state, held_out, optimizer.rate)]
     least, unimproved, halvings = curve[0].criterion, 0, 0
@@ -84,8 +85,8 @@ def alternate(
             best, least, unimproved = state, curve[-1].criterion, 0
         else:
             unimproved += 1
-            if unimproved >= patience:
-                break
+        if unimproved >= patience:
+            break
     if halvings:
         slow = f", the last with steps of {optimizer.rate:.2g}; lower learning_rate or" if optimizer.rate else ";"
         warn(f"{halvings} rounds diverged and were undone{slow} scale the data", ConvergenceWarning)
@@ -95,8 +96,7 @@ def alternate(
 def refit(problem: Problem, found: Solved, X: np.ndarray, Y: np.ndarray) -> Solved:
     """Recompute V and the head from all rows, at points Z that were learned from some of them.
 
-    If singular values are close, the SVD on all rows may order vectors differently and drop one that Z was learned for.
-    The loss then rises, and V of the learning rows is kept.
+    If singular values are close, this may drop a vector that Z was learned for. The loss then rises, and V is kept.
     """
     anew = _solve(problem, found.parameters.Q, (X, Y))
     same = _solve_head(problem, found.parameters.Q, found.projection, (X, Y))

@@ -39,27 +39,13 @@ class Parameters(NamedTuple):
 
 @dataclass(frozen=True)
 class Problem:
-    """The optimisation problem: a fitted kernel, a basis of the row space of the data, and the penalised loss.
+    """The optimisation problem: a fitted kernel, a basis of the row space of the data, and the penalised loss."""
 
-    Attributes
-    ----------
-    kernel : Kernel
-        Fitted kernel with a pull-back.
-    basis : array of shape (p, r)
-        Orthonormal basis of the row space of the data.
-    loss : Loss
-        Loss of scores against targets.
-    k : int
-        Number of right singular vectors.
-    alpha : float
-        L2 penalty on the weights of the head.
-    """
-
-    kernel: Kernel
-    basis: np.ndarray
+    kernel: Kernel  # fitted, with a pull-back
+    basis: np.ndarray  # orthonormal, of the row space of the data (p, r)
     loss: Loss
-    k: int
-    alpha: float
+    k: int  # number of right singular vectors
+    alpha: float  # L2 penalty on the weights of the head
 
     def projection(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
         """Step (i): compute the map V sqrt(n) / s from kernel values to features, shape (p, k)."""
@@ -117,19 +103,15 @@ class LBFGS:
 
 @dataclass(frozen=True)
 class Adam:
-    """Adam (Kingma and Ba, 2015) in one pass over random minibatches of the rows, with Q in multiples of ``unit``.
-
-    ``moments`` and ``count``, the moving averages of the gradient and of its square and the number of steps they
-    average, carry over from one pass to the next.
-    """
+    """Adam (Kingma and Ba, 2015) in one pass over random minibatches of the rows, with Q in multiples of ``unit``."""
 
     problem: Problem
     batch_size: int
     rate: float
     rng: np.random.Generator
     unit: float = 1.0
-    moments: tuple[Any, Any] = (0.0, 0.0)
-    count: int = 0
+    moments: tuple[Any, Any] = (0.0, 0.0)  # moving averages of the gradient and of its square, from earlier passes
+    count: int = 0  # steps that they average
 
     def move(self, now: Parameters, projection: np.ndarray, X: np.ndarray, Y: np.ndarray) -> tuple[Parameters, Self]:
         """Run one round with V fixed; return the parameters and the optimiser of the next round."""

@@ -11,8 +11,9 @@ from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import check_array
 
-from ..._core import Array, dense, eigh, in_unit, safe_unit, slices_of, svd
+from ..._core import FLOATS, Array, dense, eigh, in_unit, safe_unit, slices_of, svd
 from ...svd import canonical_signs
 
 BLOCK_ENTRIES = 1 << 22  # entries per dense block of columns, to bound memory
@@ -21,10 +22,7 @@ PROJECTIONS = ("pca", "random", "pinv")
 
 @dataclass(frozen=True)
 class Compatibility:
-    """The maps x -> x C_x and z -> z C_z, where each C is a product of factors that is never formed.
-
-    A side without factors is unchanged.
-    """
+    """The maps x -> x C_x and z -> z C_z, each C a product of factors, never formed; without any, the identity."""
 
     left_factors: tuple[Array, ...] = ()
     right_factors: tuple[Array, ...] = ()
@@ -59,15 +57,9 @@ class RandomProjection(Compatibility):
 
 @dataclass(frozen=True)
 class PseudoInverse(Compatibility):
-    """Alternative a0: the pseudo-inverse of the matrix A whose rows and columns are compared.
+    """Alternative a0: the pseudo-inverse of the matrix A whose rows and columns are compared."""
 
-    Attributes
-    ----------
-    residual : float
-        |A C A - A| / |A|, the residual of the compatibility condition: near eps, or near sqrt(eps) for sparse A.
-    """
-
-    residual: float = 0.0
+    residual: float = 0.0  # |A C A - A| / |A| of the compatibility condition: near eps, or sqrt(eps) for sparse A
     name: ClassVar[str] = "pinv"
 
 
@@ -80,8 +72,7 @@ class LearnedProjection(Compatibility):
 def make_compatible(name: str, X: Array, Z: Array, rng: np.random.Generator, budget: float = np.inf) -> Compatibility:
     """Construct a compatibility from left points (n, p) and right points (m, q), within a budget in bytes.
 
-    The name is "identity", "pca", "random" or "pinv". The cost of "pca" and "pinv" is that of a thin SVD of the wider
-    side, or of its Gram matrix if it is sparse.
+    The name is "identity", "pca", "random" or "pinv"; "pca" and "pinv" cost a thin SVD of the wider side.
 
     Examples
     --------
@@ -141,6 +132,22 @@ def given_pair(C1: Array, C2: Array, p: int, q: int) -> Compatibility:
     return Compatibility(left_factors=(C1,), right_factors=(C2.T,))
 
 
+def split_condition(A: np.ndarray, width: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Find C1 (m, q) and C2 (q, n) with A C1 C2 A = A (2016 paper, Remark 1), for the maps x -> C1^T x and z -> C2 z.
+
+    Rows x_i and columns z_j of A are then compared as x_i^T C1 C2 z_j = A_ij, so that the linear kernel SVD of rows and
+    columns is the SVD of A. C1 C2 is the pseudo-inverse V s^-1 U^T, split evenly: C1 = V s^-1/2 and C2 = s^-1/2 U^T,
+    zero-padded to the width q, which is at least and by default max(n, m). Cost: O(n m min(n, m)).
+    """
+    A = check_array(A, dtype=FLOATS, input_name="A")
+    q = max(A.shape) if width is None else width
+    if q < max(A.shape):
+        raise ValueError(f"width={q} is below max(n, m)={max(A.shape)} of the matrix; take at least that")
+    U, s, (V,) = thin_svd(A)
+    pad = ((0, 0), (0, q - len(s)))
+    return np.pad(V / np.sqrt(s), pad), np.pad(U / np.sqrt(s), pad).T
+
+
 def thin_svd(W: Array) -> tuple[np.ndarray, np.ndarray, tuple[Array, ...]]:
     """SVD of W truncated to its numerical rank: U, s, and factors whose product is V.
 
@@ -149,14 +156,14 @@ def thin_svd(W: Array) -> tuple[np.ndarray, np.ndarray, tuple[Array, ...]]:
     """
     if not sparse.issparse(W):
         U, s, Vt = svd(W)
-        r = _rank(s, max(W.shape) * np.finfo(W.dtype).eps)
+        r = np.count_nonzero(s > max(W.shape) * np.finfo(W.dtype).eps * s[0])
         return U[:, :r], s[:r], (Vt[:r].T,)
     unit = safe_unit(W)
     W = in_unit(W, unit)
     flat = W.shape[0] <= W.shape[1]
     squares, Q = eigh((W @ W.T if flat else W.T @ W).toarray())
     s, Q = np.sqrt(np.maximum(squares[::-1], 0)), Q[:, ::-1]
-    r = _rank(s, np.sqrt(max(W.shape) * np.finfo(W.dtype).eps))
+    r = np.count_nonzero(s > np.sqrt(max(W.shape) * np.finfo(W.dtype).eps) * s[0])
     s, Q = s[:r], Q[:, :r]
     return (Q, s * unit, (sparse.csr_array(W.T), Q / s)) if flat else (W @ (Q / s), s * unit, (Q,))
 
@@ -181,7 +188,3 @@ def _check_budget(name: str, W: Array, width: int, budget: float) -> None:
             f"compatibility={name!r} of {W.shape[0]} vectors of {W.shape[1]} entries needs an array of {needed:.3g} "
             f"bytes, above the budget of {budget:.3g}; raise memory_budget, or give a matrix that maps them to {width}"
         )
-
-
-def _rank(s: np.ndarray, cutoff: float) -> int:
-    return int(np.count_nonzero(s > cutoff * s[0]))
