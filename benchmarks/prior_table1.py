@@ -98,14 +98,14 @@ ABLATION = {  # a parameter of PriorNystroem, or a constant of one of its module
     "candidates.BANDWIDTH_FRACTIONS": [(1.0,), (1.0, 0.5**0.5, 0.5)],
     "candidates.SMOOTHNESS_GRID": [(0.0, 1e4), (0.0, 1e2, 1e3, 1e4, 1e5, 1e6)],
     "smoothness.N_NEIGHBOURS": [4, 12],
-    "folds.N_FOLDS": [3, 10],
+    "supervision.N_FOLDS": [3, 10],
     "criteria.WEIGHT_GRID": [(1e-8, 1e-4, 1.0, np.inf), (*10.0 ** np.arange(-10, 1), np.inf)],
     "criteria.RIDGE_GRID": [(0.01, 1.0, 100.0)],
     "criteria.WELL_EXPLAINED": [0.0, 1.0],
     "learning.SELF_TRAINING_WEIGHT": [1e-10, 1e-6, 1e-4],
-    "self_training.SVM_C": [0.3, 30.0],
-    "self_training.LEAST_EXPLAINED": [0.0, 0.3],
-    "self_training.UNLABELLED_PER_LABEL": [0, 20],
+    "learning.SVM_C": [0.3, 30.0],
+    "learning.LEAST_EXPLAINED": [0.0, 0.3],
+    "learning.UNLABELLED_PER_LABEL": [0, 20],
 }
 T = TypeVar("T")
 UNEVEN = ("USPS", "german", "adult1a", "dna", "satimage")

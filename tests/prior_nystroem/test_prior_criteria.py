@@ -18,9 +18,8 @@ from lopsided.prior_nystroem.criteria import (
     paper_criterion,
 )
 from lopsided.prior_nystroem.dictionary import nearest_semidefinite
-from lopsided.prior_nystroem.folds import folds_of, thinned
 from lopsided.prior_nystroem.side_information import ClassRows, ClassTargets, PairTargets
-from lopsided.prior_nystroem.supervision import LabelledRows, Labels, Pairs
+from lopsided.prior_nystroem.supervision import LabelledRows, Labels, Pairs, folds_of, thinned
 
 CLASSES = np.array([0, 0, 0, 1, 1, 2, 2, 2, 2, 0, 1, 2])
 

@@ -56,7 +56,7 @@ BAD = {
     "weight": ({"prior_weight": 0.0}, {"y": Y}, "prior_weight.*Got 0.0"),
     "nan_weight": ({"prior_weight": np.nan}, {"y": Y}, "prior_weight.*Got nan"),
     "roughness": ({"smoothness": -1.0}, {"y": Y}, "smoothness.*Got -1.0"),
-    "smooth_sides": ({"smoothness": 2.0}, {"Z": X}, "smoothness=2.0 compares neighbouring samples of one set"),
+    "smooth_sides": ({"smoothness": 2.0}, {"Z": X}, "smoothness=2.0 compares samples of one set"),
     "no_landmarks": ({"n_components": 0}, {"y": Y}, "n_components.*Got 0"),
     "strange_landmarks": ({"landmarks": "leverage"}, {"y": Y}, "landmarks.*kmeans"),
     "landmark_twice": ({"landmarks": [1, 1]}, {"y": Y}, "landmark 1 is named 2 times"),

@@ -12,7 +12,6 @@ import numpy as np
 from .._core import run
 from ..kernels import RBF, as_kernel, root_mean_squared_distance
 from .criteria import (
-    Parts,
     Path,
     guessing_error,
     held_out_alignments,
@@ -21,11 +20,10 @@ from .criteria import (
     leave_one_out_errors,
     paper_criterion,
 )
-from .folds import folds_of, thinned
 from .frames import Axes, Frame, axes_of_one_set, axes_of_two_sets
 from .samples import LandmarkedKernel, LandmarkedSamples, fit_kernel
 from .smoothness import neighbour_laplacian
-from .supervision import Labels, Pairs
+from .supervision import Labels, Pairs, Parts, folds_of, thinned
 
 BANDWIDTH_FRACTIONS = (1.0, 0.5**0.5)  # RBF bandwidths that are compared, in units of the bandwidth from the data
 SMOOTHNESS_GRID = (0.0, 1e3, 1e4, 1e5)  # values that are compared, in units of 1 / (mean k(z, z))
@@ -44,6 +42,10 @@ class Candidate(NamedTuple):
     def axes(self) -> Axes:
         """Axes of the smoothed Nystrom features."""
         return self.rough.smoothed(self.smoothness)
+
+    def features(self, rows: np.ndarray) -> np.ndarray:
+        """Smoothed Nystrom features of rows of X."""
+        return self.values.left_values(rows) @ self.axes.left
 
     def frame(self) -> Frame:
         """Coordinates in which the dictionary is learned. Cost O(m^3)."""
@@ -84,11 +86,8 @@ def list_candidates(
         E = values.left_values(data.moment_rows) if of_samples or laplacian is not None else None
         return axes_of_one_set(values.W, data.eps, E, of_samples=of_samples, laplacian=laplacian)
 
-    return [
-        Candidate(values, level, rough)
-        for values, rough in zip(kernels, run(axes, kernels), strict=True)
-        for level in levels
-    ]
+    pairs = zip(kernels, run(axes, kernels), strict=True)
+    return [Candidate(values, level, rough) for values, rough in pairs for level in levels]
 
 
 def _kernels_to_compare(kernel: Any, data: LandmarkedSamples, by_errors: bool) -> list[Any]:
@@ -118,18 +117,16 @@ def select(candidates: list[Candidate], known: Labels | Pairs | None, weight: st
     if isinstance(known, Pairs) or two_sets or len(known.left.rows) <= WEIGHT_LABELS or len(candidates) == 1:
         return _select_held_out(candidates, known, seed)
     many = thinned(known, CANDIDATE_LABELS, np.random.default_rng([seed, 3]))
-    paths = run(lambda each: _leave_one_out_path(each, many), candidates)
-    number, _ = least_error(paths, guessing_error(many.left.classes, balanced=many.balanced))
+    rows, classes = many.left
+    paths = run(lambda each: leave_one_out_errors(each.features(rows), classes, balanced=many.balanced), candidates)
+    number, _ = least_error(paths, guessing_error(classes, balanced=many.balanced))
     best = _select_held_out([candidates[number]], known, seed)
     return Selection(number, best.weight, [*paths[:number], *best.paths, *paths[number + 1 :]])
 
 
 def _select_held_out(candidates: list[Candidate], known: Labels | Pairs, seed: int) -> Selection:
-    """Select a candidate and a weight by cross-validation; the first and the plain method if nothing can be held out.
-
-    Errors are compared with those of guessing if classifiers are scored: not for pairs or with Z, where alignments are.
-    """
-    rng, guessing = np.random.default_rng([seed, 3]), np.inf
+    """Select a candidate and a weight by cross-validation; the first and an infinite weight if that is impossible."""
+    rng, guessing = np.random.default_rng([seed, 3]), np.inf  # of alignments, that of guessing is unknown
     if isinstance(known, Labels):
         known = thinned(known, WEIGHT_LABELS, rng)
         if known.right is None:
@@ -144,18 +141,11 @@ def _select_held_out(candidates: list[Candidate], known: Labels | Pairs, seed: i
 def _held_out_path(candidate: Candidate, known: Labels | Pairs, folds: Sequence[Parts]) -> Path:
     """Held-out errors of a candidate at every weight: of classifiers for labels of one set, else by alignment."""
     if isinstance(known, Labels) and known.right is None:
-        axes, (rows, classes) = candidate.axes, known.left
-        F = candidate.values.left_values(rows) @ axes.left
-        return held_out_errors(F, axes.spread, classes, folds, balanced=known.balanced)
+        rows, classes = known.left
+        F, spread = candidate.features(rows), candidate.axes.spread
+        return held_out_errors(F, spread, classes, folds, balanced=known.balanced)
     frame = candidate.frame()
     return held_out_alignments(candidate.values.information(known, frame), frame.prior, folds)
-
-
-def _leave_one_out_path(candidate: Candidate, known: Labels) -> Path:
-    """Leave-one-out errors of a candidate without a learned dictionary."""
-    rows, classes = known.left
-    F = candidate.values.left_values(rows) @ candidate.axes.left
-    return leave_one_out_errors(F, classes, balanced=known.balanced)
 
 
 def _criterion_path(candidate: Candidate, known: Labels | Pairs) -> Path:

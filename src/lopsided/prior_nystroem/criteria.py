@@ -5,19 +5,19 @@ Grids and WELL_EXPLAINED were chosen on the sixteen data sets of ``benchmarks/pr
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from .._core import centred_twice, eigh
 from .dictionary import nearest_semidefinite
 from .side_information import SideInformation, class_values, cosine
+from .supervision import Parts
 
 WEIGHT_GRID = (*(10.0**-e for e in range(10, -1, -2)), np.inf)  # prior weights, in units of the loss's curvature
 RIDGE_GRID = 10.0 ** np.arange(-3, 3)  # the classifier's ridge penalties, in units of the mean k(x, x)
 WELL_EXPLAINED = 0.5  # share of the error of guessing up to which kernel and smoothness alone explain labels well
 SIGNIFICANT_ERRORS = 1.645  # standard errors: one-sided 5 % quantile of the normal distribution
-Parts = tuple[Any, Any]  # kept and held-out indices; for classes with Z, each is a pair of left and right indices
 
 
 class Path(NamedTuple):
@@ -36,10 +36,8 @@ def held_out_errors(
     In the dual, with K = F F^T, B = F spread F^T = U diag(b) U^T and K* of the l kept samples, the learned kernel is
     K(x, y) + B(x, .) A B(., y), A = U [(U^T (K* - K) U)_ij / (weight b_1^2 + b_i b_j)] U^T (section 3.5 before the
     projection). An LS-SVM with an intercept is trained on this kernel at every penalty, and the errors of the best
-    penalty are returned. Cost O(l^3) for each fold and weight, independent of n and m.
-
-    F (l, r) are Nystrom features of the labelled samples, along which the dictionary may change as ``spread`` (r, r)
-    says; see :class:`Axes`. If ``balanced``, all classes have equal weight in K* and in the error.
+    penalty are returned. F (l, r) are Nystrom features of the labelled samples, along which the dictionary may change
+    as ``spread`` (r, r) says; see :class:`Axes`. Cost O(l^3) for each fold and weight.
     """
     _, values = class_values(classes, classes, balanced)
     marks = np.eye(len(values))[classes]
@@ -94,10 +92,7 @@ def _at_best_penalties(weights: Sequence[float], errors: np.ndarray) -> Path:
 
 
 def held_out_alignments(information: SideInformation, N0: np.ndarray, folds: Sequence[Parts]) -> Path:
-    """1 - alignment of held-out kernel entries with their targets, for dictionaries learned without them.
-
-    Folds consist of pairs, or of labelled rows and columns. The errors have one column for each fold.
-    """
+    """1 - alignment of the held-out kernel entries of each fold with their targets, learned without them."""
     losses = np.empty((len(WEIGHT_GRID), len(folds)))
     for number, (kept, out) in enumerate(folds):
         known, hidden = information.restricted(kept), information.restricted(out)
@@ -108,10 +103,9 @@ def held_out_alignments(information: SideInformation, N0: np.ndarray, folds: Seq
 def paper_criterion(
     information: SideInformation, N0: np.ndarray, L: np.ndarray, R: np.ndarray, *, semidefinite: bool
 ) -> Path:
-    """1 - the 2012 paper's criterion (12) at every weight, without holding out any data.
+    """1 - the 2012 paper's criterion (12) at every weight, for the closed-form start N, projected if ``semidefinite``.
 
-    The criterion is the alignment of S = L N R^T with the prior's S0, times the alignment of the learned kernel with
-    its targets. N is the closed-form start, projected if it has to be ``semidefinite``.
+    The criterion is the alignment of S = L N R^T with the prior's S0, times that of the kernel with its targets.
     """
     S0, losses = L @ N0 @ R.T, []
     for minimiser in _minimisers(information, N0):

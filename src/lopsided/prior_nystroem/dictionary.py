@@ -23,15 +23,11 @@ class Dictionary(NamedTuple):
 
 
 class Iteration(NamedTuple):
-    """How the projected gradient runs: "accelerated" is with Nesterov extrapolation, "gradient" without.
+    """How the projected gradient runs and when it stops."""
 
-    It stops when a step lowers the objective by at most ``tol`` times its value, or after ``max_iter`` steps; none
-    leave the closed-form start.
-    """
-
-    solver: str = "accelerated"
-    tol: float = 1e-3
-    max_iter: int = 100
+    solver: str = "accelerated"  # with Nesterov extrapolation; "gradient" is without
+    tol: float = 1e-3  # decrease of the objective in the last step, relative to its value
+    max_iter: int = 100  # steps; zero leave the closed-form start
 
 
 def closed_form(information: SideInformation, N0: np.ndarray, weight: float) -> Dictionary:
@@ -47,9 +43,9 @@ def learn_dictionary(
     """Minimise weight |N - N0|^2 + loss(N) over semidefinite N, with N0 = diag(1 / scales) (equation 6).
 
     The unconstrained minimiser has a closed form; if it is semidefinite, it is the solution. Otherwise its projection
-    is the start of projected gradient steps, whose length follows the Armijo-Goldstein rule (section 3.4), with
-    Nesterov extrapolation if accelerated. An extrapolated step that would increase the objective is repeated
-    without extrapolation, so the objective never increases. Cost of a step: one eigendecomposition of size r.
+    is the start of projected gradient steps, whose length follows the Armijo-Goldstein rule (section 3.4). An
+    extrapolated step that would increase the objective is repeated without extrapolation. Cost of a step: one
+    eigendecomposition of size r.
 
     The steps are preconditioned. In the eigenvectors U of E^T E, whose eigenvalues are p, half the Hessian is
     weight + p_i p_j, which is badly conditioned for small weights. With d_i = (weight + p_i^2)^(-1/4) and

@@ -95,10 +95,9 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         do not dominate.
     solver : {"accelerated", "gradient"}, default="accelerated"
         Projected gradient with or without Nesterov extrapolation, unless a closed form is the solution.
-    tol : float, default=1e-3
-        Relative error of the objective, as estimated by the decrease in the last iteration.
-    max_iter : int, default=100
-        Maximum number of iterations; 0 takes the closed-form start.
+    tol, max_iter : float and int, default=1e-3 and 100
+        Relative error of the objective, as estimated by the decrease in the last iteration, and most iterations; 0
+        takes the closed-form start.
     random_state : int, RandomState instance or None, default=None
         Seed of the landmarks, subsamples and folds; None means a fixed seed.
     n_jobs : int or None, default=None
@@ -106,10 +105,8 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     Attributes
     ----------
-    components_ : array or sparse matrix of shape (m, width)
-        The landmarks; with Z, the right landmarks, with which left points are compared.
-    component_indices_ : array of shape (m,) or None
-        Row indices of ``components_`` in X (or Z), if they are rows of it.
+    components_, component_indices_ : array or sparse matrix of shape (m, width), and array of shape (m,) or None
+        The landmarks, and their row numbers if they are samples; with Z, the right ones, to which left points compare.
     components_left_ : array or sparse matrix of shape (left landmarks, width) or None
         The left landmarks, with which right points are compared; None without Z.
     normalization_, normalization_right_ : arrays of shape (n_features_out, landmarks)
@@ -121,17 +118,14 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Those that were used; the weight is infinite without labels or pairs, and 1e-8 after self-training.
     n_self_labelled_ : int
         Number of samples that self-training gave a label.
-    objective_ : array
-        The objective at the closed-form start and after every step, in the units above; it never increases. Empty if no
-        dictionary was learned.
-    n_iter_ : int
-        Length of ``objective_``, at least 1.
+    objective_, n_iter_ : array and int
+        The objective at the closed-form start and after every step, in the units above; it never increases, and is
+        empty if no dictionary was learned. Its length, at least 1.
     alignment_ : float
         Normalised alignment of the learned kernel with the labels or pairs (equation 11); nan without any.
     path_ : list of (kernel, smoothness, weights, errors)
-        The kernels and values of smoothness that were compared, each with prior weights and their errors, of shape
-        (weights, labels), or 1 - alignments; with more than 200 labels, only the selected one has finite weights. Empty
-        if nothing was selected.
+        What was compared, each with prior weights and their errors, of shape (weights, labels), or 1 - alignments; with
+        more than 200 labels, only the selected one has finite weights. Empty if nothing was selected.
     solver_ : Choice
         How the dictionary was found, "accelerated", "gradient", "closed" or "none", and the reason.
     classes_ : array
@@ -202,19 +196,10 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.prior_weight = prior_weight
-        self.smoothness = smoothness
-        self.self_training = self_training
-        self.landmarks = landmarks
-        self.prior_metric = prior_metric
-        self.class_weight = class_weight
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+        self.n_components, self.kernel, self.prior_weight = n_components, kernel, prior_weight
+        self.smoothness, self.self_training, self.landmarks = smoothness, self_training, landmarks
+        self.prior_metric, self.class_weight, self.solver = prior_metric, class_weight, solver
+        self.tol, self.max_iter, self.random_state, self.n_jobs = tol, max_iter, random_state, n_jobs
 
     @atomic_fit
     def fit(self, X: ArrayLike, y: Any = None, *, Z: ArrayLike = None, y_right: Any = None, pairs: Any = None) -> Self:
@@ -247,12 +232,11 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         by_errors = known is not None and self.prior_weight == "auto"
         with jobs(self.n_jobs):
             data = place_landmarks(X, Z, self.landmarks, self.n_components, seed)
-            candidates = list_candidates(
-                data, self.kernel, self.smoothness, of_samples=self.prior_metric == "samples", by_errors=by_errors
-            )
+            of_samples = self.prior_metric == "samples"
+            candidates = list_candidates(data, self.kernel, self.smoothness, of_samples=of_samples, by_errors=by_errors)
             selection = select(candidates, known, self.prior_weight, seed)
-            self_training = self.self_training and by_errors
-            learned = learn_kernel(candidates, selection, known, iteration, self_training=self_training)
+            chosen, self_train = candidates[selection.number], self.self_training and by_errors
+            learned = learn_kernel(chosen, selection, known, iteration, self_train=self_train)
         self._store(candidates, selection, learned)
         return self
 
@@ -261,10 +245,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return self._features(X)
 
     def transform_right(self, Z: ArrayLike) -> Any:
-        """Features of right samples, whose inner products with features of left samples are the learned kernel.
-
-        ``set_output`` frames the result as that of ``transform``.
-        """
+        """Features of right samples, whose inner products with features of left samples are the learned kernel."""
         return as_configured(self, self._right_features(Z), Z)
 
     def learned_kernel(self, X: ArrayLike, Y: Array) -> np.ndarray:
@@ -286,9 +267,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
                 "at once; give fewer pairs, or labels, whose cost does not depend on their number"
             )
         if Z is not None and self.smoothness not in ("auto", 0):
-            raise ValueError(
-                f"smoothness={self.smoothness} compares neighbouring samples of one set; with Z leave it at 'auto'"
-            )
+            raise ValueError(f"smoothness={self.smoothness} compares samples of one set; with Z leave it at 'auto'")
         if Z is not None and not isinstance(self.landmarks, str):
             count = self.landmarks.shape[0] if sparse.issparse(self.landmarks) else len(self.landmarks)
             if count != 2:
@@ -308,11 +287,9 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.dictionary_ = learned.left_map @ learned.right_map.T
         self.normalization_, self.normalization_right_ = (side.T.astype(data.X.dtype) for side in learned[:2])
         self.prior_weight_, self.alignment_ = learned.weight, learned.alignment
-        self.n_self_labelled_ = learned.n_self_labelled
-        _, self.objective_, self.solver_ = learned.dictionary
+        self.n_self_labelled_, (_, self.objective_, self.solver_) = learned.n_self_labelled, learned.dictionary
         self.n_iter_ = max(1, len(self.objective_))
-        self._n_features_out = len(self.normalization_)
-        self.n_features_right_ = self.components_.shape[1]
+        self._n_features_out, self.n_features_right_ = len(self.normalization_), self.components_.shape[1]
 
     def _features(self, X: Array) -> np.ndarray:
         """``transform`` as an array, independent of ``set_output``."""

@@ -72,10 +72,9 @@ class Axes(NamedTuple):
     of_samples: bool = False  # whether the spread is that of the samples
 
     def smoothed(self, smoothness: float) -> Self:
-        """Axes of W + smoothness E^T L E / n in place of W, which shrinks features in proportion to their roughness.
+        """Axes of W + smoothness E^T L E / n in place of W, which shrinks rough features. Cost O(r^2).
 
-        The squared norm of a function f becomes |f|^2 + smoothness f^T L f / n, so that label information spreads to
-        neighbouring samples (Sindhwani, Niyogi and Belkin, 2005). Cost O(r^2).
+        The squared norm of a function f becomes |f|^2 + smoothness f^T L f / n (Sindhwani, Niyogi and Belkin, 2005).
         """
         root = np.sqrt(1 + smoothness * self.roughness)
         squares = np.outer(root, root)
@@ -85,8 +84,7 @@ class Axes(NamedTuple):
     def frame(self, eps: float) -> Frame:
         """Rotate the axes of one set to the eigenvectors of ``spread``, whose eigenvalues become the scales.
 
-        Scales below sqrt(m ``eps``) times the largest are dropped: nothing is learned along their axes. The spread of
-        two sets is diagonal already.
+        Nothing is learned along axes of scales below sqrt(m ``eps``) times the largest. Two sets are diagonal already.
         """
         if self.turn is None:
             return Frame(self.left, self.right, self.spread.diagonal(), None)
@@ -99,10 +97,9 @@ class Axes(NamedTuple):
 def axes_of_one_set(
     W: np.ndarray, eps: float, E: np.ndarray | None, *, of_samples: bool = True, laplacian: Array | None = None
 ) -> Axes:
-    """Axes of a semidefinite W (m, m), with second moments and roughness from the kernel values E (n, m) of a sample.
+    """Axes of a semidefinite W (m, m), with second moments and roughness from kernel values E (n, m), if needed.
 
-    E may be None if neither is needed. Eigenvalues of W below m ``eps`` times the largest are rounding errors and are
-    dropped. Cost O(n m^2).
+    Eigenvalues of W below m ``eps`` times the largest are rounding errors and are dropped. Cost O(n m^2).
     """
     w, V = eigh((W + W.T) / 2)
     live = w > len(w) * eps * w[-1]

@@ -1,6 +1,6 @@
 """Features that differ little between neighbouring samples: the neighbour graph, and the scale of smoothed features."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
@@ -27,12 +27,11 @@ class Moments(NamedTuple):
     mean: np.ndarray
     covariance: np.ndarray
 
-
-def moments_of(E: np.ndarray) -> Moments:
-    """Mean and covariance of the rows of E (n, m). Cost O(n m^2)."""
-    mean = E.mean(axis=0)
-    centred = E - mean
-    return Moments(mean, centred.T @ centred / len(centred))
+    @classmethod
+    def of(cls, E: np.ndarray) -> Self:
+        """Compute them from the rows of E (n, m). Cost O(n m^2)."""
+        centred = E - E.mean(axis=0)
+        return cls(E.mean(axis=0), centred.T @ centred / len(centred))
 
 
 def rescaled(map: np.ndarray, plain: np.ndarray, moments: Moments, *, learned: bool, eps: float) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What is known of the samples: partial labels, or must-link and cannot-link pairs, validated."""
+"""What is known of the samples, partial labels or must-link and cannot-link pairs: validated, thinned, in folds."""
 
 from typing import Any, NamedTuple
 
@@ -10,7 +10,10 @@ from sklearn.utils.validation import check_consistent_length
 from .._core import Array
 from ..exceptions import LopsidedWarning, warn
 
+N_FOLDS = 5  # chosen on the data of benchmarks/prior_table1.py table; see its ablation
 MOST_PAIRS = 3000  # pairs, in both orders within one set: the closed form costs O(pairs^3)
+
+Parts = tuple[Any, Any]  # kept and held-out indices; for classes with Z, each is a pair of left and right indices
 
 
 class LabelledRows(NamedTuple):
@@ -68,6 +71,32 @@ def read_supervision(
     return Labels(left, right, balanced), classes
 
 
+def thinned(known: Labels, count: int, rng: np.random.Generator) -> Labels:
+    """Random subset of at most ``count`` labelled samples per side, with the shares of the classes."""
+
+    def subset(side: LabelledRows) -> LabelledRows:
+        n, order = len(side.rows), _shuffled_by_group(side.classes, rng)
+        kept = np.sort(order if n <= count else order[np.arange(count) * n // count])
+        return LabelledRows(side.rows[kept], side.classes[kept])
+
+    return known._replace(left=subset(known.left), right=None if known.right is None else subset(known.right))
+
+
+def folds_of(known: Labels | Pairs, rng: np.random.Generator, *, one_set: bool) -> list[Parts]:
+    """Cross-validation folds (kept, held out) of labelled samples, or of pairs; none of fewer than two of them."""
+    if isinstance(known, Pairs):
+        # Within one set both orders of a pair say the same, and go to one fold.
+        rows = np.sort(known.rows, axis=1) if one_set else known.rows
+        _, first, pair = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        folds = _dealt(known.targets[first], rng)
+        return [(np.flatnonzero(np.isin(pair, kept)), np.flatnonzero(np.isin(pair, out))) for kept, out in folds]
+    left = _dealt(known.left.classes, rng)
+    if known.right is None:
+        return left
+    right = _dealt(known.right.classes, rng)
+    return [((a, c), (b, d)) for (a, b), (c, d) in zip(left, right, strict=False)]
+
+
 def _labelled(y: Any, X: Array, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Rows of the labelled samples, and their labels; -1 (or "-1" in string labels) marks a missing label."""
     y = column_or_1d(np.asarray(y), warn=True)
@@ -84,18 +113,13 @@ def _labelled(y: Any, X: Array, name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _read_pairs(pairs: Any, n: int, n_right: int | None) -> Pairs:
-    """Unique pairs with targets: 1 for must-link, 0 for cannot-link.
-
-    Within one set (``n_right`` is None), (i, j) and (j, i) are the same pair, and both orders are returned.
-    """
+    """Unique pairs with targets, 1 for must-link and 0 for cannot-link; within one set in both orders."""
     if not isinstance(pairs, (tuple, list)) or len(pairs) != 2:
         raise ValueError("pairs must be (must_link, cannot_link), two arrays of shape (p, 2)")
     one_set = n_right is None
     sides = (("X", n), ("X", n) if n_right is None else ("Z", n_right))
     kinds = [_pair_rows(kind, name, sides) for kind, name in zip(pairs, ("must_link", "cannot_link"), strict=True)]
-    if one_set:
-        kinds = [np.sort(kind, axis=1) for kind in kinds]
-    kinds = [np.unique(kind, axis=0) for kind in kinds]
+    kinds = [np.unique(np.sort(kind, axis=1) if one_set else kind, axis=0) for kind in kinds]
     both = {tuple(pair) for pair in kinds[0]} & {tuple(pair) for pair in kinds[1]}
     if both:
         i, j = min(both)
@@ -123,3 +147,18 @@ def _pair_rows(pairs: Any, name: str, sides: tuple[tuple[str, int], tuple[str, i
         if low < 0 or high >= size:
             raise ValueError(f"{name} has row numbers from {low} to {high}, but rows of {side} are 0 to {size - 1}")
     return found.astype(np.intp)
+
+
+def _dealt(groups: np.ndarray, rng: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Folds (kept, held out) that share each group evenly; StratifiedKFold refuses or warns about small groups."""
+    n = len(groups)
+    if n < 2:
+        return []
+    count, order = min(N_FOLDS, n), _shuffled_by_group(groups, rng)
+    folds = [np.sort(order[first::count]) for first in range(count)]
+    return [(np.setdiff1d(np.arange(n), fold), fold) for fold in folds]
+
+
+def _shuffled_by_group(groups: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Indices ordered by group, and at random within each."""
+    return np.lexsort((rng.permutation(len(groups)), groups))
