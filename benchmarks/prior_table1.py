@@ -97,7 +97,7 @@ ABLATION = {  # a parameter of PriorNystroem, or a constant of one of its module
     "prior_metric": ["landmarks"],
     "candidates.BANDWIDTH_FRACTIONS": [(1.0,), (1.0, 0.5**0.5, 0.5)],
     "candidates.SMOOTHNESS_GRID": [(0.0, 1e4), (0.0, 1e2, 1e3, 1e4, 1e5, 1e6)],
-    "smoothness.N_NEIGHBOURS": [4, 12],
+    "frames.N_NEIGHBOURS": [4, 12],
     "supervision.N_FOLDS": [3, 10],
     "criteria.WEIGHT_GRID": [(1e-8, 1e-4, 1.0, np.inf), (*10.0 ** np.arange(-10, 1), np.inf)],
     "criteria.RIDGE_GRID": [(0.01, 1.0, 100.0)],

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from cases import assert_close
 from lopsided import PriorNystroem
 from lopsided.kernels import RBF, SNE, Laplacian, Linear, Polynomial
-from lopsided.prior_nystroem.smoothness import N_NEIGHBOURS
+from lopsided.prior_nystroem.frames import N_NEIGHBOURS
 
 PEERS = {
     RBF(3.0): {"kernel": "rbf", "gamma": 1 / 9},

@@ -33,7 +33,6 @@ from ..svd import Factors
 from .blocks import BlockRules, block_means, block_sweeps, matched_left_classes, unequal_sweeps
 from .clustering import MAX_FEATURES, Clustering, Pair, check_counts, count_clusters, default_width
 from .discriminant import Discriminant
-from .frames import named_labels
 from .weighting import WEIGHTINGS, Weighting
 
 TABLE: dict[str, Any] = {"accept_sparse": "csr", "dtype": FLOATS}
@@ -127,10 +126,9 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
     _parameter_constraints: dict[str, Any] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left"), tuple, StrOptions({"auto"})],
         "weighting": [StrOptions(set(WEIGHTINGS)), None],
-        "joint": ["boolean"],
+        **{name: ["boolean"] for name in ("joint", "refine")},
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "spherical": ["boolean", StrOptions({"auto"})],
-        "refine": ["boolean"],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         **{name: KernelSVD._parameter_constraints[name] for name in OF_KERNEL_SVD},
     }
@@ -183,11 +181,9 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
             rows, columns = self._label_rows(table), self._label_columns(columns_of_table)
         self._label_of_column_cluster = self._match_clusters(rows, columns)
         self.row_labels_, self.column_labels_ = rows, self._label_of_column_cluster[columns]
-        row_clusters, column_clusters = (
-            np.indices(self.n_clusters_).reshape(2, -1)
-            if isinstance(self.n_clusters, tuple)
-            else np.tile(np.arange(self.n_clusters_[0]), (2, 1))
-        )
+        checkerboard, diagonal = np.indices(self.n_clusters_).reshape(2, -1), np.arange(self.n_clusters_[0])
+        blocks = checkerboard if isinstance(self.n_clusters, tuple) else (diagonal, diagonal)
+        row_clusters, column_clusters = blocks
         self.rows_ = self.row_labels_ == row_clusters[:, None]
         self.columns_ = self.column_labels_ == column_clusters[:, None]
         return self
@@ -229,7 +225,21 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         (['rose', 'tulip', 'violet'], True)
         """
         check_is_fitted(self)
-        return named_labels(data, self.row_labels_, self.column_labels_)
+        if not is_into_dataframe(data):
+            kind = type(data).__name__
+            raise TypeError(f"data must be a dataframe, not {kind}; row_labels_ and column_labels_ are without names")
+        expected = len(self.row_labels_), len(self.column_labels_)
+        if data.shape != expected:
+            raise ValueError(f"data has shape {data.shape}, but the model was fitted to a table of shape {expected}")
+        frame = nw.from_native(data, eager_only=True)
+        library = nw.get_native_namespace(frame)
+        both = (self.row_labels_, self.column_labels_)
+        rows, columns = (nw.new_series("cluster", labels, backend=library) for labels in both)
+        if hasattr(data, "index"):
+            rows, columns = nw.maybe_set_index(rows, index=data.index), nw.maybe_set_index(columns, index=data.columns)
+            return rows.to_native(), columns.to_native()
+        named = nw.from_dict({"column": frame.columns, "cluster": columns}, backend=library)
+        return rows.to_native(), named.to_native()
 
     def _decompose(self, X: Array, asked: tuple[int, int] | None, seed: int) -> KernelSVD:
         most = min(X.shape)
@@ -249,11 +259,8 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         rules = [clustering.rule(F, count) for _, F, count in sides]
         for (name, _, count), rule in zip(sides, rules, strict=True):
             if len(rule.offsets) < count:
-                warn(
-                    f"n_clusters={count}, but the {name} have only {len(rule.offsets)} distinct feature vectors, so "
-                    "the other clusters are empty; lower n_clusters",
-                    LopsidedWarning,
-                )
+                found = f"the {name} have only {len(rule.offsets)} distinct feature vectors"
+                warn(f"n_clusters={count}, but {found}: other clusters are empty; lower n_clusters", LopsidedWarning)
         return rules
 
     def _fit_blocks(self, table: Array, features: Pair, labels: Pair, clustering: Clustering) -> BlockRules | None:

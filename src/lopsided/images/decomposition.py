@@ -63,17 +63,13 @@ class ImageSVD:
         grid = np.linspace(darkest, brightest, TABLE_POINTS)
         kernel = self.models[0].kernel_
         if not isinstance(kernel, InnerProductKernel | Exponential):
-            raise ValueError(
-                f"values of {kernel!r} cannot be converted back to pixels; those of Linear, LinearPolynomial, "
-                "Polynomial, Exponential and Tanh can"
-            )
+            invertible = "those of Linear, LinearPolynomial, Polynomial, Exponential and Tanh can"
+            raise ValueError(f"values of {kernel!r} cannot be converted back to pixels; {invertible}")
         profile = kernel.pairs(kernel.left(grid[:, None]), kernel.right(np.ones((1, 1))))[:, 0]
         steps, rounding = np.diff(profile), PROFILE_ULPS * np.finfo(float).eps * np.abs(profile).max()
         if steps.min() < -rounding and steps.max() > rounding:
-            raise ValueError(
-                f"{kernel!r} is not monotone for pixels from {darkest:.3g} to {brightest:.3g}, so its values have no "
-                "inverse; scale the image or use another kernel"
-            )
+            pixels = f"pixels from {darkest:.3g} to {brightest:.3g}"
+            raise ValueError(f"{kernel!r} is not monotone for {pixels}; scale the image or use another kernel")
         _warn_of_lost_tones(grid[::POINTS_PER_TONE], profile[::POINTS_PER_TONE], kernel, np.finfo(self.image.dtype).eps)
         order = np.argsort(profile, kind="stable")
         return np.interp(reject_masked(values, "values"), profile[order], grid[order]).astype(self.image.dtype)

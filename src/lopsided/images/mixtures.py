@@ -64,8 +64,7 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     References
     ----------
-    He, He, Shi, Huang, Suykens, "Learning with asymmetric kernels: least squares and feature interpretation", IEEE
-    Transactions on Pattern Analysis and Machine Intelligence 45, 2023, section IV-A.
+    He et al., IEEE TPAMI 45, 2023, section IV-A, as for :class:`~lopsided.kernels.KullbackLeibler`.
 
     Examples
     --------

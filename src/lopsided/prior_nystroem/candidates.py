@@ -20,9 +20,8 @@ from .criteria import (
     leave_one_out_errors,
     paper_criterion,
 )
-from .frames import Axes, Frame, axes_of_one_set, axes_of_two_sets
+from .frames import Axes, Frame, axes_of_one_set, axes_of_two_sets, neighbour_laplacian
 from .samples import LandmarkedKernel, LandmarkedSamples, fit_kernel
-from .smoothness import neighbour_laplacian
 from .supervision import Labels, Pairs, Parts, folds_of, thinned
 
 BANDWIDTH_FRACTIONS = (1.0, 0.5**0.5)  # RBF bandwidths that are compared, in units of the bandwidth from the data

@@ -120,11 +120,9 @@ def _descend(
         before, C, bound = C, found, bound / BOUND_GROWTH
         if history[-2] - value <= tol * value:
             return C, history
-    warn(
-        f"after {iteration.max_iter} steps the last one still lowered the objective by "
-        f"{(history[-2] - history[-1]) / history[-1]:.1e} of its value, above tol={tol:g}; raise max_iter or tol",
-        ConvergenceWarning,
-    )
+    decrease = f"{history[-2] / history[-1] - 1:.1e} of its value, above tol={tol:g}"
+    last = f"step {iteration.max_iter}, the last, still lowered the objective by {decrease}"
+    warn(f"{last}; raise max_iter or tol", ConvergenceWarning)
     return C, history
 
 

@@ -96,8 +96,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     solver : {"accelerated", "gradient"}, default="accelerated"
         Projected gradient with or without Nesterov extrapolation, unless a closed form is the solution.
     tol, max_iter : float and int, default=1e-3 and 100
-        Relative error of the objective, as estimated by the decrease in the last iteration, and most iterations; 0
-        takes the closed-form start.
+        Relative decrease of the objective in the last iteration, and most iterations; 0 takes the closed-form start.
     random_state : int, RandomState instance or None, default=None
         Seed of the landmarks, subsamples and folds; None means a fixed seed.
     n_jobs : int or None, default=None
@@ -106,12 +105,11 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     Attributes
     ----------
     components_, component_indices_ : array or sparse matrix of shape (m, width), and array of shape (m,) or None
-        The landmarks, and their row numbers if they are samples; with Z, the right ones, to which left points compare.
+        The landmarks, and their row numbers if they are samples; with Z, those of the right side.
     components_left_ : array or sparse matrix of shape (left landmarks, width) or None
-        The left landmarks, with which right points are compared; None without Z.
+        The left landmarks; None without Z.
     normalization_, normalization_right_ : arrays of shape (n_features_out, landmarks)
-        ``transform`` is k(X, components_) normalization_.T, and ``transform_right`` is
-        k(components_left_, Z)^T normalization_right_.T.
+        Features are k(X, components_) normalization_.T and k(components_left_, Z)^T normalization_right_.T.
     dictionary_ : array of shape (m, m)
         S; with Z, of shape (right landmarks, left landmarks).
     kernel_, prior_weight_, smoothness_ : Kernel, float, float
@@ -262,10 +260,8 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
                     "and set prior_weight to 'auto' or 'alignment'; otherwise give one kernel"
                 )
         if isinstance(known, Pairs) and len(known.targets) > MOST_PAIRS and self.prior_weight != np.inf:
-            raise ValueError(
-                f"{len(known.targets)} pairs (without Z, both orders count) exceed the {MOST_PAIRS} that can be solved "
-                "at once; give fewer pairs, or labels, whose cost does not depend on their number"
-            )
+            given = f"{len(known.targets)} pairs (without Z, both orders count)"
+            raise ValueError(f"{given} exceed the {MOST_PAIRS} that can be solved; give fewer pairs, or labels")
         if Z is not None and self.smoothness not in ("auto", 0):
             raise ValueError(f"smoothness={self.smoothness} compares samples of one set; with Z leave it at 'auto'")
         if Z is not None and not isinstance(self.landmarks, str):
@@ -278,10 +274,8 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         chosen = candidates[selection.number]
         data = chosen.values.data
         self.kernel_, self.smoothness_ = chosen.values.kernel, chosen.smoothness
-        self.path_ = [
-            Compared(candidate.values.kernel, candidate.smoothness, *path)
-            for candidate, path in zip(candidates, selection.paths, strict=False)
-        ]
+        compared = zip(candidates, selection.paths, strict=False)
+        self.path_ = [Compared(each.values.kernel, each.smoothness, *path) for each, path in compared]
         self.components_, self.component_indices_ = data.right.points, data.right.indices
         self.components_left_ = None if data.Z is None else data.left.points
         self.dictionary_ = learned.left_map @ learned.right_map.T

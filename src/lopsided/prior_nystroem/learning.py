@@ -13,9 +13,8 @@ from ..svd import Choice
 from .candidates import Candidate, Selection
 from .criteria import guessing_error
 from .dictionary import Dictionary, Iteration, closed_form, learn_dictionary
-from .frames import Frame
+from .frames import Frame, Moments, rescaled
 from .side_information import SideInformation
-from .smoothness import Moments, rescaled
 from .supervision import LabelledRows, Labels, Pairs
 
 MOST_COMPLETED_LABELS = 200  # more describe their classes better than predictions would; not varied, the table has 100

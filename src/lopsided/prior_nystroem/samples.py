@@ -103,19 +103,14 @@ def fit_kernel(kernel: Kernel, data: LandmarkedSamples) -> LandmarkedKernel:
     if kernel.normalised or isinstance(kernel, Precomputed):
         raise ValueError(f"{kernel!r} {NOT_MERCER}")
     W = between(kernel.fit(data.X, data.X), data.left.points, data.left.points)
-    _check_mercer(W, kernel, data.eps)
-    largest = W.diagonal().max()
-    unit = float(largest * np.mean(W.diagonal() / largest))
-    return LandmarkedKernel(data, kernel, unit, W / unit)
-
-
-def _check_mercer(W: np.ndarray, kernel: Kernel, eps: float) -> None:
-    """Raise an error if the kernel matrix W of the landmarks is not symmetric positive semidefinite, or is zero."""
     size = np.abs(W).max()
-    if np.abs(W - W.T).max() > MERCER_ROUNDING * eps * size:
+    if np.abs(W - W.T).max() > MERCER_ROUNDING * data.eps * size:
         raise ValueError(f"{kernel!r} {NOT_MERCER}")
     values = eigh((W + W.T) / 2)[0]
-    if values[0] < -MERCER_ROUNDING * len(W) * eps * size:
+    if values[0] < -MERCER_ROUNDING * len(W) * data.eps * size:
         raise ValueError(f"{kernel!r} has the eigenvalue {values[0]:.3g} among the landmarks: it {NOT_MERCER}")
     if not values[-1] > 0:
         raise ValueError(f"{kernel!r} is zero between all landmarks; use a kernel that is not, or other landmarks")
+    largest = W.diagonal().max()
+    unit = float(largest * np.mean(W.diagonal() / largest))
+    return LandmarkedKernel(data, kernel, unit, W / unit)

@@ -60,11 +60,8 @@ def read_supervision(
     classes = np.unique(np.concatenate([labels, right_labels])) if known else nothing
     if len(classes) < 2:
         found = f"one class only, {classes[0]}" if len(classes) else "no label"
-        warn(
-            f"the labels of {X.shape[0]} samples hold {found}, and nothing can be learned from them: the features are "
-            "those of the plain Nystrom method; label samples of at least two classes (-1 means no label)",
-            LopsidedWarning,
-        )
+        labels_hold = f"the labels of {X.shape[0]} samples hold {found}: the features are plain Nystrom features"
+        warn(f"{labels_hold}; label samples of at least two classes (-1 means no label)", LopsidedWarning)
         return None, classes
     left = LabelledRows(rows, np.searchsorted(classes, labels))
     right = None if Z is None else LabelledRows(right_rows, np.searchsorted(classes, right_labels))

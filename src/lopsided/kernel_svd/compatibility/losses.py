@@ -1,25 +1,14 @@
-"""Losses of a linear head, their gradients, and the head that minimises them with an L2 penalty."""
+"""Losses of a linear head, of scores S (n, outputs) against targets Y (n, outputs).
 
-from typing import Protocol
+``gradient`` is that of the mean loss ``value`` with respect to the scores; ``head`` gives the weights (k, outputs) and
+the bias (outputs,) that minimise loss + alpha / 2 |weights|^2 on features F (n, k).
+"""
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
 
 HEAD_STEPS = 200  # L-BFGS iterations for the head, at most
-
-
-class Loss(Protocol):
-    """Mean loss over samples of scores S (n, outputs) against targets Y (n, outputs)."""
-
-    def value(self, S: np.ndarray, Y: np.ndarray) -> float:
-        """Mean loss over the samples."""
-
-    def gradient(self, S: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        """Gradient of the mean loss with respect to the scores, shape (n, outputs)."""
-
-    def head(self, F: np.ndarray, Y: np.ndarray, alpha: float) -> tuple[np.ndarray, np.ndarray]:
-        """Weights (k, outputs) and bias (outputs,) that minimise loss + alpha / 2 |weights|^2 on features F (n, k)."""
 
 
 class Squared:
@@ -67,3 +56,6 @@ class CrossEntropy:
         start = np.zeros((k + 1) * outputs)
         best = minimize(objective, start, jac=True, method="L-BFGS-B", options={"maxiter": HEAD_STEPS}).x
         return best[: k * outputs].reshape(k, outputs), best[k * outputs :]
+
+
+Loss = Squared | CrossEntropy

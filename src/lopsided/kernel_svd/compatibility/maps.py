@@ -116,19 +116,15 @@ def given(C: Array, p: int, q: int) -> Compatibility:
         return Compatibility(left_factors=(C,))
     if C.shape == (q, p):
         return Compatibility(right_factors=(C,))
-    raise ValueError(
-        f"the compatibility matrix has shape {C.shape}; left vectors have {p} entries and right vectors {q}, "
-        f"so it must be ({p}, {q}) to map the left or ({q}, {p}) to map the right"
-    )
+    wanted = f"({p}, {q}) to map the left vectors or ({q}, {p}) to map the right ones"
+    raise ValueError(f"the compatibility matrix has shape {C.shape}; it must be {wanted}")
 
 
 def given_pair(C1: Array, C2: Array, p: int, q: int) -> Compatibility:
     """Compatibility k(C1^T x, C2 z) from given C1 (p, width) and C2 (width, q) (the 2016 paper's Remark 1)."""
     if C1.shape[0] != p or C2.shape[1] != q or C1.shape[1] != C2.shape[0]:
-        raise ValueError(
-            f"the compatibility matrices have shapes {C1.shape} and {C2.shape}; left vectors have {p} entries and "
-            f"right vectors {q}, so they must be ({p}, width) and (width, {q})"
-        )
+        shapes = f"shapes {C1.shape} and {C2.shape}"
+        raise ValueError(f"the compatibility matrices have {shapes}; they must be ({p}, width) and (width, {q})")
     return Compatibility(left_factors=(C1,), right_factors=(C2.T,))
 
 
