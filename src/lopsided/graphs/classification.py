@@ -77,7 +77,7 @@ def classify_nodes(
     True
     """
     embedding = check_array(reject_masked(embedding, "embedding"), input_name="embedding")
-    several = sparse.issparse(reject_masked(labels, "labels")) or _is_table(labels)
+    several = sparse.issparse(reject_masked(labels, "labels")) or np.asarray(labels, dtype=object).ndim == 2
     Y = _indicators(labels, several)
     if len(Y) != len(embedding):
         raise ValueError(f"embedding has {len(embedding)} rows and labels {len(Y)}; each node needs both")
@@ -106,14 +106,6 @@ def classify_nodes(
             found = rank < truth.sum(axis=1)[:, None]
         scores.append([f1_score(truth, found, average=mean, zero_division=0) for mean in ("micro", "macro")])
     return Classification(*np.transpose(scores))
-
-
-def _is_table(labels: Any) -> bool:
-    """Whether labels are two-dimensional; a ragged list of lists is not."""
-    try:
-        return np.ndim(labels) == 2
-    except ValueError:
-        return False
 
 
 def _indicators(labels: Any, several: bool) -> np.ndarray:

@@ -12,11 +12,6 @@ from ..kernels import check_adjacency
 from .edges import checked_weights, holds_edges, is_text, read_edges
 from .ids import as_ids, factorized, is_missing, whole_numbers
 
-WAYS_OUT = (
-    "pass an edge table (a DataFrame, a list of tuples or a path), a matrix, Graph(adjacency, nodes) or a networkx "
-    "graph; of hide_edges, its .adjacency"
-)
-
 
 class Graph(NamedTuple):
     """A directed graph: A[i, j] is the weight of the edge from nodes[i] to nodes[j].
@@ -114,7 +109,10 @@ def read_graph(
         raise ValueError(f"weight={weight!r} names a column or an attribute, but a {type(graph).__name__} has none")
     adjacency, ids = graph if isinstance(graph, Graph) else (graph, None)
     if not is_array_like(adjacency):
-        raise TypeError(f"a {type(adjacency).__name__} is not a graph; {WAYS_OUT}")
+        raise TypeError(
+            f"a {type(adjacency).__name__} is not a graph; pass an edge table (a DataFrame, a list of tuples or a "
+            "path), a matrix, Graph(adjacency, nodes) or a networkx graph; of hide_edges, its .adjacency"
+        )
     entries = sparse.coo_array(check_adjacency(adjacency))
     A = assembled(entries.row, entries.col, entries.data, entries.shape)
     return Graph(A, np.arange(A.shape[0]) if ids is None else _checked_ids(ids, A.shape[0]))
