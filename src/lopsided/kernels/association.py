@@ -65,9 +65,7 @@ class Association(Precomputed):
     }
 
     def __init__(self, power: float = 0.75, regularization: float = 1.0, column_exponent: float | None = None) -> None:
-        self.power = power
-        self.regularization = regularization
-        self.column_exponent = column_exponent
+        self.power, self.regularization, self.column_exponent = power, regularization, column_exponent
 
     def fit(self, X: Array, Z: Array) -> Self:
         """Learn the row and column sums of the table. Cost O(nnz)."""

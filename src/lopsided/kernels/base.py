@@ -232,8 +232,7 @@ class Scaled(Composite):
     kernel_: Kernel
 
     def __init__(self, kernel: Kernel, factor: float) -> None:
-        self.kernel = kernel
-        self.factor = factor
+        self.kernel, self.factor = kernel, factor
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Return factor kernel(x, z)."""
@@ -254,8 +253,7 @@ class Pair(Composite):
     second_: Kernel
 
     def __init__(self, first: Kernel, second: Kernel) -> None:
-        self.first = first
-        self.second = second
+        self.first, self.second = first, second
 
     def fit(self, X: Array, Z: Array) -> Self:
         """Fit both kernels on the same data."""

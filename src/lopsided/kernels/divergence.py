@@ -79,11 +79,8 @@ class KullbackLeibler(Kernel):
         n_draws: int = 16,
         random_state: Any = 0,
     ) -> None:
-        self.rate = rate
-        self.distribution = distribution
-        self.n_components = n_components
-        self.n_draws = n_draws
-        self.random_state = random_state
+        self.rate, self.distribution, self.n_components = rate, distribution, n_components
+        self.n_draws, self.random_state = n_draws, random_state
 
     def fit(self, X: Array, Z: Array) -> Self:
         """Fix the draws, and learn the rate if it is None."""

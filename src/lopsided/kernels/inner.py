@@ -105,8 +105,7 @@ class Polynomial(InnerProductKernel):
     }
 
     def __init__(self, degree: int = 2, offset: float = 1.0) -> None:
-        self.degree = degree
-        self.offset = offset
+        self.degree, self.offset = degree, offset
 
     def profile(self, P: np.ndarray) -> np.ndarray:
         """Return (u + offset)^degree."""
@@ -145,8 +144,7 @@ class LinearPolynomial(InnerProductKernel):
     }
 
     def __init__(self, weight: float = 0.5, degree: int = 2) -> None:
-        self.weight = weight
-        self.degree = degree
+        self.weight, self.degree = weight, degree
 
     def profile(self, P: np.ndarray) -> np.ndarray:
         """Return u - weight u^degree."""
@@ -188,8 +186,7 @@ class Tanh(InnerProductKernel):
     }
 
     def __init__(self, slope: float | None = None, offset: float = 0.0) -> None:
-        self.slope = slope
-        self.offset = offset
+        self.slope, self.offset = slope, offset
 
     def fit(self, X: Array, Z: Array) -> Self:
         """Set the slope from the width of the data if it is None."""

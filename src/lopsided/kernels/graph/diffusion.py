@@ -112,12 +112,8 @@ class Diffusion(MatrixKernel):
         threshold: float = 1e-3,
         memory_budget: float | str | None = None,
     ) -> None:
-        self.adjacency = adjacency
-        self.restart = restart
-        self.direction = direction
-        self.transform = transform
-        self.threshold = threshold
-        self.memory_budget = memory_budget
+        self.adjacency, self.restart, self.direction = adjacency, restart, direction
+        self.transform, self.threshold, self.memory_budget = transform, threshold, memory_budget
 
     def learn(self, A: Array) -> None:
         """Compute the kernel matrix from the walks of every node."""

@@ -65,8 +65,7 @@ class Katz(GraphKernel):
     }
 
     def __init__(self, adjacency: Any = None, *, beta: float | None = None) -> None:
-        self.adjacency = adjacency
-        self.beta = beta
+        self.adjacency, self.beta = adjacency, beta
 
     def learn(self, A: Array) -> None:
         """Bound the spectral radius and check beta. Cost O(edges) for each step of a power iteration."""

@@ -50,9 +50,7 @@ class NodeKernel(MatrixKernel):
     }
 
     def __init__(self, adjacency: Any = None, normalize: str | None = None, self_loops: float = 0.0) -> None:
-        self.adjacency = adjacency
-        self.normalize = normalize
-        self.self_loops = self_loops
+        self.adjacency, self.normalize, self.self_loops = adjacency, normalize, self_loops
 
     def learn(self, A: Array) -> None:
         """Normalise the adjacency. Cost O(edges)."""
