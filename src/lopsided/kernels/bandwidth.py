@@ -62,15 +62,11 @@ class BandwidthKernel(Kernel):
 
 
 def origin_of(X: Array, Z: Array) -> np.ndarray | None:
-    """Mean of a sample of the right points: squared distances lose fewest digits when it is the origin.
-
-    It is rounded to single precision, unless it would overflow there, so that float32 and float64 points are shifted
-    by the same vector. None, for the zero vector, if either side is sparse and would not stay so.
-    """
+    """Mean of a sample of right points, near which squared distances lose fewest digits; None if a side is sparse."""
     if sparse.issparse(X) or sparse.issparse(Z):
         return None
     mean = _spaced(Z).mean(axis=0)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore"):  # in single precision where it fits, so that it is the same for points of float32
         short = mean.astype(np.float32).astype(mean.dtype)
     return np.where(np.isfinite(short), short, mean)
 
@@ -82,11 +78,7 @@ def check_inverse(bandwidth: float, dtype: np.dtype) -> None:
 
 
 def check_resolution(bandwidth: float, origin: np.ndarray | None, X: Array, Z: Array) -> None:
-    """Raise ValueError if rounding errors of squared distances are too large relative to bandwidth^2.
-
-    Squared distances are computed as |x|^2 + |z|^2 - 2 x.z, which cancels for points far from the origin. The check
-    uses the median squared norm; a warning tells of outliers on both sides, whose distances from each other are lost.
-    """
+    """Raise ValueError if rounding of |x|^2 + |z|^2 - 2 x.z drowns bandwidth^2; warn if it does for outliers only."""
     sides = _distinct(X, Z)
     typical = float(np.median(np.concatenate([_norms_from(origin, _spaced(side)) for side in sides])))
     if not np.isfinite(typical):
@@ -132,10 +124,7 @@ def _warn_of_outliers(off: float, points: str, parameter: str, dtype: np.dtype) 
 
 
 def _deviation(X: Array, Z: Array) -> float:
-    """Standard deviation of all entries of two arrays, including the zeros of sparse arrays.
-
-    Each array has weight one half whatever its size, because a distance has one endpoint on each side.
-    """
+    """Standard deviation of all entries, zeros included; each side has weight one half, as it has in distances."""
     unit, moments = _moments(X, Z)
     centre = float(np.mean([mean for mean, _ in moments]))
     found = np.mean([variance / X.shape[1] + np.square(mean - centre).mean() for mean, variance in moments])

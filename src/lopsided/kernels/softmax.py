@@ -17,23 +17,17 @@ from .structure import NormalisedKernel, Structure, over_rows
 
 
 class SoftmaxKernel(NormalisedKernel, ExponentialKernel):
-    """Base class of the exponential kernels whose rows are normalised, with sums as log-sum-exp: no row underflows.
-
-    Attributes
-    ----------
-    shift_ : float
-        The largest exponent that a z' adds, subtracted from all exponents; it avoids underflow and changes no value.
-    """
+    """Base class of the exponential kernels whose rows are normalised, with sums as log-sum-exp: no row underflows."""
 
     symmetric = False  # rows are normalised and columns are not
 
     def _sum_over(self, Z: Array, weights: np.ndarray, bounded: bool) -> None:
         super()._sum_over(Z, weights, bounded)
-        self.shift_ = float(self.exponents(self.moved(Z)).max())
+        self._shift = float(self.exponents(self.moved(Z)).max())
 
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Return exp(l.r) for all pairs, clipped at one where sums run over landmarks."""
-        if not self.bounded_:
+        if not self._bounded:
             return super().pairs(L, R)
         E = product(L, R)
         np.minimum(E, 0, out=E)
@@ -41,7 +35,7 @@ class SoftmaxKernel(NormalisedKernel, ExponentialKernel):
 
     def right_exponents(self, Z: Array) -> np.ndarray:
         """Return the exponents of g, shifted so that the maximum over the right set is zero."""
-        return self.exponents(Z) - self.shift_
+        return self.exponents(Z) - self._shift
 
     def left_exponents(self, X: Array) -> np.ndarray:
         """Return minus the logarithm of each row sum. Cost O(n m width), or that of X Z^T if both are sparse."""

@@ -32,19 +32,12 @@ class Structure(ABC):
     level = 1.0  # zero if k = 0 wherever x.z = 0
 
     def slope(self, unit: float) -> float | None:
-        """Return the slope for which u0 v0 (level + slope x.z) is exact at x.z = unit too, or None to use no slope.
-
-        On unweighted graphs almost every entry of P = X Z^T is one, and a product of two sparse factors, which have
-        far fewer entries than P, represents them all.
-        """
-        return None
+        """Return the slope for which u0 v0 (level + slope x.z) is exact at x.z = unit too, or None to use no slope."""
+        return None  # on unweighted graphs nearly all x.z are one, and the slope represents them without storing them
 
     @abstractmethod
     def expand(self, X: Array, P: sparse.csr_array, slope: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return U0 (n, q) for the rows X, and the kernel values at the entries of P.
-
-        P holds all entries of X Z^T if slope is zero, and otherwise those that differ from the unit.
-        """
+        """Return U0 (n, q) for the rows X, and values at P: X Z^T, without entries equal to the unit if slope != 0."""
 
 
 class SparseKernel(Kernel):
@@ -62,8 +55,6 @@ class NormalisedKernel(SparseKernel):
     ----------
     right_set_, weights_ : arrays of shape (m, width) and (m,)
         The points z', and the number of points that each represents: one unless the z' are landmarks.
-    bounded_ : bool
-        Whether the z' are landmarks. Sums over landmarks may omit the nearest point, so values are clipped at one.
     """
 
     normalised = True
@@ -85,7 +76,8 @@ class NormalisedKernel(SparseKernel):
         return twin
 
     def _sum_over(self, Z: Array, weights: np.ndarray, bounded: bool) -> None:
-        self.right_set_, self.weights_, self.bounded_ = Z, weights.astype(Z.dtype), bounded
+        """Set the z'; landmarks may omit the nearest point, so values divided by their sums are bounded by one."""
+        self.right_set_, self.weights_, self._bounded = Z, weights.astype(Z.dtype), bounded
 
 
 def product_counts(X: sparse.csr_array, Z: sparse.csr_array) -> np.ndarray:

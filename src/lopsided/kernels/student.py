@@ -72,7 +72,7 @@ class StudentT(NormalisedKernel):
     def pairs(self, L: Array, R: Array) -> np.ndarray:
         """Return 1 / (l.r), with l.r at least the row sum despite rounding, or one if sums run over landmarks."""
         D = product(L, R)
-        np.maximum(D, 1 if self.bounded_ else dense(L[:, [-1]]), out=D)
+        np.maximum(D, 1 if self._bounded else dense(L[:, [-1]]), out=D)
         return np.reciprocal(D, out=D)
 
     def row_sums(self, X: Array) -> np.ndarray:
