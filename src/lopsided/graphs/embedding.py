@@ -137,18 +137,10 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         n_jobs: int | None = None,
         memory_budget: float | str | None = None,
     ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.self_loops = self_loops
-        self.normalize = normalize
-        self.scaling = scaling
-        self.decoder = decoder
-        self.unit_length = unit_length
-        self.solver = solver
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.memory_budget = memory_budget
+        self.n_components, self.kernel, self.self_loops = n_components, kernel, self_loops
+        self.normalize, self.scaling, self.decoder, self.unit_length = normalize, scaling, decoder, unit_length
+        self.solver, self.tol, self.random_state = solver, tol, random_state
+        self.n_jobs, self.memory_budget = n_jobs, memory_budget
 
     @atomic_fit
     def fit(self, X: Any, y: Any = None) -> Self:

@@ -163,16 +163,9 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         n_jobs: int | None = None,
         memory_budget: float | str | None = None,
     ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.compatibility = compatibility
-        self.center = center
-        self.scaling = scaling
-        self.solver = solver
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.memory_budget = memory_budget
+        self.n_components, self.kernel, self.compatibility, self.center = n_components, kernel, compatibility, center
+        self.scaling, self.solver, self.tol = scaling, solver, tol
+        self.random_state, self.n_jobs, self.memory_budget = random_state, n_jobs, memory_budget
 
     @atomic_fit
     def fit(

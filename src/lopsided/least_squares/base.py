@@ -69,16 +69,9 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
         n_jobs: int | None = None,
         memory_budget: float | str | None = None,
     ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.merge = merge
-        self.cv = cv
-        self.solver = solver
-        self.damping = damping
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.memory_budget = memory_budget
+        self.C, self.kernel, self.merge, self.cv, self.solver = C, kernel, merge, cv, solver
+        self.damping, self.tol, self.random_state = damping, tol, random_state
+        self.n_jobs, self.memory_budget = n_jobs, memory_budget
 
     @atomic_fit
     def fit(self, X: ArrayLike, y: Any) -> Self:
