@@ -34,7 +34,8 @@ class Clustering(NamedTuple):
         """
         start = self._leading(F, count)
         live = start.any(axis=1)
-        distinct = min(count, _count_distinct(start[live]))
+        unit = np.sqrt(np.finfo(start.dtype).eps) * np.abs(start).max(initial=0.0)  # half the digits count
+        distinct = min(count, len(np.unique(np.rint(start[live] / unit), axis=0)))
         if distinct < 2:
             return nearest_mean(start, np.zeros(len(F), dtype=np.intp), 1)._replace(spherical=self.spherical)
         labels = KMeans(distinct, n_init=self.n_init, random_state=self.seed).fit_predict(start[live])
@@ -105,9 +106,3 @@ def _widths(count: int, widest: int) -> Iterator[int]:
         yield width
         width *= 2
     yield widest
-
-
-def _count_distinct(D: np.ndarray) -> int:
-    """Number of distinct rows, compared to half the digits of the dtype."""
-    unit = np.sqrt(np.finfo(D.dtype).eps) * np.abs(D).max(initial=0.0)
-    return len(np.unique(np.rint(D / unit), axis=0))

@@ -86,13 +86,10 @@ def _comparable(image: np.ndarray, other: np.ndarray, peak: float | None) -> tup
     """Both images in double precision, divided by the pixel value of white."""
     if peak is not None and not 0 < peak < np.inf:
         raise ValueError(f"peak={peak} must be positive and finite: it is the value of white, such as 1 or 255")
-    image, other = (_relative_to_white(np.asanyarray(each), peak) for each in (image, other))
+    image, other = np.asanyarray(image), np.asanyarray(other)  # which keeps masks, for as_pixels to refuse
+    if peak is not None:  # it scales integers, too
+        image, other = (each.astype(float) if each.dtype.kind in "biu" else each for each in (image, other))
+    image, other = (as_pixels(each).astype(float) / (peak or 1) for each in (image, other))
     if image.shape != other.shape:
         raise ValueError(f"images of shapes {image.shape} and {other.shape} cannot be compared; crop or scale one")
     return image, other
-
-
-def _relative_to_white(image: np.ndarray, peak: float | None) -> np.ndarray:
-    if peak is not None and image.dtype.kind in "biu":
-        image = image.astype(float)
-    return as_pixels(image).astype(float) / (1 if peak is None else peak)

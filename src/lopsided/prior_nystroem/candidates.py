@@ -110,7 +110,10 @@ def select(candidates: list[Candidate], known: Labels | Pairs | None, weight: st
     if not isinstance(weight, str):
         return Selection(0, float(weight))
     if weight == "alignment":
-        paths = [_criterion_path(each, known) for each in candidates]
+        paths = []
+        for values, frame in ((each.values, each.frame()) for each in candidates):
+            information = values.information(known, frame)
+            paths.append(paper_criterion(information, frame.prior, *frame.bases, semidefinite=frame.one_set))
         return Selection(*least_error(paths), paths)
     two_sets = candidates[0].values.data.Z is not None
     if isinstance(known, Pairs) or two_sets or len(known.left.rows) <= WEIGHT_LABELS or len(candidates) == 1:
@@ -145,10 +148,3 @@ def _held_out_path(candidate: Candidate, known: Labels | Pairs, folds: Sequence[
         return held_out_errors(F, spread, classes, folds, balanced=known.balanced)
     frame = candidate.frame()
     return held_out_alignments(candidate.values.information(known, frame), frame.prior, folds)
-
-
-def _criterion_path(candidate: Candidate, known: Labels | Pairs) -> Path:
-    """The paper's criterion for a candidate at every weight."""
-    frame = candidate.frame()
-    information = candidate.values.information(known, frame)
-    return paper_criterion(information, frame.prior, *frame.bases, semidefinite=frame.one_set)
