@@ -77,7 +77,13 @@ def saddle_of_samples(kernel: Kernel, X: Array, Z: Array, settings: Settings) ->
     A = as_operator(kernel, X, Z, budget=budget)
     if kernel.symmetric and isinstance(A, Stored):
         A = Stored((A.K + A.K.T) / 2)  # removes rounding errors only
-    _check_sums(A @ np.ones((A.shape[1], 1)))
+    sums = A @ np.ones((A.shape[1], 1))
+    check_finite(sums)
+    if np.abs(sums).max() > LARGEST_SUM:
+        raise NotFiniteError(
+            f"kernel values of a sample sum to {np.abs(sums).max():.3g}, whose square overflows; multiply the kernel "
+            "by a small number, or scale the data down"
+        )
     is_sparse = isinstance(A, Stored) and sparse.issparse(A.K)
     if solver != "auto":
         choice = Choice(solver, "asked for")
@@ -138,14 +144,3 @@ def _symmetric(A: KernelOperator, kernel: Kernel) -> Stored:
         gap = np.abs(K - K.T).max()
         raise ValueError(f"solver='symmetric' needs K = K', but they differ by up to {gap:.3g}; use solver='auto'")
     return Stored(K)
-
-
-def _check_sums(sums: np.ndarray) -> None:
-    """Raise an error if kernel values or the squares of their sums are not finite."""
-    check_finite(sums)
-    largest = np.abs(sums).max()
-    if largest > LARGEST_SUM:
-        raise NotFiniteError(
-            f"kernel values of a sample sum to {largest:.3g}, whose square overflows; multiply the kernel by a small "
-            "number, or scale the data down"
-        )

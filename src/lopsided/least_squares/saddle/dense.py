@@ -71,9 +71,9 @@ class ReducedSystem(SaddleSystem):
 
     def inverse(self, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Solve with T, then refine; fall back to the LU of the full system if refinement does not converge."""
-        x, ridge, change = self._unrefined(R1, R2), 1 / self.C, 1.0
+        x, ridge, change = self._rough_inverse(R1, R2), 1 / self.C, 1.0
         for _ in range(REFINEMENTS):
-            step = self._unrefined(R1 - ridge * x[0] - self.B @ x[1], R2 - ridge * x[1] - self.B.T @ x[0])
+            step = self._rough_inverse(R1 - ridge * x[0] - self.B @ x[1], R2 - ridge * x[1] - self.B.T @ x[0])
             before, change = change, np.abs(step).max() / max(np.abs(x).max(), np.finfo(float).tiny)
             if not change < before / 2:
                 break
@@ -91,10 +91,7 @@ class ReducedSystem(SaddleSystem):
         cc = self.C + self.C**2 * np.einsum("ji,ji->i", self.B, NB) - offsets
         return Naa.diagonal() - offsets, cc, -self.C * NB.diagonal()
 
-    def _rough_inverse(self, x: np.ndarray) -> np.ndarray:
-        return self._unrefined(x[0], x[1])
-
-    def _unrefined(self, R1: np.ndarray, R2: np.ndarray) -> np.ndarray:
+    def _rough_inverse(self, R1: np.ndarray, R2: np.ndarray) -> np.ndarray:
         a = centred(scipy.linalg.lu_solve(self.factors, R1 / self.C - self.B @ R2, check_finite=False))
         return np.stack([a, centred(self.C * (R2 - self.B.T @ a))])
 

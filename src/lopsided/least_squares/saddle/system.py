@@ -100,7 +100,7 @@ class SaddleSystem(ABC):
         """Estimate the distance from singularity by two steps of inverse iteration, accurate where it is small."""
         x = _unit(self._probe())
         for _ in range(INVERSE_STEPS):
-            x = _unit(self._rough_inverse(x))
+            x = _unit(self._rough_inverse(*x))
         nearest = 1 / self.C + np.vdot(x, self._offdiagonal(x))
         sigma = abs(nearest - 1 / self.C)
         largest = max(self.norm_estimate(), sigma)
@@ -129,12 +129,13 @@ class SaddleSystem(ABC):
         start -= start.mean(axis=1, keepdims=True)
         return start[[0, 0]] if self.symmetric else start
 
-    def _rough_inverse(self, x: np.ndarray) -> np.ndarray:
-        return np.stack(self.inverse(x[0], x[1]))
+    def _rough_inverse(self, R1: np.ndarray, R2: np.ndarray) -> np.ndarray:
+        """Solution of ``inverse``, stacked, with half its digits."""
+        return np.stack(self.inverse(R1, R2))
 
     def _offdiagonal(self, x: np.ndarray) -> np.ndarray:
         """Product [B c; B'a] for a stacked x = [a; c] of centred columns."""
-        y = np.stack(self._products(x[0], x[1]))
+        y = np.stack(self._products(*x))
         return y - y.mean(axis=1, keepdims=True)
 
     def _products(self, a: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
