@@ -96,10 +96,11 @@ def _check_rank(k: float, shape: tuple[int, int], n_features: int, weights: Weig
             f"n_components={k} exceeds min(n_rows, n_columns)={min(shape)} of the kernel matrix (n_samples={shape[0]}, "
             f"n_features={n_features}); lower it or give more points through Z"
         )
-    if weights is not None and k > min(weights.counting()):
+    counting = min(shape) if weights is None else min(map(np.count_nonzero, (weights.left, weights.right)))
+    if k > counting:
         raise ValueError(
-            f"n_components={k} exceeds min(n_rows, n_columns)={min(weights.counting())} of those whose weight is not "
-            "zero; lower it or weigh more points"
+            f"n_components={k} exceeds min(n_rows, n_columns)={counting} of those whose weight is not zero; lower it "
+            "or weigh more points"
         )
 
 

@@ -8,7 +8,9 @@ from .._core import Array, svd
 from ..operators import as_operator
 from .extension import NystromFactors
 
-HELD_OUT_ROWS = 128  # fewest rows, and columns, on which eta is estimated
+# Fewest rows, and columns, on which eta is estimated. On protein-casp the estimate is 0.8 to 1.9 times eta with 128 of
+# them, and up to 7 times with 32.
+HELD_OUT_ROWS = 128
 HELD_OUT_PER_TRIPLET = 4  # held-out rows, and columns, per triplet, if that gives more
 
 

@@ -28,7 +28,9 @@ from .landmark_matrix import LandmarkMatrix
 from .landmarks import Landmarks
 from .orthonormalise import Moments, moments, orthonormal_turns, turned, unit_turns
 
-OVERSAMPLING = 2  # triplets of the small matrix per triplet wanted, as the last of k would be inaccurate with k alone
+# Triplets of the small matrix per triplet wanted, as the last of k would be inaccurate with k alone: on protein-casp at
+# rank 20, eta is 1.4e-3 with one, 2.1e-4 with two and 1.8e-4 with three.
+OVERSAMPLING = 2
 SAMPLE_ROWS = 1 << 13  # rows of each side, at most, from which the k combinations to extend to all points are computed
 
 

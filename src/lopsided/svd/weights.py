@@ -31,10 +31,6 @@ class Weights:
         """Square roots of the left and the right weights."""
         return np.sqrt(self.left), np.sqrt(self.right)
 
-    def counting(self) -> tuple[int, int]:
-        """Numbers of rows and of columns with non-zero weight."""
-        return int(np.count_nonzero(self.left)), int(np.count_nonzero(self.right))
-
     def on(self, A: KernelOperator) -> Weighted:
         """The operator diag(sqrt left) A diag(sqrt right), which is passed to the solvers."""
         return Weighted(A, *self.roots())
