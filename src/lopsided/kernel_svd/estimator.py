@@ -100,16 +100,13 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Weights of the ``left`` and ``right`` points, if given. Then U^T diag(left) U = I = V^T diag(right) V.
     landmarks_ : tuple of Landmarks or None
         Left and right landmarks: ``points``, ``weights`` and, if they are rows of the data, ``indices``.
-    eta_ : float or None
-        With landmarks and ``tol``: the error that ``tol`` bounds, estimated from held-out rows and columns.
-    path_ : tuple of Attempt
-        The numbers of landmarks that were used in turn, with the eta of each.
+    eta_, path_ : float or None, and tuple of Attempt
+        With landmarks and ``tol``: the error that ``tol`` bounds, estimated from held-out rows and columns, and the
+        numbers of landmarks that were used in turn, with the eta of each.
     solver_ : Choice
         Name of the solver and the reason for it.
-    n_components_ : int
-        Number of components k.
-    n_features_in_, n_features_right_ : int
-        Widths of the left and the right points.
+    n_components_, n_features_in_, n_features_right_ : int
+        Number of components k, and the widths of the left and the right points.
 
     See Also
     --------
@@ -188,7 +185,11 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             Weights need an exact solver. GridSearchCV slices them, and Z, with the folds if they are as long as X.
         """
         self._validate_params()
-        self._check_solver(weighted=left_weights is not None or right_weights is not None)
+        if isinstance(self.solver, Nystrom):
+            self.solver._validate_params()
+        weighted = left_weights is not None or right_weights is not None
+        if weighted and (isinstance(self.solver, Nystrom) or self.solver == "nystrom"):
+            raise ValueError("the Nystrom solver takes no weights of points; use an exact solver, or repeat points")
         kernel, budget, seed = as_kernel(self.kernel), budget_bytes(self.memory_budget), seed_of(self.random_state)
         settings = Settings(self.n_components, self.solver, self.center, self.tol, budget, seed)
         is_one_object, right_names = Z is X, column_names(Z)
@@ -286,12 +287,6 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _validated(self, X: ArrayLike, *, reset: bool = False) -> Array:
         """Left points as an array or a sparse matrix by rows."""
         return canonical(validate_data(self, as_indexable(X, "X"), accept_sparse="csr", dtype=FLOATS, reset=reset))
-
-    def _check_solver(self, *, weighted: bool) -> None:
-        if isinstance(self.solver, Nystrom):
-            self.solver._validate_params()
-        if weighted and (isinstance(self.solver, Nystrom) or self.solver == "nystrom"):
-            raise ValueError("the Nystrom solver takes no weights of points; use an exact solver, or repeat points")
 
     def _store(self, inputs: Inputs, solution: Solution, right_names: np.ndarray | None) -> None:
         factors = solution.factors

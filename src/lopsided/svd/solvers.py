@@ -66,16 +66,11 @@ def _factorise_share(
         k = min(2 * k, limit)
 
 
-def lapack(A: KernelOperator, k: int) -> Factors:
+def lapack(A: KernelOperator, k: int, **_: object) -> Factors:
     """Full dense SVD, truncated to k triplets. Cost: O(n m min(n, m)) time, memory for about four n x m matrices."""
+    check_finite(A @ np.ones((A.shape[1], 1), dtype=A.dtype))  # LAPACK would not tell
     U, s, Vt = svd(A.take())
     return Factors(U[:, :k], s[:k], Vt[:k].T).canonical()
-
-
-def _lapack(A: KernelOperator, k: int, **_: object) -> Factors:
-    """LAPACK, after a product that reveals entries that are not finite, which the drivers do not check."""
-    check_finite(A @ np.ones((A.shape[1], 1), dtype=A.dtype))
-    return lapack(A, k)
 
 
 def _krylov(
@@ -85,4 +80,4 @@ def _krylov(
     return krylov(A, k, rng=rng, tol=tol, block=block_width(A, k), budget=budget // 2, rounding=rounding)
 
 
-SOLVERS: dict[str, Callable[..., Factors]] = {"lapack": _lapack, "krylov": _krylov}
+SOLVERS: dict[str, Callable[..., Factors]] = {"lapack": lapack, "krylov": _krylov}
