@@ -25,6 +25,7 @@ from .kernel_choice import AUTO, is_auto, wanted_kernel, warn_if_no_paths
 from .node_index import NodeIndex
 from .scoring import ScoresEdges
 
+OF_KERNEL_SVD = ("scaling", "solver", "tol", "random_state", "n_jobs", "memory_budget")  # parameters passed on
 ROUNDING_LENGTH = 10  # in units of eps: length beside the longest row up to which a row may be all rounding errors
 
 
@@ -222,16 +223,8 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
     def _decomposed(self, A: sparse.csr_array, kernel: Kernel) -> KernelSVD:
         """Kernel SVD of the balanced graph."""
         warn_if_no_paths(kernel, A)
-        svd = KernelSVD(
-            min(self.n_components, A.shape[0]),
-            kernel=kernel,
-            scaling=self.scaling,
-            solver=self.solver,
-            tol=self.tol,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-            memory_budget=self.memory_budget,
-        ).set_output(transform="default")
+        passed_on: dict[str, Any] = {name: getattr(self, name) for name in OF_KERNEL_SVD}
+        svd = KernelSVD(min(self.n_components, A.shape[0]), kernel=kernel, **passed_on).set_output(transform="default")
         if isinstance(kernel, GraphKernel):
             kernel.set_params(adjacency=A)
             if "memory_budget" in kernel.get_params() and kernel.memory_budget is None:

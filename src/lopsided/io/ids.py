@@ -78,7 +78,9 @@ def whole_numbers(ids: np.ndarray) -> np.ndarray:
 
 def is_whole(text: str) -> bool:
     """Whether a string is a 64-bit integer in canonical form, which 007 is not."""
-    return text.removeprefix("-").isdecimal() and str(int(text)) == text and abs(int(text)) <= LARGEST_ID
+    digits = text.removeprefix("-")
+    short = digits.isdecimal() and len(digits) <= len(str(LARGEST_ID))
+    return short and str(int(text)) == text and abs(int(text)) <= LARGEST_ID
 
 
 def is_missing(node: Any) -> bool:
