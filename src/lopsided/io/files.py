@@ -63,7 +63,8 @@ def _table(text: Text, wanted: Wanted, header: bool | None, known: Container[Any
     except pyarrow.ArrowException:
         text.check_width(len(first))
         raise
-    if text.has_quotes and len(table) + header < text.data.count(b"\n"):  # a cell may have swallowed lines
+    below = text.data.find(b'"', text.data.find(b"\n", start(text.data)))  # a quote below the first line, or -1
+    if text.has_quotes and below >= 0 and len(table) + header < text.data.count(b"\n"):  # it may have swallowed lines
         text.check_width(len(first))
     if text.separator != SPACES and b" " in text.data:
         trim = pyarrow.compute.utf8_trim_whitespace
