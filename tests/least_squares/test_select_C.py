@@ -188,13 +188,12 @@ def test_a_subset_selects_C_if_each_C_costs_a_factorisation(monkeypatch):
     assert len(symmetric.path_["C"]) == len(whole.path_["C"])
 
 
-def test_a_subset_holds_every_class_in_proportion(monkeypatch, rng):
-    monkeypatch.setattr("lopsided.least_squares.select_C.SUBSET_SIZE", 100)
+def test_a_subset_holds_every_class_in_proportion(rng):
     y = rng.permutation(np.repeat([0, 1, 2], [600, 398, 2]))
-    some = stratified_subset(y, 0, of_classes=True)
+    some = stratified_subset(y, 100, 0, of_classes=True)
     assert np.abs(np.bincount(y[some]) - [60, 40, 1]).max() <= 1
     assert np.all(np.diff(some) > 0)
-    assert len(stratified_subset(rng.random((1000, 2)), 0, of_classes=False)) == 100
+    assert len(stratified_subset(rng.random((1000, 2)), 100, 0, of_classes=False)) == 100
 
 
 def test_a_class_of_one_sample_is_held_out_with_the_others():

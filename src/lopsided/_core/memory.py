@@ -7,6 +7,11 @@ import re
 import sys
 from pathlib import Path
 
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
+
 SHARE_OF_FREE = 0.25  # of the free memory, for the default budget: arrays that are not counted need room too
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 CGROUP = "/sys/fs/cgroup/memory"
@@ -42,7 +47,8 @@ def budget_bytes(memory_budget: float | str | None = None) -> int:
 
 def _free_bytes() -> int:
     """Return the memory available without swapping, or a conservative guess if the system does not report it."""
-    found = [free for free in (_free_of_machine(), *map(_free_of_group, GROUPS)) if free is not None]
+    known = (_free_of_machine(), _free_of_process(), *map(_free_of_group, GROUPS))
+    found = [free for free in known if free is not None]
     if found:
         return min(found)
     if "SC_PHYS_PAGES" in getattr(os, "sysconf_names", {}):
@@ -57,6 +63,16 @@ def _free_of_machine() -> int | None:
         return int(fields["MemAvailable"].split()[0]) * 1024
     except (OSError, KeyError, ValueError):
         return None
+
+
+def _free_of_process() -> int | None:
+    """Return what a limit on the address space (``ulimit -v``) leaves to this process, or None if there is no limit."""
+    try:
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    except (OSError, ValueError, AttributeError):  # not Linux
+        return None
+    return None if limit == resource.RLIM_INFINITY else max(0, limit - used)
 
 
 def _free_of_group(names: tuple[str, str, str, str]) -> int | None:

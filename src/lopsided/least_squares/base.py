@@ -88,7 +88,15 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
             machine = self._build(self._fit_kernel(X), X, np.inf if grid is None else float(grid.max()), seed)
             if self._holds_out:
                 self.C_, best, self.path_ = select_C(
-                    grid, machine.family, X, Y, y, merging=self._merging, cv=self.cv, seed=seed
+                    grid,
+                    machine.family,
+                    X,
+                    Y,
+                    y,
+                    merging=self._merging,
+                    cv=self.cv,
+                    seed=seed,
+                    budget=budget_bytes(self.memory_budget),
                 )
                 self.merger_, self.held_out_score_ = best.merger, best.score
                 self.held_out_predictions_ = self._squeeze(best.predictions)

@@ -13,7 +13,7 @@ from sklearn.utils import resample
 from .._core import Array
 from ..operators import Stored
 from .merging import HeldOutResult, Merging
-from .saddle import BlockLU, Fold, Minres, SaddleFamily, Spectral, largest_singular_value
+from .saddle import BlockLU, Fold, Minres, SaddleFamily, Spectral, affordable_size, largest_singular_value
 
 N_FOLDS = 10  # of cross-validation, as in the 2023 paper
 # Candidates for C="auto", in units of 1 / (largest singular value): below 1 the system is positive definite, at 1 it is
@@ -24,6 +24,7 @@ DEFINITE_C = np.array([0.2, 0.6])
 NEIGHBOUR_FACTORS = np.array([0.7, 1.0, 1.4])  # around the C selected on a subset, which may be near-singular on all
 SUBSET_SIZE = 1500  # samples that select C if each value costs as much as a fit; their SVD takes seconds
 MOSTLY_ROUNDING = 1e4  # in units of eps: share of K left by centring below which no C resolves its singular values
+LEAST_SUBSET_SIZE = 100  # however small the budget: a megabyte
 EXTREME_C = 1e150  # the square of C and of 1/C must not overflow
 
 
@@ -37,17 +38,18 @@ def select_C(
     merging: Merging,
     cv: Any,
     seed: int,
+    budget: int,
 ) -> tuple[float, HeldOutResult, dict[str, np.ndarray]]:
     """Select the C of the grid, or without a grid of the default candidates, with the least held-out error.
 
     Samples X are for the splitter ``cv`` only; None means exact leave-one-out if it is available and nothing is
     stacked. Y (n, k) holds the columns to be fitted, y class numbers or targets. The seed draws the subset that selects
-    C if each candidate costs as much as a fit.
+    C if each candidate costs as much as a fit; the subset is small enough for its decomposition to fit the budget.
 
     Returns C, the held-out results at this C, and the errors and scores of all candidates.
     """
     if grid is None:
-        grid = _auto_C_grid(family, Y, y, merging, seed)
+        grid = _auto_C_grid(family, Y, y, merging, seed, min(SUBSET_SIZE, max(affordable_size(budget), LEAST_SUBSET_SIZE)))
     return _compare(family, grid, Y, y, merging, _folds(family, merging, cv, X, y))
 
 
@@ -63,7 +65,9 @@ def C_grid(C: Any) -> np.ndarray:
     return grid
 
 
-def _auto_C_grid(family: SaddleFamily, Y: np.ndarray, y: np.ndarray, merging: Merging, seed: int) -> np.ndarray:
+def _auto_C_grid(
+    family: SaddleFamily, Y: np.ndarray, y: np.ndarray, merging: Merging, seed: int, size: int
+) -> np.ndarray:
     """Grid for C="auto": multiples of 1 / (largest singular value of the centred matrix).
 
     If one decomposition serves all values, the grid is wide. If each value needs its own factorisation or iteration, it
@@ -76,7 +80,7 @@ def _auto_C_grid(family: SaddleFamily, Y: np.ndarray, y: np.ndarray, merging: Me
         return DEFINITE_C * unit
     if isinstance(family, Spectral):
         return family.clear_of_singular(WIDE_C * unit)
-    some = stratified_subset(y, seed, of_classes=merging.of_classes)
+    some = stratified_subset(y, size, seed, of_classes=merging.of_classes)
     part = Spectral.of_matrix(Stored(A.take(some, some)), np.inf)
     unit_of_part = _unit_of_C(part)
     grid = part.clear_of_singular((MINRES_C if iterated else WIDE_C) * unit_of_part)
@@ -98,9 +102,9 @@ def _unit_of_C(family: SaddleFamily) -> float:
     return unit
 
 
-def stratified_subset(y: np.ndarray, seed: int, *, of_classes: bool) -> np.ndarray:
-    """Sorted indices of a random subset of ``SUBSET_SIZE`` samples, of classes in proportion and at least one each."""
-    everything, size = np.arange(len(y)), min(SUBSET_SIZE, len(y))
+def stratified_subset(y: np.ndarray, size: int, seed: int, *, of_classes: bool) -> np.ndarray:
+    """Sorted indices of a random subset of ``size`` samples, of classes in proportion and at least one each."""
+    everything, size = np.arange(len(y)), min(size, len(y))
     some = resample(everything, n_samples=size, replace=False, stratify=y if of_classes else None, random_state=seed)
     return np.union1d(some, np.unique(y, return_index=True)[1]) if of_classes else np.sort(some)
 

@@ -16,7 +16,10 @@ from .forecast import Forecast, forecast, meeting_entries
 from .sparse_low_rank import SparseLowRank
 from .stored import WORTH_THREADS, rows_of
 
-SLICE_ENTRIES = 1 << 21  # multiplications of X Z^T for one slice of rows
+SLICE_ENTRIES = 1 << 21  # multiplications of X Z^T for one slice of rows, unless the budget asks for smaller ones
+LEAST_SLICE_ENTRIES = 1 << 19  # below which the overhead of a slice shows
+SLICE_BYTES = 48  # per entry of a slice while it is computed
+STORED_COPIES = 2  # S and its transpose
 FULLER = 1.5  # ratio of equal entries of X Z^T to entries of X and Z above which they are kept as a product
 
 
@@ -34,16 +37,16 @@ def sparse_plus_low_rank(
     every product recomputes it.
     """
     expected = expected or forecast(X, Z)
-    slices = Slices(kernel, X, Z, expected)
+    slices = Slices(kernel, X, Z, expected, budget)
     kept = expected.entries * (1 - expected.share if slices.slope else 1)
-    bytes_kept = kept * (X.dtype.itemsize + np.dtype(np.int32).itemsize)
+    bytes_kept = STORED_COPIES * kept * (X.dtype.itemsize + np.dtype(np.int32).itemsize)
     return slices.stored() if bytes_kept <= budget else Streamed(slices)
 
 
 class Slices:
     """The terms of a sparse-plus-low-rank kernel matrix, computed in slices of rows."""
 
-    def __init__(self, kernel: SparseKernel, X: Any, Z: Any, expected: Forecast) -> None:
+    def __init__(self, kernel: SparseKernel, X: Any, Z: Any, expected: Forecast, budget: int) -> None:
         self.kernel, self.X, self.Z = kernel, X, Z
         self.Zt = sparse.csr_array(Z.T)
         self.structure = kernel.structure(Z)
@@ -52,7 +55,8 @@ class Slices:
         self.slope = (self.structure.slope(self.unit) or 0.0) if fuller else 0.0
         counts = product_counts(X, Z)
         parts = n_threads() if counts.sum() > WORTH_THREADS else 1
-        self.rows = product_slices(counts, SLICE_ENTRIES, parts)
+        entries = min(SLICE_ENTRIES, max(LEAST_SLICE_ENTRIES, budget // (SLICE_BYTES * n_threads())))
+        self.rows = product_slices(counts, entries, parts)
 
     def terms(self, rows: slice) -> tuple[np.ndarray, sparse.csr_array]:
         """Return u0 (rows, q) and the rows of S."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..operators import KernelOperator
 from .factors import Factors, canonical_signs
 from .qr import CHUNK_ROWS, least_pivot, length, orthonormalise, qr
 
+SVD_COPIES = 9  # arrays of the size of B that its SVD takes: B, factors, workspace
 SVD_COST = 40  # multiplications in the SVD of B, in units of the cube of its size
 EXTRA_COLUMNS = 10  # columns beyond k in a block whose width is free
 RESIDUAL_MARGIN = 10  # times that residuals are below a tolerance on eta
@@ -57,7 +59,8 @@ def krylov(
     block = min(block, *A.shape)
     capacity = max(4 * k, k + SPARE_TRIPLETS + 6 * block)
     if budget is not None:
-        affordable = budget // (sum(A.shape) * A.dtype.itemsize)
+        sides, entries = sum(A.shape), budget // A.dtype.itemsize  # capacity (sides + SVD_COPIES capacity) <= entries
+        affordable = int((math.sqrt(sides**2 + 4 * SVD_COPIES * entries) - sides) / (2 * SVD_COPIES))
         capacity = max(k + k // 2, k + SPARE_TRIPLETS + 2 * block, min(capacity, affordable))
     capacity = min(capacity, min(A.shape) - block)
     if capacity < k + block:

@@ -17,7 +17,7 @@ LARGE_MATRIX = 1 << 28  # entries of a dense matrix that takes seconds to evalua
 # decompose in full, and a Krylov space overtakes LAPACK at min(n, m) / k between 6 and 12.
 SMALL_SIDE = 300  # min(n, m) up to which a full decomposition takes milliseconds
 LAPACK_SHARE = 6  # min(n, m) / k below which a Krylov space costs more than a full decomposition
-LAPACK_COPIES = 5  # arrays of the matrix's size held at once: a copy to overwrite, both factors, workspace
+LAPACK_WORKSPACE = 4  # square arrays of the shorter side that divide and conquer works with
 MANY_TRIPLETS = 32  # triplets from which orthogonalisation costs more than sparse products, and blocks make it cheaper
 CHEAP_PRODUCT = 1 << 21  # multiplications per column below which one column at a time, the fewest in all, is fastest
 
@@ -149,8 +149,9 @@ def choose_solver(
 
 
 def lapack_bytes(shape: tuple[int, int], itemsize: int) -> int:
-    """Memory that a full decomposition takes."""
-    return LAPACK_COPIES * shape[0] * shape[1] * itemsize
+    """Memory that a full decomposition takes: the matrix, a copy to centre and one to overwrite, factors, workspace."""
+    short, long = sorted(shape)
+    return (3 * short * long + (short + long) * short + LAPACK_WORKSPACE * short**2) * itemsize
 
 
 def krylov_room(shape: tuple[int, int], k: int) -> int:

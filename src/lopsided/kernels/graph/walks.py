@@ -10,6 +10,7 @@ from scipy import linalg, sparse
 from ..._core import by_rows, per_entry, row_peaks, row_sums, run, scale_rows, slices_of, some_entries
 
 BLOCK_ROWS = 1 << 10  # start nodes whose walks one thread follows at a time
+STEPS_HELD = 8  # steps of walks, in units of the widest, that are kept before they are added up
 
 
 class Walk(NamedTuple):
@@ -90,10 +91,14 @@ def visits(
     clearest = row_peaks(scaled.data, scaled, least=0.0)
 
     def follow(rows: slice) -> sparse.csr_array:
-        walking, found = (1 - restart) * starts[rows], []
+        walking, found, widest = (1 - restart) * starts[rows], [], 0
         while walking.nnz:
             walking = some_entries(walking, walking.data >= threshold)
             found.append(walking)
+            widest = max(widest, walking.nnz)
+            if sum(step.nnz for step in found) > STEPS_HELD * widest:
+                found = [_total(found)]
+                widest = max(widest, found[0].nnz)
             if faint:
                 walking = some_entries(walking, walking.data * clearest[walking.indices] >= faint)
             walking = walking @ scaled

@@ -5,9 +5,14 @@ from __future__ import annotations
 from ...svd import SMALL_SIDE, Choice
 
 SADDLE_SOLVERS = ("dense", "spectral", "symmetric", "sparse_lu", "minres")
-DENSE_COPIES = 6  # n x n arrays that the dense solvers hold at once: K, its centred copy, factors, workspace
+COPIES = {"dense": 6, "symmetric": 9, "spectral": 11}  # n x n arrays held at once: K, centred, factors, workspace
 ROW_ENTRIES = 4  # stored entries per row up to which factors stay sparse: 1.5 to 6 times S on Cora, Citeseer, Pubmed
 MODERATE_SIZE = 3000  # samples up to which a dense decomposition takes seconds
+
+
+def affordable_size(budget: int) -> int:
+    """Number of samples whose decomposition fits the budget."""
+    return int((budget / (8 * COPIES["spectral"])) ** 0.5)
 
 
 def choose_saddle(
@@ -25,8 +30,9 @@ def choose_saddle(
     """
     if is_sparse and entries <= ROW_ENTRIES * n and n > SMALL_SIDE:
         return Choice("sparse_lu", f"LU factors of {entries} entries in {n} rows stay sparse")
-    if 8 * DENSE_COPIES * n**2 > budget:
-        return Choice("minres", f"{DENSE_COPIES} matrices of {n} x {n} exceed the budget of {budget} bytes")
+    dense = "symmetric" if symmetric else "spectral" if many else "dense"
+    if 8 * COPIES[dense] * n**2 > budget:
+        return Choice("minres", f"{COPIES[dense]} matrices of {n} x {n} exceed the budget of {budget} bytes")
     if is_sparse and n > MODERATE_SIZE:
         return Choice("minres", f"LU factors of {entries} entries in {n} rows fill up, and products are cheap")
     if symmetric:
