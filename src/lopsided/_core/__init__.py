@@ -6,7 +6,7 @@ from .centring import centred, centred_twice, led_by_ones
 from .column_names import as_configured, check_names, column_names
 from .csr import per_entry, row_numbers, row_peaks, row_sums, scale_rows, some_entries
 from .decompositions import eigh, singular_values, svd
-from .finite import check_finite
+from .finite import check_finite, gate
 from .memory import budget_bytes
 from .products import in_strips, product
 from .rows import as_indexable, check_out, reject_masked
@@ -40,6 +40,7 @@ __all__ = [
     "encoded",
     "even_slices",
     "frobenius",
+    "gate",
     "in_strips",
     "in_unit",
     "jobs",

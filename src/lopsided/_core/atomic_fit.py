@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar, cast
 
+from .finite import gate
+
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 
@@ -14,6 +16,7 @@ def atomic_fit(fit: Fit) -> Fit:
 
     No attribute of a former fit survives a refit with other settings, and no model is left partially refitted.
     """
+    quiet_fit = gate(fit)
 
     @wraps(fit)
     def fit_or_restore(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -22,7 +25,7 @@ def atomic_fit(fit: Fit) -> Fit:
             if name.endswith("_") and not name.startswith("_"):
                 delattr(self, name)
         try:
-            return fit(self, *args, **kwargs)
+            return quiet_fit(self, *args, **kwargs)
         except BaseException:
             vars(self).clear()
             vars(self).update(before)

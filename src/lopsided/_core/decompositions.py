@@ -13,7 +13,7 @@ import scipy.linalg
 
 from .finite import check_finite
 
-ORTHONORMAL_TO = 100.0  # in units of eps sqrt(k): loss of orthonormality beyond rounding
+ORTHONORMAL_TO = 100.0  # in units of eps sqrt(rows): loss of orthonormality beyond rounding
 PROBES = np.arange(1.0, 4.0)  # frequencies of the fixed vectors with which orthonormality is probed
 
 Parts = tuple[np.ndarray, ...]
@@ -54,8 +54,8 @@ def eigh(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _first_sound(
     A: np.ndarray, drivers: Iterable[Callable[[], Parts]], bases: Callable[[Parts], Iterable[np.ndarray]]
 ) -> Parts:
-    """Result of the first driver that converges to orthonormal bases."""
-    failure: Exception | None = None
+    """Result of the first driver that converges to orthonormal bases, or of the last one that converges."""
+    found = failure = None
     for driver in drivers:
         try:
             found = driver()
@@ -64,12 +64,14 @@ def _first_sound(
             failure = error
             continue
         if all(map(_is_orthonormal, bases(found))):
-            return found
-    raise np.linalg.LinAlgError(f"LAPACK could not decompose a matrix of shape {A.shape}; scale it") from failure
+            break
+    if found is None:
+        raise np.linalg.LinAlgError(f"LAPACK could not decompose a matrix of shape {A.shape}; scale it") from failure
+    return found
 
 
 def _is_orthonormal(Q: np.ndarray) -> bool:
     """Whether Q^T Q is the identity to rounding, judged by products with fixed vectors. Cost O(n k)."""
     probes = np.cos(np.arange(Q.shape[1])[:, None] * PROBES).astype(Q.dtype)
     lost = np.linalg.norm(Q.T @ (Q @ probes) - probes)
-    return bool(lost <= ORTHONORMAL_TO * np.finfo(Q.dtype).eps * max(1, Q.shape[1]) ** 0.5)
+    return bool(lost <= ORTHONORMAL_TO * np.finfo(Q.dtype).eps * max(1, *Q.shape) ** 0.5)

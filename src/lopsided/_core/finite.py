@@ -1,10 +1,17 @@
-"""Detection of overflow and NaN in kernel matrices."""
+"""Detection of overflow and NaN in kernel matrices and answers."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 
 from ..exceptions import NotFiniteError
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def check_finite(block: np.ndarray) -> None:
@@ -14,3 +21,14 @@ def check_finite(block: np.ndarray) -> None:
             "the kernel matrix has entries that are not finite; scale the data down, or choose parameters with which "
             "the kernel grows more slowly; of a callable, look at what the kernel function returns"
         )
+
+
+def gate(method: Callable[P, T]) -> Callable[P, T]:
+    """Decorate a public function: numpy's warnings about overflow are silenced, as its answer is checked instead."""
+
+    @wraps(method)
+    def quiet(*args: P.args, **kwargs: P.kwargs) -> T:
+        with np.errstate(all="ignore"):
+            return method(*args, **kwargs)
+
+    return quiet

@@ -12,6 +12,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, TypeVar
 
+import numpy as np
 from threadpoolctl import ThreadpoolController
 
 T = TypeVar("T")
@@ -64,12 +65,14 @@ def run(task: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
         return [task(item) for item in items]
     results: list[Any] = [None] * len(items)
     waiting = deque(enumerate(items))
+    reactions = np.geterr()  # numpy keeps them per thread
 
     def work() -> None:
         before, _local.busy = _local.busy, True
         try:
-            for number, item in _drained(waiting):
-                results[number] = task(item)
+            with np.errstate(**reactions):
+                for number, item in _drained(waiting):
+                    results[number] = task(item)
         finally:
             _local.busy = before
             waiting.clear()  # after an error or an interrupt the other threads finish their items and stop

@@ -20,6 +20,7 @@ from .._core import (
     by_rows,
     canonical,
     check_points,
+    gate,
     in_unit,
     reject_masked,
     row_lengths,
@@ -188,12 +189,14 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         self.columns_ = self.column_labels_ == column_clusters[:, None]
         return self
 
+    @gate
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Assign new rows, an array or sparse matrix of shape (n_new, m), to the fitted row clusters."""
         check_is_fitted(self)
         X = canonical(validate_data(self, reject_masked(X, "X"), reset=False, **TABLE))
         return self._label_rows(self._weighting.rows(X))
 
+    @gate
     def predict_columns(self, Z: ArrayLike) -> np.ndarray:
         """Assign new columns, passed as the rows of an array of shape (n_new, n), to the fitted column clusters."""
         check_is_fitted(self)

@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
-from .._core import atomic_fit, by_rows, in_unit, jobs, row_lengths, safe_unit
+from .._core import atomic_fit, by_rows, gate, in_unit, jobs, row_lengths, safe_unit
 from ..exceptions import FallbackWarning, RankWarning, warn
 from ..io import read_graph
 from ..kernel_svd import KernelSVD
@@ -170,6 +170,7 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         self._decoder = self._chosen_decoder()
         return self
 
+    @gate
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
         """Fit and return source and target vectors side by side, shape (n_nodes, 2 n_components).
 
@@ -178,6 +179,7 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         self.fit(X)
         return self._output(np.hstack([self.source_embedding_, self.target_embedding_]), self.nodes_)
 
+    @gate
     def transform(self, X: Any, in_edges: Any = None) -> np.ndarray:
         """Embed new nodes, each by its own edges: source and target vectors side by side.
 

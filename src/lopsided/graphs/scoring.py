@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from .._core import gate
 from .decoder import EdgeDecoder, NewNodes
 from .node_index import NodeIndex
 
@@ -22,6 +23,7 @@ class ScoresEdges(ABC):
     _nodes: NodeIndex
     _decoder: EdgeDecoder
 
+    @gate
     def score_edges(self, u: Any, v: Any) -> Any:
         """Score edges from nodes u to nodes v with the decoder.
 
@@ -43,6 +45,7 @@ class ScoresEdges(ABC):
         scores = self._decoder.of_pairs(rows, columns)
         return scores[0] if self._nodes.is_id(u) and self._nodes.is_id(v) else scores
 
+    @gate
     def nearest_targets(self, u: Any, k: int = 10, *, new_only: bool = False) -> np.ndarray:
         """Find the k nodes to which edges from u score highest, best first, excluding u itself.
 
@@ -68,6 +71,7 @@ class ScoresEdges(ABC):
         found = self.nodes_[self._decoder.best_targets(rows, k, known)]
         return found[0] if self._nodes.is_id(u) else found
 
+    @gate
     def edge_vectors(self, X: Any = None, in_edges: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Return vectors whose inner products are the edge scores, for the nodes of the graph or for new ones.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core import reject_masked
+from .._core import gate, reject_masked
 from ..exceptions import LopsidedWarning, warn
 from ..kernel_svd import KernelSVD
 from ..kernels import Exponential, InnerProductKernel, Precomputed, as_kernel
@@ -38,6 +38,7 @@ class ImageSVD:
     models: tuple[KernelSVD, ...]  # one per channel
     values: np.ndarray  # B, in the image's shape
 
+    @gate
     def reconstruct(self, n_components: int | None = None) -> np.ndarray:
         """Low-rank approximation of B, in the image's shape, from its leading components; None uses all."""
         most = min(model.n_components_ for model in self.models)
@@ -52,6 +53,7 @@ class ImageSVD:
         white = self.values.max()
         return np.clip(values / white, 0, 1) if white > 0 else np.zeros_like(values)
 
+    @gate
     def restore(self, values: np.ndarray) -> np.ndarray:
         """Invert the kernel's profile to recover pixels from values of B, for inner-product kernels.
 
@@ -75,6 +77,7 @@ class ImageSVD:
         return np.interp(reject_masked(values, "values"), profile[order], grid[order]).astype(self.image.dtype)
 
 
+@gate
 def image_svd(image: np.ndarray, kernel: Any = "linear", n_components: int | None = None) -> ImageSVD:
     """Nonlinear SVD of an image: kernel SVD between its rows and its columns.
 

@@ -13,7 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._core import FLOATS, ArrayLike, atomic_fit, reject_masked, run, slices_of
+from .._core import FLOATS, ArrayLike, atomic_fit, gate, reject_masked, run, slices_of
 from ..kernels import log_densities, monomials
 
 VARIANCE_FLOOR = 1e-4  # lower bound of variances, relative to the mean variance of a coefficient
@@ -111,6 +111,7 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self._n_features_out = sum(part.size for part in self.background_)
         return self
 
+    @gate
     def transform(self, X: ArrayLike) -> np.ndarray:
         """Return one mixture per image as a row of n_components (1 + 2 d) numbers, for d coefficients per patch."""
         check_is_fitted(self)

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
-from .._core import reject_masked
+from .._core import gate, reject_masked
 
 SIGMA, TRUNCATE = 1.5, 3.5  # in pixels and in SIGMA: a window of 11 x 11, as in Wang et al. (2004)
 MAX_BITS = 16  # of integers; wider ones have no conventional white level
@@ -36,6 +36,7 @@ def as_pixels(image: np.ndarray) -> np.ndarray:
     return image if image.dtype in (np.float32, np.float64) else image.astype(float)
 
 
+@gate
 def psnr(image: np.ndarray, other: np.ndarray, peak: float | None = None) -> float:
     """Peak signal-to-noise ratio, 10 log10(peak^2 / mean squared difference), in decibels; infinite for equal images.
 
@@ -60,6 +61,7 @@ def psnr(image: np.ndarray, other: np.ndarray, peak: float | None = None) -> flo
     return float(-10 * np.log10(error)) if error > 0 else float("inf")
 
 
+@gate
 def ssim(image: np.ndarray, other: np.ndarray, peak: float | None = None) -> float:
     """Structural similarity (Wang, Bovik, Sheikh, Simoncelli, 2004), averaged over pixels and channels.
 

@@ -25,6 +25,7 @@ from .._core import (
     check_out,
     check_points,
     column_names,
+    gate,
     jobs,
     seed_of,
     slices_of,
@@ -211,6 +212,7 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.fit(X, y, Z=Z, left_weights=left_weights, right_weights=right_weights)
         return self.left_vectors_ * self._powers(self.scaling)
 
+    @gate
     def transform(self, X: ArrayLike, *, out: np.ndarray | None = None) -> np.ndarray:
         """Embed left points by k(x, Z) V s^(scaling - 1), or by the map from the landmarks, in blocks.
 
@@ -220,6 +222,7 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         check_is_fitted(self)
         return self._embed(self._validated(X), out, of_right=False)
 
+    @gate
     def transform_right(self, Z: ArrayLike, *, out: np.ndarray | None = None) -> Any:
         """Embed right points by k(X, z)^T U s^(scaling - 1), or by the map from the landmarks, in blocks.
 
@@ -238,6 +241,7 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             )
         return as_configured(self, self._embed(Z, out, of_right=True), given)
 
+    @gate
     def reconstruct(self) -> np.ndarray:
         """Dense (n, m) rank-k approximation of K; the means removed by ``center`` are added back."""
         check_is_fitted(self)
@@ -259,6 +263,7 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         check_is_fitted(self)
         return self.right_vectors_ * self.singular_values_
 
+    @gate
     def diagnostics(self, X: ArrayLike = None, *, Z: ArrayLike = None) -> Diagnostics:
         """Residuals of the equations in the papers: stationarity, objective, coupled covariances.
 
@@ -311,8 +316,9 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             return out
         side = self._right if of_right else self._left
         scores = kernel_times(self, points, side.map, of_right=of_right)
-        check_finite(scores)
-        return (scores - side.offset) * self._powers(self.scaling)
+        features = (scores - side.offset) * self._powers(self.scaling)
+        check_finite(features)
+        return features
 
     def _powers(self, exponent: float) -> np.ndarray:
         """s^exponent, with zero for singular values that are zero to rounding."""

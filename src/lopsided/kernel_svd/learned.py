@@ -9,7 +9,16 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from .._core import FLOATS, argmax_class, atomic_fit, encoded, per_class_scores, real_targets, reject_masked
+from .._core import (
+    FLOATS,
+    argmax_class,
+    atomic_fit,
+    encoded,
+    gate,
+    per_class_scores,
+    real_targets,
+    reject_masked,
+)
 from .compatibility.losses import CrossEntropy, Squared
 from .learned_base import LearnedKernelSVD
 
@@ -93,16 +102,19 @@ class LearnedKernelSVDClassifier(ClassifierMixin, LearnedKernelSVD):
             self.coef_, self.intercept_ = np.diff(self.coef_, axis=0), np.diff(self.intercept_)
         return self
 
+    @gate
     def decision_function(self, X: Any) -> np.ndarray:
         """Log-odds of shape (n,) for two classes, otherwise class scores of shape (n, n_classes)."""
         scores = self._scores(X)
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
+    @gate
     def predict(self, X: Any) -> np.ndarray:
         """Predict the class with the largest score."""
         scores = self._scores(X)
         return self.classes_[argmax_class(scores)]
 
+    @gate
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities of shape (n, n_classes), the softmax of the scores."""
         return softmax(per_class_scores(self._scores(X)), axis=1)
@@ -150,6 +162,7 @@ class LearnedKernelSVDRegressor(RegressorMixin, LearnedKernelSVD):
             self.coef_, self.intercept_ = self.coef_[0], float(self.intercept_[0])
         return self
 
+    @gate
     def predict(self, X: Any) -> np.ndarray:
         """Predict targets, in the shape of the y of ``fit``."""
         return self._scores(X)

@@ -11,7 +11,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._core import FLOATS, dense, reject_masked, row_lengths, seed_of
+from .._core import FLOATS, check_finite, dense, gate, reject_masked, row_lengths, seed_of
 from ..kernels import Kernel, as_kernel
 from .compatibility.alternate import Data, Stopping, alternate, refit
 from .compatibility.descent import LBFGS, Adam, Problem
@@ -62,6 +62,7 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.validation_fraction, self.n_iter_no_change, self.tol = validation_fraction, n_iter_no_change, tol
         self.verbose, self.random_state = verbose, random_state
 
+    @gate
     def transform(self, X: Any) -> np.ndarray:
         """Learned features k(x, Z) V, of shape (n, n_components)."""
         return self._features(X)
@@ -70,7 +71,9 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """``transform`` as an array, independent of ``set_output``."""
         check_is_fitted(self)
         X = validate_data(self, reject_masked(X, "X"), dtype=FLOATS, reset=False)
-        return self.kernel_(X, self.points_) @ self.right_vectors_
+        features = self.kernel_(X, self.points_) @ self.right_vectors_
+        check_finite(features)
+        return features
 
     def _learn(
         self, X: np.ndarray, Y: np.ndarray, loss: Loss, stratify: np.ndarray | None = None

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils._param_validation import Interval
 
-from .._core import Array, check_sides
+from .._core import Array, check_finite, check_sides, gate
 from .points import side_by_side
 
 PullBack = Callable[[np.ndarray], np.ndarray]
@@ -63,12 +63,15 @@ class Kernel(BaseEstimator, ABC):
         self.widths_ = (X.shape[1], Z.shape[1])
         return self
 
+    @gate
     def __call__(self, X: Array, Z: Array) -> np.ndarray:
         """Return the (n, m) array of k(x_i, z_j)."""
         X, Z = check_sides(X, Z)
         kernel = self if hasattr(self, "widths_") else clone(self).fit(X, Z)
         kernel.check_widths(X, Z)
-        return kernel.pairs(kernel.left(X), kernel.right(Z))
+        K = kernel.pairs(kernel.left(X), kernel.right(Z))
+        check_finite(K)
+        return K
 
     def check_widths(self, X: Array, Z: Array) -> None:
         """Raise ValueError if the points differ in width from those seen during ``fit``."""

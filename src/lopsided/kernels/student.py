@@ -106,10 +106,10 @@ class _StudentStructure(Structure):
 
     def parts(self, X: Array, P: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the left factors (n, q), g at the entries of P, and the row sums of g."""
-        r = squared_norms(self.kernel.scaled(X))
+        r, bandwidth = squared_norms(self.kernel.scaled(X)), P.dtype.type(self.kernel.bandwidth)
         left = 1 / (r[:, None] + self.nodes)
         distances = per_entry(r, P) + self.c[P.indices]
-        values = 1 / np.maximum(distances - 2 / float(self.kernel.bandwidth) ** 2 * P.data, 1)
+        values = 1 / np.maximum(distances - 2 * (P.data / bandwidth / bandwidth), 1)
         return left, values, left @ self.total + row_sums(values - 1 / distances, P)
 
     def expand(self, X: Array, P: sparse.csr_array, slope: float) -> tuple[np.ndarray, np.ndarray]:

@@ -21,6 +21,7 @@ from .._core import (
     canonical,
     check_finite,
     check_points,
+    gate,
     jobs,
     reject_masked,
     seed_of,
@@ -112,10 +113,12 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
         self.source_intercept_, self.target_intercept_ = duals.b1, duals.b2
         return self
 
+    @gate
     def source_decision_function(self, X: ArrayLike) -> np.ndarray:
         """Source function f_s(x) = k(x, X) c + b1, (n,) or (n, k); if precomputed, rows of X hold k(x, x_i)."""
         return self._squeeze(self._values(self._check_new(X), of_right=False))
 
+    @gate
     def target_decision_function(self, X: ArrayLike) -> np.ndarray:
         """Target function f_t(x) = k(X, x)'a + b2, (n,) or (n, k); if precomputed, rows of X hold k(x_i, x)."""
         return self._squeeze(self._values(self._check_new(X), of_right=True))

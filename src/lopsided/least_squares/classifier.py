@@ -11,7 +11,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
-from .._core import ArrayLike, argmax_class, encoded, per_class_scores
+from .._core import ArrayLike, argmax_class, encoded, gate, per_class_scores
 from .base import AsymmetricLeastSquares
 
 
@@ -112,6 +112,7 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
     array(['a', 'b'], dtype='<U1')
     """
 
+    @gate
     def decision_function(self, X: ArrayLike, *, Z: ArrayLike = None) -> np.ndarray:
         """Merged decision values, of shape (n,) for two classes and (n, n_classes) otherwise.
 
@@ -125,6 +126,7 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         """
         return self._squeeze(self._decide(X, Z))
 
+    @gate
     def predict(self, X: ArrayLike, *, Z: ArrayLike = None) -> np.ndarray:
         """Predict the class with the largest decision value; X and Z as in ``decision_function``."""
         decisions = self._decide(X, Z)
@@ -135,6 +137,7 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         return float(accuracy_score(y, self.predict(X, Z=Z), sample_weight=sample_weight))
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @gate
     def predict_proba(self, X: ArrayLike, *, Z: ArrayLike = None) -> np.ndarray:
         """Class probabilities of shape (n, n_classes): the softmax of the decision values times a calibration slope.
 

@@ -49,7 +49,8 @@ def select_C(
     Returns C, the held-out results at this C, and the errors and scores of all candidates.
     """
     if grid is None:
-        grid = _auto_C_grid(family, Y, y, merging, seed, min(SUBSET_SIZE, max(affordable_size(budget), LEAST_SUBSET_SIZE)))
+        size = min(SUBSET_SIZE, max(affordable_size(budget), LEAST_SUBSET_SIZE))
+        grid = _auto_C_grid(family, Y, y, merging, seed, size)
     return _compare(family, grid, Y, y, merging, _folds(family, merging, cv, X, y))
 
 

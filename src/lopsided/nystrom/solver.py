@@ -15,7 +15,7 @@ from ..exceptions import AccuracyWarning, warn
 from ..kernels import Kernel
 from ..operators import TILE_BYTES
 from ..svd import Choice, nystrom_if_large
-from .error import estimate_eta
+from .error import estimate_eta, warn_if_too_large
 from .extension import NystromFactors, nystrom
 from .landmarks import STRATEGIES, by_leverage, choose_landmarks, given_landmarks, pivoting_bytes
 
@@ -149,6 +149,8 @@ def approximate(
         rng = np.random.default_rng(seed)
         result = nystrom(kernel, X, Z, chosen, k, **settings, spare=spare, quiet=quiet, rng=rng)
         if not tol:
+            if not (quiet or plain):
+                warn_if_too_large(result, X, Z, seed)
             return result, ()
         eta = estimate_eta(result, X, Z, np.random.default_rng(seed))
         path.append(Attempt(len(chosen[0]), len(chosen[1]), eta))
@@ -157,7 +159,9 @@ def approximate(
         if eta <= tol or given or stuck:
             break
         counts = larger
-    if eta > tol:
+    if eta <= tol and not plain:
+        warn_if_too_large(result, X, Z, seed)
+    elif eta > tol:
         why = "these were given" if given else "more do not fit the data or the budget"
         warn(
             f"eta is estimated at {eta:.1e} with {len(chosen[0])} left and {len(chosen[1])} right landmarks, above "

@@ -95,7 +95,7 @@ class _Preconditioned(NamedTuple):
             found = nearest_semidefinite(C - slope / bound)
             change, lower = found - C, self.objective(found)
             model = value + np.vdot(slope, change) + bound / 2 * np.vdot(change, change)
-            if lower <= model + OBJECTIVE_ROUNDING * value:
+            if lower <= model + OBJECTIVE_ROUNDING * value or not change.any():
                 return found, lower, bound
             bound *= BOUND_GROWTH
 

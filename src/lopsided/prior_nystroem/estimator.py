@@ -22,6 +22,7 @@ from .._core import (
     check_names,
     check_points,
     column_names,
+    gate,
     jobs,
     seed_of,
 )
@@ -238,14 +239,17 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self._store(candidates, selection, learned)
         return self
 
+    @gate
     def transform(self, X: ArrayLike) -> np.ndarray:
         """Features E R with R R^T = S, of shape (n, n_features_out); their inner products are the learned kernel."""
         return self._features(X)
 
+    @gate
     def transform_right(self, Z: ArrayLike) -> Any:
         """Features of right samples, whose inner products with features of left samples are the learned kernel."""
         return as_configured(self, self._right_features(Z), Z)
 
+    @gate
     def learned_kernel(self, X: ArrayLike, Y: Array) -> np.ndarray:
         """Learned kernel E_x S E_y^T, shape (n, m), between any samples; if fitted with Z, X is left and Y is right."""
         return self._features(X) @ self._right_features(Y).T
@@ -279,6 +283,11 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.components_, self.component_indices_ = data.right.points, data.right.indices
         self.components_left_ = None if data.Z is None else data.left.points
         self.dictionary_ = learned.left_map @ learned.right_map.T
+        if not np.isfinite(self.dictionary_).all():
+            raise ValueError(
+                f"the dictionary is not finite at smoothness={chosen.smoothness:g}, prior_weight={learned.weight:g}: "
+                "lower smoothness, or scale the kernel"
+            )
         self.normalization_, self.normalization_right_ = (side.T.astype(data.X.dtype) for side in learned[:2])
         self.prior_weight_, self.alignment_ = learned.weight, learned.alignment
         self.n_self_labelled_, (_, self.objective_, self.solver_) = learned.n_self_labelled, learned.dictionary

@@ -84,7 +84,7 @@ class ClassTargets:
     @property
     def curvature(self) -> float:
         """Product of the spectral norms of P and Q."""
-        return float(self.left.axes[0][-1] * self.right.axes[0][-1])
+        return float(self.left.axes[0].max(initial=0.0) * self.right.axes[0].max(initial=0.0))
 
     def minimiser(self, S0: np.ndarray, weight: float) -> np.ndarray:
         """Solve weight D + P D Q = R - P S0 Q by a division in the eigenvectors of P and Q; return S0 + D."""

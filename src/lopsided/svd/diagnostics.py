@@ -52,21 +52,21 @@ class Diagnostics:
 def diagnose(A: KernelOperator, factors: Factors, weights: Weights | None = None) -> Diagnostics:
     """Residuals of the variational equations at given factors. Cost: two products with A and two with its transpose."""
     weights = weights or Weights(np.ones(len(factors.U)), np.ones(len(factors.V)))
-    s, counted = factors.s.astype(float), weights.times(factors)
-    e, r = A @ counted.V, A.T @ counted.U
-    left, right = e - factors.U * factors.s, r - factors.V * factors.s
-    again = weights.times(Factors(left, factors.s, right))
-    gamma = powers(factors.s, -1, max(A.shape)).astype(float)
+    counted, unit = weights.times(factors), factors.s[0] if factors.s[0] > 0 else factors.s.dtype.type(1)
+    s = factors.s / unit  # all below is in units of s_1, so that nothing overflows or vanishes when it is squared
+    e, r = (A @ counted.V) / unit, (A.T @ counted.U) / unit
+    left, right = e - factors.U * s, r - factors.V * s
+    again = weights.times(Factors(left, s, right))
+    gamma = powers(s, -1, max(A.shape)).astype(float)
     between = np.einsum("ik,ik->k", counted.U, e, dtype=float)
     spread = _lengths(e, weights.left) ** 2 + _lengths(r, weights.right) ** 2
-    scale = s[0] if s[0] > 0 else 1.0
     return Diagnostics(
-        singular_values=s,
-        objective=np.where(gamma > 0, gamma / 2 * spread - between, 0) / scale,
-        left=_lengths(left, weights.left) / scale,
-        right=_lengths(right, weights.right) / scale,
-        coupled_left=_lengths(A @ again.V, weights.left) / scale / scale,
-        coupled_right=_lengths(A.T @ again.U, weights.right) / scale / scale,
+        singular_values=factors.s.astype(float),
+        objective=np.where(gamma > 0, gamma / 2 * spread - between, 0),
+        left=_lengths(left, weights.left),
+        right=_lengths(right, weights.right),
+        coupled_left=_lengths((A @ again.V) / unit, weights.left),
+        coupled_right=_lengths((A.T @ again.U) / unit, weights.right),
     )
 
 

@@ -102,10 +102,7 @@ def visits(
             if faint:
                 walking = some_entries(walking, walking.data * clearest[walking.indices] >= faint)
             walking = walking @ scaled
-        ended = walking
-        if found:  # summed by one product, [I I ... I] times their vertical stack
-            ones = sparse.eye_array(found[0].shape[0], dtype=walking.dtype, format="csr")
-            ended = sparse.hstack([ones] * len(found), format="csr") @ sparse.vstack(found, format="csr")
+        ended = _total(found) if found else walking
         ended.data *= restart
         if last is not None:
             ended = ended @ last + restart * last[rows]
@@ -114,3 +111,9 @@ def visits(
 
     found = run(follow, slices_of(starts.shape[0], BLOCK_ROWS))
     return by_rows(sparse.vstack(found, format="csr"))
+
+
+def _total(parts: list[sparse.csr_array]) -> sparse.csr_array:
+    """Sum sparse matrices by one product, [I I ... I] times their vertical stack."""
+    ones = sparse.eye_array(parts[0].shape[0], dtype=parts[0].dtype, format="csr")
+    return sparse.hstack([ones] * len(parts), format="csr") @ sparse.vstack(parts, format="csr")

@@ -3,7 +3,12 @@
 from .block_lu import BlockLU as BlockLU
 from .dense import Dense as Dense
 from .minres import Minres as Minres
-from .policy import MODERATE_SIZE as MODERATE_SIZE, SADDLE_SOLVERS as SADDLE_SOLVERS, affordable_size as affordable_size, choose_saddle as choose_saddle
+from .policy import (
+    MODERATE_SIZE as MODERATE_SIZE,
+    SADDLE_SOLVERS as SADDLE_SOLVERS,
+    affordable_size as affordable_size,
+    choose_saddle as choose_saddle,
+)
 from .spectral import Spectral as Spectral
 from .system import (
     Duals as Duals,

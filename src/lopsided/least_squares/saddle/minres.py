@@ -11,6 +11,7 @@ from ...exceptions import ConvergenceWarning, warn
 from .system import Conditioning, RefittedFamily, SaddleSystem
 
 DEFAULT_TOL = 1e-10  # relative residual
+STEPS_PER_UNKNOWN = 20  # iterations after which a small system makes no more progress
 MAX_STEPS = 2000  # iterations after which to stop with a ConvergenceWarning
 RESIDUAL_MARGIN = 10  # between the residual by the recurrence, which stops the iteration, and the true one
 TINY_NORM = np.finfo(float).tiny  # lower bound on norms used as divisors, so that zero columns stay finite
@@ -73,7 +74,7 @@ def minres(multiply: Callable[[np.ndarray], np.ndarray], r: np.ndarray, tol: flo
     v, beta, residual = r / np.maximum(size, TINY_NORM), np.zeros_like(size), size
     cosine, sine = (np.ones_like(size), np.ones_like(size)), (np.zeros_like(size), np.zeros_like(size))
     least, most = np.inf, 0.0
-    for _ in range(MAX_STEPS):
+    for _ in range(min(MAX_STEPS, STEPS_PER_UNKNOWN * r[:, :, 0].size)):
         active = np.abs(residual) > tol * size
         if not active.any():
             break

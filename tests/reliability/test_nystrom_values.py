@@ -1,0 +1,65 @@
+"""Singular values by landmarks are near the true ones or come with a warning, also on heavy tails and rare clusters."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from lopsided import KernelSVD, Nystrom
+from lopsided.exceptions import AccuracyWarning, NotFiniteError, RankWarning
+from lopsided.kernels import RBF, SNE, Exponential, Linear, Polynomial, StudentT
+
+N, M = 350, 310
+
+
+def heavy_tails(rng, n):
+    return rng.standard_t(1.2, (n, 4))
+
+
+def rare_cluster(rng, n):
+    X = rng.standard_normal((n, 4))
+    X[: max(2, n // 200)] += 12
+    return X
+
+
+def spikes(rng, n):
+    X = 0.1 * rng.standard_normal((n, 6))
+    X[rng.integers(0, n, 4), rng.integers(0, 6, 4)] = 30
+    return X
+
+
+def tight_clusters(rng, n):
+    return rng.standard_normal((5, 4))[rng.integers(0, 5, n)] * 3 + 0.01 * rng.standard_normal((n, 4))
+
+
+DATA = {each.__name__: each for each in (heavy_tails, rare_cluster, spikes, tight_clusters)}
+KERNELS = [RBF(1.0), RBF(None), SNE(1.0), StudentT(1.0), Linear(), Polynomial(2), Exponential(0.1)]
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize("data", DATA)
+@pytest.mark.parametrize("center", [False, True], ids=["", "centred"])
+def test_the_largest_singular_value_is_near_the_truth_or_there_is_a_warning(data, kernel, center):
+    wrong = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X, Z = DATA[data](rng, N), DATA[data](rng, M)
+        k, ratio = int(rng.choice([1, 3, 5])), int(rng.choice([1, 2, 5, 20]))
+        landmarks = ["uniform", "kmeans", "leverage"][seed % 3]
+        if isinstance(kernel, Exponential):
+            X, Z = (np.clip(each, -3, 3) for each in (X, Z))
+        true = KernelSVD(1, kernel=kernel, center=center, solver="lapack").fit(X, Z=Z).singular_values_[0]
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                model = KernelSVD(
+                    k, kernel=kernel, center=center, random_state=seed, solver=Nystrom(k * ratio, landmarks=landmarks)
+                ).fit(X, Z=Z)
+            except ValueError as error:
+                assert "landmarks" in str(error) or isinstance(error, NotFiniteError)  # said, and no answer given
+                continue
+        found = model.singular_values_[0]
+        told = any(issubclass(one.category, (AccuracyWarning, RankWarning)) for one in caught)
+        if not told and not found <= 1.5 * true:
+            wrong.append(f"{found / true:.2g} of the truth with {k * ratio} {landmarks} for {k}, seed {seed}")
+    assert not wrong, "; ".join(wrong)
