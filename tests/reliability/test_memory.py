@@ -76,12 +76,12 @@ CASES = {  # budget in bytes, number of points
     "nystrom": (20e6, 20000),
     "machine": (60e6, 1500),
     "machine, auto": (60e6, 1000),
-    "machine, auto, blocks": (25e6, 2500),
+    "machine, auto, blocks": (13e6, 1800),
     "machine, several": (60e6, 1000),
     "symmetric machine": (60e6, 1000),
     "hub graph": (20e6, 1500),
-    "sparse kernel": (24e6, 2500),
-    "diffusion": (20e6, 100),
+    "sparse kernel": (16e6, 2000),
+    "diffusion": (5e6, 60),
 }
 
 
