@@ -80,7 +80,7 @@ CASES = {  # budget in bytes, number of points
     "machine, several": (60e6, 1000),
     "symmetric machine": (60e6, 1000),
     "hub graph": (20e6, 1500),
-    "sparse kernel": (16e6, 2000),
+    "sparse kernel": (24e6, 2500),
     "diffusion": (5e6, 60),
 }
 
