@@ -295,6 +295,7 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _store(self, inputs: Inputs, solution: Solution, right_names: np.ndarray | None) -> None:
         factors = solution.factors
+        check_finite(factors.s)  # single precision may be too narrow for them
         self.left_vectors_, self.singular_values_, self.right_vectors_ = factors.U, factors.s, factors.V
         self.n_components_ = self._n_features_out = len(factors.s)
         self.kernel_, self.compatibility_ = solution.kernel, inputs.compatibility

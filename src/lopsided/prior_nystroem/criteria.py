@@ -134,7 +134,7 @@ def least_error(paths: Sequence[Path], guessing: float = np.inf) -> tuple[int, f
     overall best is significantly better: few errors are left then, and the least of many is often luck. Ties go to the
     first path and the largest weight.
     """
-    means = [path.errors.mean(axis=1) for path in paths]
+    means = [np.where(np.isfinite(mean), mean, np.inf) for mean in (path.errors.mean(axis=1) for path in paths)]
     best = int(np.argmin([mean.min() for mean in means]))
     row = int(np.flatnonzero(means[best] == means[best].min())[-1])
     plain = int(np.argmin([mean[-1] for mean in means]))
