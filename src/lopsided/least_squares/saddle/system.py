@@ -234,7 +234,7 @@ def warn_if_near_singular(system: SaddleSystem) -> None:
     found = system.conditioning()
     if found.rcond > NEAR_SINGULAR:
         return
-    largest = max(largest_singular_value(system.A), found.largest)
+    largest = max(largest_singular_value(system.A), found.largest, np.finfo(float).tiny)
     warn(
         f"C={system.C:g} makes the system nearly singular (reciprocal condition {found.rcond:.1e}): the centred kernel "
         f"matrix has the singular value {found.sigma:.6g} and 1/C is {1 / system.C:.6g}. Any C below {1 / largest:.6g} "
