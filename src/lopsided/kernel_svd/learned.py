@@ -51,8 +51,8 @@ class LearnedKernelSVDClassifier(ClassifierMixin, LearnedKernelSVD):
     validation_fraction : float, default=0.2
         Fraction of the samples held out to select the best round; V and the head are then refitted on all samples. If
         0, or with fewer than 40 samples, the training loss selects the best round.
-    n_iter_no_change, tol : int and float, default=10 and 1e-4
-        Number of rounds after which to stop if none lowered the loss by more than tol times its value.
+    n_iter_no_change, min_improvement : int and float, default=10 and 1e-4
+        Number of rounds after which to stop if none lowered the loss by more than this share of it.
     verbose : bool, default=False
         Whether to write the losses of every round to stderr.
     random_state : int, RandomState instance or None, default=None
@@ -130,7 +130,7 @@ class LearnedKernelSVDRegressor(RegressorMixin, LearnedKernelSVD):
     n_components : int or None, default=None
         Number of right singular vectors, at most p. None means four, or the number of targets if that is larger.
     kernel, alpha, optimizer, max_iter, batch_size, learning_rate : as in the classifier
-    validation_fraction, n_iter_no_change, tol, verbose, random_state : as in the classifier
+    validation_fraction, n_iter_no_change, min_improvement, verbose, random_state : as in the classifier
 
     Attributes
     ----------

@@ -36,7 +36,7 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         **{name: [Interval(Integral, 1, None, closed="left")] for name in COUNTS},
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "validation_fraction": [Interval(Real, 0, 1, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "min_improvement": [Interval(Real, 0, None, closed="left")],
         "verbose": ["verbose"],
         "random_state": ["random_state"],
     }
@@ -53,13 +53,14 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         learning_rate: float = 0.01,
         validation_fraction: float = 0.2,
         n_iter_no_change: int = 10,
-        tol: float = 1e-4,
+        min_improvement: float = 1e-4,
         verbose: bool = False,
         random_state: Any = None,
     ) -> None:
         self.n_components, self.kernel, self.alpha, self.optimizer = n_components, kernel, alpha, optimizer
         self.max_iter, self.batch_size, self.learning_rate = max_iter, batch_size, learning_rate
-        self.validation_fraction, self.n_iter_no_change, self.tol = validation_fraction, n_iter_no_change, tol
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change, self.min_improvement = n_iter_no_change, min_improvement
         self.verbose, self.random_state = verbose, random_state
 
     @gate
@@ -104,7 +105,7 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         optimizer: LBFGS | Adam = LBFGS(problem, unit)
         if self.optimizer_ == "adam":
             optimizer = Adam(problem, self.batch_size, self.learning_rate, rng, unit)
-        stopping = Stopping(self.max_iter, self.n_iter_no_change, self.tol, self.verbose)
+        stopping = Stopping(self.max_iter, self.n_iter_no_change, self.min_improvement, self.verbose)
         found, self.curve_ = alternate(problem, optimizer, Q, data, held_out, stopping)
         (Q, weights, bias), projection, _ = refit(problem, found, X, Y)
 

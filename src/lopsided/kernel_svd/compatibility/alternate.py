@@ -47,11 +47,11 @@ class Solved(NamedTuple):
 
 
 class Stopping(NamedTuple):
-    """When to stop: after ``rounds``, or after ``patience`` rounds that lower the loss by less than ``tol`` of it."""
+    """When to stop: after ``rounds``, or after ``patience`` rounds that lower the loss by less than ``min_improvement`` of it."""
 
     rounds: int
     patience: int
-    tol: float
+    min_improvement: float
     verbose: bool = False  # whether to write the losses of every round to stderr
 
 
@@ -64,7 +64,7 @@ def alternate(
     be returned. After a round that diverges, learning restarts from the best round with half the learning rate. The
     second result holds the losses by round, beginning with the initial point.
     """
-    rounds, patience, tol, verbose = stopping
+    rounds, patience, min_improvement, verbose = stopping
     state = best = _solve(problem, Q, data)
     curve = [_evaluate(problem, state, held_out, optimizer.rate)]
     least, unimproved, halvings = curve[0].criterion, 0, 0
@@ -81,7 +81,7 @@ def alternate(
             continue
         curve.append(_evaluate(problem, state, held_out, optimizer.rate))
         _report(verbose, number, curve[-1])
-        if curve[-1].criterion < least - tol * abs(least):
+        if curve[-1].criterion < least - min_improvement * abs(least):
             best, least, unimproved = state, curve[-1].criterion, 0
         else:
             unimproved += 1
