@@ -366,7 +366,7 @@ def _weighted(build):
 
 def _restricted(build):
     A, K = build()
-    rows, columns = (np.random.default_rng(count).permutation(count)[: count // 2 + 1] for count in K.shape)
+    rows, columns = (np.random.default_rng(count).permutation(count)[: count - 2] for count in K.shape)
     return restricted(A, rows, columns), K[np.ix_(rows, columns)]
 
 

@@ -1,7 +1,5 @@
 """Validation of sets of points, and their conversion to the array formats that kernels expect."""
 
-from __future__ import annotations
-
 from copy import copy
 from typing import Any, TypeVar, cast
 

@@ -1,7 +1,5 @@
 """``fit`` as one step: a model is refitted from scratch, or left as it was."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar, cast

@@ -1,7 +1,5 @@
 """Centring of dense arrays."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -1,7 +1,5 @@
 """Column names and output containers of the right points; scikit-learn takes care of the left points only."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Row-wise operations on the stored entries of CSR arrays."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import sparse
 

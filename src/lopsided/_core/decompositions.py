@@ -4,8 +4,6 @@ Divide and conquer is an order of magnitude faster than QR iteration, but on som
 not converge, or returns vectors that are orthonormal to 1e-9 only. QR iteration has neither fault.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 import numpy as np

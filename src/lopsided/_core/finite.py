@@ -1,7 +1,5 @@
 """Detection of overflow and NaN in kernel matrices and answers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar

@@ -1,7 +1,5 @@
 """Parsing of ``memory_budget``, and detection of free memory."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -1,7 +1,5 @@
 """Dense matrix products on the library's own threads."""
 
-from __future__ import annotations
-
 from functools import reduce
 
 import numpy as np

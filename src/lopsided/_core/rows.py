@@ -1,7 +1,5 @@
 """Input that arrives in blocks of rows, from an iterator or from an array-like file."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Conversion of ``random_state`` to a seed for numpy generators."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sklearn.utils import check_random_state

@@ -1,7 +1,5 @@
 """Labels and real targets at the gate, and class decisions on the way out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Slicing of rows, and a thread pool that works through the slices."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections import deque

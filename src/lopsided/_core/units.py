@@ -1,7 +1,5 @@
 """Units in which squares of numbers of any size neither overflow nor vanish."""
 
-from __future__ import annotations
-
 import math
 from typing import cast
 

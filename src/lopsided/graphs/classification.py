@@ -1,7 +1,5 @@
 """Node classification from embeddings."""
 
-from __future__ import annotations
-
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """How an edge is scored: by the factors of the kernel matrix, or by them after a step along the edges."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple, Self
 
 import numpy as np

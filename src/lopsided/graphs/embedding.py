@@ -1,7 +1,5 @@
 """Node embedding of directed graphs: a source vector and a target vector for every node."""
 
-from __future__ import annotations
-
 from numbers import Integral, Real
 from typing import Any, Self
 

@@ -1,7 +1,5 @@
 """Resolution and validation of the ``kernel`` parameter of DirectedGraphEmbedding."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

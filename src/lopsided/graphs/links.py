@@ -1,7 +1,5 @@
 """Link prediction: hide edges of a graph and evaluate how well a model predicts them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from numbers import Integral
 from typing import Any, NamedTuple

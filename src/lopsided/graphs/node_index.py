@@ -1,7 +1,5 @@
 """Lookup of nodes by id, and validation of the edges of new nodes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

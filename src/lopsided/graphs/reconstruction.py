@@ -1,7 +1,5 @@
 """Graph reconstruction from node embeddings, and its precision."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 

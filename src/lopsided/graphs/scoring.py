@@ -1,7 +1,5 @@
 """What a fitted embedding says of edges: scores of pairs, nearest targets and edge vectors, by node id."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from numbers import Integral
 from typing import Any

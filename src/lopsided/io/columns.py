@@ -1,7 +1,5 @@
 """Which columns of a table hold the source, the target and the weight of its edges."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence

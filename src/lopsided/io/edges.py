@@ -1,7 +1,5 @@
 """Edges from tables, lists of tuples and files, with the nodes at their ends numbered."""
 
-from __future__ import annotations
-
 import os
 import reprlib
 from collections.abc import Container, Mapping

@@ -1,7 +1,5 @@
 """Edges in CSV, TSV, edge-list and Parquet files, read by pyarrow; the only file that imports it."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Container
 from itertools import islice

@@ -1,7 +1,5 @@
 """Read directed graphs from matrices, networkx graphs, tables of edges and files."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Node ids: conversion from table columns, numbering, missing values, and equivalent forms for lookup."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from datetime import date, datetime, timedelta
 from typing import Any

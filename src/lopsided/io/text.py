@@ -1,7 +1,5 @@
 """Text files of edges before they are parsed: comments, separators, cells line by line, and header or not."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

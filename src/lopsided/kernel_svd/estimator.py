@@ -1,7 +1,5 @@
 """Kernel SVD: embeddings of left and right points from one asymmetric kernel."""
 
-from __future__ import annotations
-
 from numbers import Integral, Real
 from typing import Any, Self
 

@@ -1,7 +1,5 @@
 """Validate left and right points and landmarks, and map them to coordinates that the kernel can compare."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Decompose the kernel matrix of a fit, exactly or from landmarks, and find the maps that embed new points."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Default bandwidths from the scale of the data, and checks that exponents survive rounding."""
 
-from __future__ import annotations
-
 from typing import Self
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Kernels of the 1-norm (Manhattan) distance: Laplacian and truncated 1-norm."""
 
-from __future__ import annotations
-
 from typing import Self
 
 import numpy as np

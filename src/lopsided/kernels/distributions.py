@@ -3,8 +3,6 @@
 ``left`` and ``right`` of a family prepare distributions P and Q row by row; ``divergences`` compares all pairs.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import xlogy
 

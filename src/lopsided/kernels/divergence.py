@@ -1,7 +1,5 @@
 """The Kullback-Leibler kernel between probability distributions."""
 
-from __future__ import annotations
-
 from numbers import Integral
 from typing import Any, Self
 

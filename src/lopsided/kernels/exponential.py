@@ -1,7 +1,5 @@
 """Kernels that are the exponential of a matrix product: Exponential and RBF."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from typing import Self, cast
 

@@ -1,7 +1,5 @@
 """Kernels that are functions of the inner product, k(x, z) = h(x.z)."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from typing import Self
 

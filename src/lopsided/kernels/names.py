@@ -1,7 +1,5 @@
 """Lookup of kernels by the names that estimators accept."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from difflib import get_close_matches
 from typing import Any

@@ -1,7 +1,5 @@
 """What kernels compute of points before they compare them: products, norms, and rows with further columns."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Exponential kernels whose rows are normalised over a fixed right set, as by a softmax: SNE and Attention."""
 
-from __future__ import annotations
-
 from typing import Self
 
 import numpy as np

@@ -4,8 +4,6 @@ If k(x, z) = f(|x|^2, |z|^2, x.z) and P = X Z^T is sparse, then k differs from t
 only on the sparsity pattern of P, and for every kernel here the background has (numerically) low rank.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import copy

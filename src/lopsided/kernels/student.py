@@ -1,7 +1,5 @@
 """The Student t kernel of t-SNE, normalised over a fixed right set."""
 
-from __future__ import annotations
-
 from typing import Self
 
 import numpy as np

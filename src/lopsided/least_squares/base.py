@@ -1,7 +1,5 @@
 """Base class of the LS-SVMs with an asymmetric kernel: fitting, and the values of both functions at new samples."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from numbers import Integral, Real
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """From a kernel and training samples to saddle systems, of the full kernel matrix or of landmarks."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """How the source and the target function become one decision, and how good held-out decisions are."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Least-squares support vector regression with an asymmetric kernel."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Selection of C by exact leave-one-out or cross-validation."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

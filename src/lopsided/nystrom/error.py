@@ -1,7 +1,5 @@
 """An estimate of the error of a Nystrom approximation, from rows and columns that were held out."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .._core import Array, svd

@@ -1,7 +1,5 @@
 """The kernel matrix between left and right landmarks: its weighting, centring and decomposition."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass
 from typing import Self

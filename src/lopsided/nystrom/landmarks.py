@@ -1,7 +1,5 @@
 """Landmarks, the few points that represent a side in the Nystrom method: given by the user or chosen by a strategy."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

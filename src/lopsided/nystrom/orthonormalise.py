@@ -1,7 +1,5 @@
 """Linear maps ("turns") that orthonormalise the columns of tall arrays, from means and Gram matrices alone."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The Nystrom method as a solver: an object with its parameters, when it is chosen, how many landmarks it takes."""
 
-from __future__ import annotations
-
 from numbers import Integral
 from typing import Any, NamedTuple
 

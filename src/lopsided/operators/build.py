@@ -1,7 +1,5 @@
 """The choice of an operator for a kernel and its data."""
 
-from __future__ import annotations
-
 from functools import reduce
 from operator import add
 

@@ -1,7 +1,5 @@
 """The size of a sparse product X Z^T, estimated before it is formed."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Operators wrapped by two-sided centring or weighting, or restricted to some rows and columns."""
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import Any, Self
 

@@ -14,8 +14,6 @@ covariances eigenproblem (Definition 2.1). Kernel values alone determine only it
 and explicit feature maps determine it in full. Row and column weights enter every sum.
 """
 
-from __future__ import annotations
-
 from dataclasses import astuple, dataclass, fields
 
 import numpy as np

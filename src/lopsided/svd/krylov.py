@@ -1,7 +1,5 @@
 """Block Lanczos bidiagonalisation with thick restarts, the default solver for large operators."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

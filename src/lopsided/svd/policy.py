@@ -1,7 +1,5 @@
 """Which solver decomposes a kernel matrix, and why: pure functions of sizes and memory, which compute nothing."""
 
-from __future__ import annotations
-
 from numbers import Integral
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Orthonormal bases of tall matrices."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Leading singular triplets of an operator by the solver that was asked for or chosen."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral

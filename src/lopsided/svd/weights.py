@@ -8,8 +8,6 @@ are those of diag(sqrt a) K diag(sqrt c), with the square roots divided out of t
 An integer weight is equivalent to repetition: a row of weight two has the same effect as a row that occurs twice.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Comparison of arrays up to rounding, with messages that name the law that was broken."""
 
-from __future__ import annotations
-
 import numpy as np
 
 ROUNDINGS = 1e3  # units of eps times the largest entry by which two ways to compute the same entries may differ

@@ -1,7 +1,5 @@
 """The laws that every kernel obeys."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The laws that every operator obeys."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..operators import KernelOperator

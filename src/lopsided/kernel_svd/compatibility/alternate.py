@@ -47,7 +47,7 @@ class Solved(NamedTuple):
 
 
 class Stopping(NamedTuple):
-    """When to stop: after ``rounds``, or after ``patience`` rounds that lower the loss by less than ``min_improvement`` of it."""
+    """When to stop: after ``rounds``, or after ``patience`` of them that lower the loss by less than this share."""
 
     rounds: int
     patience: int

@@ -1,7 +1,5 @@
 """Base classes of the kernels between the nodes of a graph."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from typing import Any, Self
 

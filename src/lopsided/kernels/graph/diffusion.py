@@ -1,7 +1,5 @@
 """Personalised PageRank as a kernel between the nodes of a directed graph."""
 
-from __future__ import annotations
-
 from numbers import Real
 from typing import Any, cast
 

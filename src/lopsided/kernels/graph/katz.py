@@ -1,7 +1,5 @@
 """Katz similarity: walks from one node to another, weighted by a factor beta per step."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The kernel given by the adjacency matrix of a graph, and its normalisation by degrees."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Saddle systems of a dense kernel matrix at a few C, reduced to half their size before an LU."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """The choice of a solver for saddle systems."""
 
-from __future__ import annotations
-
 from ...svd import SMALL_SIDE, Choice
 
 SADDLE_SOLVERS = ("dense", "spectral", "symmetric", "sparse_lu", "minres")

@@ -17,8 +17,6 @@ every class and every target is one more right-hand side. All solvers use three 
   c_i. The same holds for a fold of samples and its block of N.
 """
 
-from __future__ import annotations
-
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
