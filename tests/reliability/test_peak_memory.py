@@ -1,6 +1,7 @@
 """Peak memory of every solver: at most 1.2 times its budget plus what it returns, in a process of its own."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -76,7 +77,7 @@ CASES = {  # budget in bytes, number of points
     "nystrom": (20e6, 20000),
     "machine": (60e6, 1500),
     "machine, auto": (60e6, 1000),
-    "machine, auto, blocks": (13e6, 1800),
+    "machine, auto, blocks": (8e6, 1200),
     "machine, several": (60e6, 1000),
     "symmetric machine": (60e6, 1000),
     "hub graph": (20e6, 1500),
@@ -89,7 +90,9 @@ CASES = {  # budget in bytes, number of points
 def test_peak_memory_stays_within_the_budget(name):
     budget, n = CASES[name]
     command = [sys.executable, "-c", MEASURE, name, str(budget), str(n)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    # One thread: BLAS keeps buffers for each of its own, and each of ours holds at least a slice of half a million entries.
+    alone = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120, env=alone)
     found = json.loads(done.stdout)
     allowed = 1.2 * budget + found["kept"] + SLACK
     assert found["peak"] <= allowed, (
