@@ -90,7 +90,7 @@ CASES = {  # budget in bytes, number of points
 def test_peak_memory_stays_within_the_budget(name):
     budget, n = CASES[name]
     command = [sys.executable, "-c", MEASURE, name, str(budget), str(n)]
-    # One thread: BLAS keeps buffers for each of its own, and each of ours holds at least a slice of half a million entries.
+    # One thread: BLAS keeps buffers for each of its own, and each of ours holds a slice of half a million entries.
     alone = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120, env=alone)
     found = json.loads(done.stdout)
