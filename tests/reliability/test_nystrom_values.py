@@ -39,7 +39,10 @@ KERNELS = [RBF(1.0), RBF(None), SNE(1.0), StudentT(1.0), Linear(), Polynomial(2)
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 @pytest.mark.parametrize("data", DATA)
 @pytest.mark.parametrize("center", [False, True], ids=["", "centred"])
-def test_the_largest_singular_value_is_near_the_truth_or_there_is_a_warning(data, kernel, center):
+@pytest.mark.parametrize("columns", [None, 100], ids=["", "of drawn columns"])
+def test_the_largest_singular_value_is_near_the_truth_or_there_is_a_warning(data, kernel, center, columns, monkeypatch):
+    if columns:
+        monkeypatch.setattr("lopsided.nystrom.error.CHECKED_COLUMNS", columns)
     wrong = []
     for seed in range(6):
         rng = np.random.default_rng(seed)
@@ -63,3 +66,14 @@ def test_the_largest_singular_value_is_near_the_truth_or_there_is_a_warning(data
         if not told and not found <= 1.5 * true:
             wrong.append(f"{found / true:.2g} of the truth with {k * ratio} {landmarks} for {k}, seed {seed}")
     assert not wrong, "; ".join(wrong)
+
+
+@pytest.mark.parametrize("center", [False, True], ids=["", "centred"])
+@pytest.mark.parametrize("kernel", [RBF(None), SNE(1.0), Linear()], ids=repr)
+def test_accurate_values_cause_no_alarm_from_drawn_columns(kernel, center, monkeypatch, rng):
+    monkeypatch.setattr("lopsided.nystrom.error.CHECKED_COLUMNS", 300)
+    X, Z = rng.standard_normal((N, 4)), rng.standard_normal((4 * M, 4))
+    for seed in range(10):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            KernelSVD(3, kernel=kernel, center=center, random_state=seed, solver=Nystrom(150)).fit(X, Z=Z)
