@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
-from .._core import atomic_fit, by_rows, gate, in_unit, jobs, row_lengths, safe_unit
+from .._core import atomic_fit, by_rows, check_finite, gate, in_unit, jobs, row_lengths, safe_unit
 from ..exceptions import FallbackWarning, RankWarning, warn
 from ..io import read_graph
 from ..kernel_svd import KernelSVD
@@ -259,6 +259,8 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
                 target = nothing if in_edges is None else self._svd.transform_right(columns)
         isolated = np.diff(outward.indptr) + np.diff(inward.indptr) == 0
         source[isolated] = target[isolated] = 0
+        check_finite(source)
+        check_finite(target)
         return NewNodes(ids, outward, inward, source, target)
 
     def _output(self, vectors: np.ndarray, ids: np.ndarray | None) -> Any:

@@ -129,7 +129,7 @@ def _descend(
 def nearest_semidefinite(N: np.ndarray) -> np.ndarray:
     """Project a symmetric matrix onto the semidefinite ones in the Frobenius norm (9); those stay as they are."""
     values, vectors = eigh(N)
-    if values[0] >= -len(N) * np.finfo(float).eps * np.abs(values).max():
+    if values.min(initial=0.0) >= -len(N) * np.finfo(float).eps * np.abs(values).max(initial=0.0):
         return N
     kept = values > 0
     return (vectors[:, kept] * values[kept]) @ vectors[:, kept].T
