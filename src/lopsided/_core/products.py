@@ -10,10 +10,8 @@ WORTH_THREADS = 1 << 20  # multiplications from which a product is divided among
 SLAB_COST = 1 << 19  # multiplications of a slab, at least
 SLAB_ROWS = 512  # rows of a slab, at least, to earn back the packing of the other factor
 UNPACKED = 1_000_000  # multiplications below which OpenBLAS, on AVX-512, skips copying the operands to packed buffers
-SHORTEST_STRIP, LONGEST_STRIP = (
-    64,
-    256,
-)  # rows of a strip: shorter ones lose time where operands are copied, longer ones gain none
+SHORTEST_STRIP = 64  # rows; shorter ones lose time where operands are copied
+LONGEST_STRIP = 256  # rows; longer ones gain nothing
 
 
 def product(Y: np.ndarray, W: np.ndarray) -> np.ndarray:
