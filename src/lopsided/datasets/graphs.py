@@ -1,4 +1,4 @@
-"""Random directed graphs whose edge directions carry information."""
+"""Random citation graphs, whose edge directions carry information, and the parts that all generated graphs share."""
 
 from numbers import Integral, Real
 from typing import Any
@@ -8,13 +8,16 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, validate_parameter_constraints
 
+MOST_NODES = 2**31 - 1  # numbers of nodes are int32
+LEAST_EXPONENT = 1.1  # closer to 1 the fitness overflows
+
 CONSTRAINTS: dict[str, Any] = {
-    "n_nodes": [Interval(Integral, 1, 2**31 - 1, closed="both")],
+    "n_nodes": [Interval(Integral, 1, MOST_NODES, closed="both")],
     "n_classes": [Interval(Integral, 1, None, closed="left")],
     "mean_references": [Interval(Real, 0, None, closed="left")],
     **{name: [Interval(Real, 0, 1, closed="both")] for name in ("homophily", "flow")},
     "mixing": ["array-like", None],
-    "exponent": [Interval(Real, 1.1, None, closed="left")],  # closer to 1 the fitness overflows
+    "exponent": [Interval(Real, LEAST_EXPONENT, None, closed="left")],
     "random_state": ["random_state"],
 }
 
@@ -80,10 +83,15 @@ def make_citation_graph(
     source = np.repeat(np.arange(n_nodes), rng.poisson(mean_references, n_nodes))
     wanted = _draw_classes(shares, labels[source], rng)
     source, target = _draw_targets(source, wanted, labels, fitness, rng)
+    return unweighted(source, target, n_nodes), labels
+
+
+def unweighted(source: np.ndarray, target: np.ndarray, n_nodes: int) -> sparse.csr_array:
+    """Adjacency of ones, float64 with int32 indices, in which repeated edges are merged."""
     edges = source.astype(np.int32), target.astype(np.int32)
     adjacency = sparse.csr_array((np.ones(len(source)), edges), shape=(n_nodes, n_nodes))
-    adjacency.data[:] = 1  # references that are repeated were added
-    return adjacency, labels
+    adjacency.data[:] = 1  # edges that are repeated were added
+    return adjacency
 
 
 def _default_mixing(n_classes: int, homophily: float, flow: float) -> np.ndarray:
