@@ -29,7 +29,8 @@ def test_pairs_have_one_edge_at_most_whatever_the_parameters(n_nodes, structure,
     assert A.dtype == np.float64 and A.indices.dtype == A.indptr.dtype == np.int32
     assert A.has_canonical_format and (A.data == 1).all()
     assert (A + A.T).max() <= 1 and not A.diagonal().any()
-    assert labels.shape == (n_nodes,) and ((labels >= 0) & (labels < n_classes)).all()
+    sizes = np.bincount(labels, minlength=n_classes)
+    assert labels.shape == (n_nodes,) and len(sizes) == n_classes and np.ptp(sizes) <= 1
 
 
 @pytest.mark.parametrize("other", [{"structure": "hierarchical"}, {"structure": "core-periphery"}, {"direction": 0.1}])
@@ -108,6 +109,14 @@ def test_neighbours_tell_the_class_of_a_node_only_if_in_and_out_are_told_apart(s
     undirected = (A + A.T) @ members
     assert nearest_mean_accuracy(directed, labels) > 1.5 / k + 0.1
     assert nearest_mean_accuracy(undirected, labels) < 1 / k + 0.05
+
+
+@pytest.mark.parametrize(("structure", "told"), [("cyclic", False), ("hierarchical", True)])
+def test_degrees_tell_the_class_of_a_node_in_a_hierarchy_and_not_in_a_cycle(structure, told):
+    A, labels = make_directed_blocks(6000, n_classes=3, structure=structure, direction=1.0, random_state=5)
+    degrees = np.column_stack([A.sum(axis=1), A.sum(axis=0)])
+    accuracy = nearest_mean_accuracy(degrees, labels)
+    assert accuracy > 0.5 if told else accuracy < 0.4
 
 
 def test_the_same_seed_gives_the_same_bits_and_another_seed_another_graph():

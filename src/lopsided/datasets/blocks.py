@@ -39,13 +39,14 @@ def make_directed_blocks(
 
     First Poisson(n_nodes mean_degree) pairs of nodes are drawn, i and j with probability proportional to f_i f_j
     whatever their classes are; the fitness f has density proportional to f^-exponent. Then each pair becomes one edge,
-    from i to j with probability F[class of i, class of j], where F + F' = 1. The undirected graph A + A' is thus
-    independent of the classes, and symmetrising loses them entirely. Cost: O(E log E) for E edges.
+    from i to j with probability F[class of i, class of j], where F + F' = 1. The undirected graph A + A' says nothing
+    of the classes, and symmetrising loses them entirely. Classes are drawn so that hubs are spread over all of them.
+    Cost: O(E log E) for E edges.
 
     Parameters
     ----------
     n_nodes, n_classes : int, default=2000 and 4
-        Number of nodes, and of classes of equal expected size.
+        Number of nodes, and of classes of equal size, plus or minus one.
     structure : {"cyclic", "hierarchical", "core-periphery"} or array of shape (n_classes, n_classes), default="cyclic"
         Pairs of classes between which edges have a preferred direction; all others, and pairs within a class, are
         oriented by a fair coin.
@@ -95,11 +96,20 @@ def make_directed_blocks(
     validate_parameter_constraints(CONSTRAINTS, locals(), "make_directed_blocks")
     F = _preferences(structure, n_classes, direction) if isinstance(structure, str) else _checked(structure, n_classes)
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
-    labels = rng.integers(n_classes, size=n_nodes)
     fitness = np.ones(n_nodes) if exponent is None else 1 + rng.pareto(exponent - 1, n_nodes)
+    labels = _balanced_classes(fitness, n_classes, rng)
     i, j = _distinct_pairs(fitness, rng.poisson(n_nodes * mean_degree), rng)
     kept = rng.random(len(i)) < F[labels[i], labels[j]]
     return unweighted(np.where(kept, i, j), np.where(kept, j, i), n_nodes), labels
+
+
+def _balanced_classes(fitness: np.ndarray, n_classes: int, rng: np.random.Generator) -> np.ndarray:
+    """Random classes, each once among n_classes nodes of similar fitness, so that all draw about as many edges."""
+    n_nodes = len(fitness)
+    once = np.tile(np.arange(n_classes), (-(-n_nodes // n_classes), 1))
+    labels = np.empty(n_nodes, dtype=np.int64)
+    labels[np.argsort(-fitness, kind="stable")] = rng.permuted(once, axis=1).ravel()[:n_nodes]
+    return labels
 
 
 def _preferences(structure: str, n_classes: int, direction: float) -> np.ndarray:
