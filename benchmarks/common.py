@@ -155,6 +155,13 @@ def save(name: str, parts: dict[str, Any], seed: int) -> None:
     path.write_text(json.dumps(record, indent=1) + "\n")
 
 
+def stored(name: str, part: str) -> Any:
+    """What an earlier run of a benchmark found in a part of it, or an empty dict."""
+    path = RESULTS / f"{name}.json"
+    record = json.loads(path.read_text()) if path.exists() else {}
+    return record.get(part, {}).get("result", {})
+
+
 def parser(doc: str | None, parts: Iterable[str] = ()) -> argparse.ArgumentParser:
     """The command line of a benchmark, with the options that all of them have."""
     found = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -194,6 +201,23 @@ def print_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[obj
     lines = ["| " + " | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) + " |" for row in cells]
     lines.insert(1, "|" + "|".join("-" * (w + 2) for w in widths) + "|")
     print(f"\n{title}\n\n" + "\n".join(lines), flush=True)
+
+
+def print_matrix(title: str, cells: dict[str, dict[str, float | None]], rows: Iterable[str]) -> None:
+    """A Markdown table of one figure for each column and row, without the rows that no column has."""
+    kept = [row for row in rows if any(row in column for column in cells.values())]
+    lines = [[row, *(_figure(column.get(row)) for column in cells.values())] for row in kept]
+    if kept:
+        print_table(title, ["", *cells], lines)
+
+
+def shown(scores: dict[str, float]) -> str:
+    """Scores in one line."""
+    return ", ".join(f"{name} {_figure(value)}" for name, value in scores.items())
+
+
+def _figure(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f}" if value >= 10 else f"{value:.3f}"
 
 
 def _cell(value: object) -> str:

@@ -15,6 +15,7 @@ from lopsided.kernels import RBF, SNE, Katz, Kernel, NodeKernel
 SEED = 0
 BANDWIDTHS = (3.0, 10.0, 30.0)
 TOLERANCE = 1e-3
+WALKED = 128  # components of DeepWalk
 SPECTRAL = 128  # components of scikit-network's Spectral, which takes minutes for more
 
 
@@ -105,7 +106,7 @@ METHODS: dict[str, Callable[[sparse.csr_array, int], Candidates]] = {
     "degrees": degrees,
     "sknetwork SVD": lambda A, k: {"": Embedding(*peers.network_svd(A, k))},
     "sknetwork Spectral": lambda A, k: {"": Embedding(*peers.network_spectral(A, min(k, SPECTRAL)))},
-    "DeepWalk": lambda A, k: {"": Embedding(*peers.deepwalk(A, SEED))},
+    "DeepWalk": lambda A, k: {"": Embedding(*peers.deepwalk(A, WALKED, SEED))},
     "DiGAE": lambda A, k: {"": Embedding(*peers.digae(A, SEED))},
 }
 OURS = ("default", "PCA", "KPCA", "SVD", "KernelSVD", "HOPE", "degrees")  # what runs without the peers' packages

@@ -1,45 +1,17 @@
-"""Node embeddings by other packages: DeepWalk, a directed graph auto-encoder and those of scikit-network.
-
-Each function takes an adjacency and returns source and target vectors, or one array of vectors twice for the methods
-that do not tell the two apart. Packages are imported where they are used: a smoke run does without them.
-"""
+"""A directed graph auto-encoder, written from its paper with torch."""
 
 from __future__ import annotations
+
+import warnings
 
 import numpy as np
 from scipy import sparse
 
-Vectors = tuple[np.ndarray, np.ndarray]
-
-WALKS, LENGTH, WINDOW, WIDTH = 10, 80, 10, 128
 HIDDEN, LATENT, EPOCHS, RATE = 64, 32, 200, 0.005
 IN_POWER, OUT_POWER = 0.4, 0.2
 
 
-def deepwalk(A: sparse.csr_array, seed: int) -> Vectors:
-    """Skip-gram over uniform walks on the undirected graph (Perozzi et al., 2014), by gensim on one thread."""
-    from gensim.models import Word2Vec
-
-    S = sparse.csr_array(A + A.T)
-    paths = walks(S, np.random.default_rng(seed)).astype(str).tolist()
-    model = Word2Vec(paths, vector_size=WIDTH, window=WINDOW, min_count=0, sg=1, workers=1, epochs=1, seed=seed)
-    X = model.wv[[str(node) for node in range(S.shape[0])]]
-    return X, X
-
-
-def walks(S: sparse.csr_array, rng: np.random.Generator) -> np.ndarray:
-    """A few walks from every node, in random order, one a row; a node without neighbours stays where it is."""
-    here = np.concatenate([rng.permutation(S.shape[0]) for _ in range(WALKS)])
-    degrees, path = np.diff(S.indptr), np.empty((len(here), LENGTH), dtype=np.int32)
-    for step in range(LENGTH):
-        path[:, step] = here
-        chosen = S.indptr[here] + (rng.random(len(here)) * degrees[here]).astype(np.int64)
-        moves = degrees[here] > 0
-        here = np.where(moves, S.indices[np.where(moves, chosen, 0)], here)
-    return path
-
-
-def digae(A: sparse.csr_array, seed: int, epochs: int = EPOCHS) -> Vectors:
+def digae(A: sparse.csr_array, seed: int, epochs: int = EPOCHS) -> tuple[np.ndarray, np.ndarray]:
     """Directed graph auto-encoder without features (Kollias et al., 2022): two graph convolutions for each role.
 
     S = P relu(Q W1) W2 and T = Q relu(P W3) W4 with P = D_out^-a (A + I) D_in^-b, Q that of the reversed graph; trained
@@ -47,6 +19,7 @@ def digae(A: sparse.csr_array, seed: int, epochs: int = EPOCHS) -> Vectors:
     """
     import torch
 
+    warnings.filterwarnings("ignore", "Sparse", UserWarning)  # sparse tensors are in beta, torch says
     torch.manual_seed(seed)
     n = A.shape[0]
     loops = sparse.csr_array(A + sparse.eye_array(n))
@@ -88,19 +61,3 @@ def convolution(loops: sparse.csr_array) -> sparse.csr_array:
     """D_out^-a (A + I) D_in^-b."""
     out, into = loops.sum(axis=1), loops.sum(axis=0)
     return sparse.csr_array(sparse.diags_array(out**-IN_POWER) @ loops @ sparse.diags_array(into**-OUT_POWER))
-
-
-def network_svd(A: sparse.csr_array, k: int) -> Vectors:
-    """scikit-network's SVD with its defaults."""
-    from sknetwork.embedding import SVD
-
-    model = SVD(k).fit(sparse.csr_matrix(A, dtype=float))
-    return model.embedding_row_, model.embedding_col_
-
-
-def network_spectral(A: sparse.csr_array, k: int) -> Vectors:
-    """scikit-network's Spectral with its defaults, the directed graph as a bipartite one."""
-    from sknetwork.embedding import Spectral
-
-    model = Spectral(k).fit(sparse.csr_matrix(A, dtype=float), force_bipartite=True)
-    return model.embedding_row_, model.embedding_col_
