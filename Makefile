@@ -34,6 +34,8 @@ bench: $(STAMP)  ## the tables of README and docs
 	$(BIN)/python benchmarks/biclustering_table2.py
 	$(BIN)/python benchmarks/prior_table1.py
 	$(BIN)/python benchmarks/graphs_table1.py
+	$(BIN)/python benchmarks/graphs_nodes.py
+	$(BIN)/python benchmarks/graphs_links.py
 	$(BIN)/python benchmarks/graphs_speed.py
 	$(BIN)/python benchmarks/busy_machine.py
 	$(BIN)/python benchmarks/read_edges.py

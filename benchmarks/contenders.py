@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy import sparse
-from sklearn.preprocessing import normalize
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler, normalize
 
 import peers
 from lopsided import DirectedGraphEmbedding
-from lopsided.exceptions import LopsidedWarning
 from lopsided.kernels import Diffusion, Katz, NodeKernel
 
-warnings.simplefilter("ignore", LopsidedWarning)  # nodes without edges, which hiding edges leaves
 TOLERANCE = 1e-3  # of single kernels: more is lost on no classifier and no ranking
 BLOCK_ENTRIES = 1 << 24
 Vectors = tuple[np.ndarray, np.ndarray]
@@ -57,17 +55,18 @@ HEURISTICS: dict[str, Callable[[sparse.csr_array], Any]] = {
     "Adamic-Adar": peers.adamic_adar,
     "rooted PageRank": peers.rooted_pagerank,
 }
+DEGREE_FEATURES = make_pipeline(StandardScaler(), PolynomialFeatures(3))  # roles are ranges of degrees, no half-planes
 OURS = DEFAULT | KERNELS | ALONG_EDGES
 NODE_METHODS = (*DEFAULT, *KERNELS, *EMBEDDINGS, "degrees")
 LINK_METHODS = (*OURS, *EMBEDDINGS, *HEURISTICS)
 
 
 def features(method: str, A: sparse.csr_array, k: int, seed: int) -> list[np.ndarray]:
-    """Node vectors to choose from: ours as they come, peers' as they are and of length one, logarithms of degrees."""
+    """Node vectors to choose from: ours as they come, peers' as they are and of length one, and degrees."""
     if method in OURS:
         return [_model(method, k).fit_transform(A)]
     if method == "degrees":
-        return [np.log(np.hstack(peers.degrees(A)))]
+        return [DEGREE_FEATURES.fit_transform(np.log(np.hstack(peers.degrees(A))))]
     source, target = EMBEDDINGS[method](A, _rank(A, k), seed)
     X = source if source is target else np.hstack([source, target])
     return [X, normalize(X)]

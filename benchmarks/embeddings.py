@@ -62,7 +62,7 @@ def hope(A: sparse.csr_array, k: int) -> Candidates:
 
 def degrees(A: sparse.csr_array, k: int) -> Candidates:
     """Preferential attachment: an edge from i to j scores (1 + out-degree of i) (1 + in-degree of j)."""
-    return {"": Embedding(*(1 + A.sum(axis=side).reshape(-1, 1) for side in (1, 0)))}
+    return {"": Embedding(*peers.degrees(A))}
 
 
 def kernel_pca(A: sparse.csr_array, k: int) -> Candidates:

@@ -23,6 +23,7 @@ sources where there are more. An edge of an undirected graph is hidden, and want
 from __future__ import annotations
 
 import time
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +32,7 @@ import graphsets
 from common import parser, print_matrix, save, shown, stored
 from contenders import LINK_METHODS, PACKAGES, scorers
 from linkprotocols import Split, half_reversed, public, recall, separation
+from lopsided.exceptions import LopsidedWarning
 
 SEED = 0
 COMPONENTS, DRAWS = 128, 3
@@ -82,8 +84,8 @@ def _keep(found: dict[str, list[float]], prefix: str, scores: dict[str, float]) 
 
 
 def median(draws: list[dict[str, float]]) -> dict[str, float]:
-    """The median of each score."""
-    return {name: float(np.median([draw[name] for draw in draws])) for name in draws[0]}
+    """The median of each score, and of how many it is."""
+    return {name: float(np.median([draw[name] for draw in draws])) for name in draws[0]} | {"draws": len(draws)}
 
 
 def show(record: dict[str, Any]) -> None:
@@ -107,6 +109,7 @@ def main() -> None:
     command.add_argument("--seeds", type=int, default=DRAWS, help="draws of hidden edges")
     command.add_argument("--table", action="store_true", help="the tables of earlier runs")
     options = command.parse_args()
+    warnings.simplefilter("ignore", LopsidedWarning)  # hiding edges leaves nodes without any
     if options.smoke:
         names = [name for name in LINK_METHODS if name not in PACKAGES]
         graphs = {f"directed {directed}": graphsets.generated(directed) for directed in (True, False)}

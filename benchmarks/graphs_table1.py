@@ -47,6 +47,7 @@ from sklearn.base import clone
 from sklearn.preprocessing import normalize
 
 from common import DATA, RESULTS, changed, load_graph, parser, print_table, save
+from contenders import by_distance
 from embeddings import FIXED, LINK_METHODS, METHODS, OURS, SEED, TUNED, Candidates, Embedding
 from lopsided import DirectedGraphEmbedding
 from lopsided.datasets import make_citation_graph
@@ -214,14 +215,6 @@ def link_scores(vectors: Any, hidden: HiddenEdges) -> dict[str, float]:
     hits = np.take_along_axis(wanted.toarray(), best, axis=1).sum()
     recall = hits / np.minimum(wanted.sum(axis=1), RECALL_TARGETS).sum()
     return {"auc": judged.auc, "ap": judged.average_precision, "recall": float(recall)}
-
-
-def by_distance(source: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Vectors whose products are -|source - target|^2 / 2, in double precision, for squares cancel."""
-    source, target = source.astype(float), target.astype(float)
-    ones = np.ones((len(source), 1))
-    lengths = [np.einsum("ij,ij->i", side, side)[:, None] / 2 for side in (source, target)]
-    return np.hstack([source, -lengths[0], ones]), np.hstack([target, ones, -lengths[1]])
 
 
 def read(name: str) -> tuple[sparse.csr_array, np.ndarray]:

@@ -15,7 +15,7 @@ from .heuristics import (
     rooted_pagerank,
 )
 from .network import network_spectral, network_svd
-from .strap import push, strap
+from .strap import personalised_pagerank, strap
 from .walks import deepwalk, node2vec
 
 __all__ = [
@@ -29,9 +29,9 @@ __all__ = [
     "network_svd",
     "node2vec",
     "pagerank",
+    "personalised_pagerank",
     "preferential_attachment",
     "prone",
-    "push",
     "rooted_pagerank",
     "strap",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from .strap import push
+from .strap import personalised_pagerank
 
 DAMPING, ROUNDS = 0.85, 100
 
@@ -46,4 +46,4 @@ def adamic_adar(A: sparse.csr_array) -> sparse.csr_array:
 
 def rooted_pagerank(A: sparse.csr_array) -> sparse.csr_array:
     """Probabilities that walks from i end in j (Liben-Nowell and Kleinberg, 2003), as STRAP computes them."""
-    return push(A)
+    return personalised_pagerank(A)
