@@ -37,8 +37,8 @@ from lopsided.exceptions import LopsidedWarning
 SEED = 0
 COMPONENTS, DRAWS = 128, 3
 SCORES = {
-    "half-reversed AUC": "AUC, half of the negative pairs reversed edges",
-    "half-reversed AP": "Average precision, half of the negative pairs reversed edges",
+    "half-reversed AUC": "AUC, half of the negative pairs reversed edges (directed graphs)",
+    "half-reversed AP": "Average precision, half of the negative pairs reversed edges (directed graphs)",
     "public Hits@100": "Hits@100, uniform negative pairs",
     "public AUC": "AUC, uniform negative pairs",
     "public AP": "Average precision, uniform negative pairs",

@@ -1,8 +1,5 @@
 """The peers that benchmarks write from their papers compute what the papers say, by dense formulas."""
 
-import sys
-from pathlib import Path
-
 import networkx as nx
 import numpy as np
 import pytest
@@ -14,14 +11,8 @@ GRAPH = make_directed_blocks(120, n_classes=3, mean_degree=6.0, random_state=0)[
 
 
 @pytest.fixture
-def peers(monkeypatch):
-    """The package of the benchmarks, which is not installed."""
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "benchmarks"))
-    import peers
-
-    yield peers
-    for name in [name for name in sys.modules if name.split(".")[0] == "peers"]:
-        del sys.modules[name]
+def peers(benchmark_part):
+    return benchmark_part("peers")
 
 
 def test_hope_factorises_the_katz_similarity(peers):
