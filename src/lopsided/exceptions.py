@@ -5,10 +5,14 @@ import re
 import sys
 import traceback
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from sklearn import exceptions as sklearn_exceptions
 
 OURS = os.path.dirname(__file__) + os.sep
+_is_quiet: ContextVar[bool] = ContextVar("is_quiet", default=False)
 WRAPPERS = re.compile(r"[\\/](sklearn|joblib|concurrent)[\\/]|[\\/](threading|contextlib|functools)\.py$")
 
 
@@ -40,11 +44,23 @@ class NotFiniteError(ValueError):
     """A kernel matrix contains infinity or NaN."""
 
 
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Issue no warnings of this library: for trials of something that warns when it is done in earnest."""
+    token = _is_quiet.set(True)
+    try:
+        yield
+    finally:
+        _is_quiet.reset(token)
+
+
 def warn(message: str, category: type[LopsidedWarning]) -> None:
     """Issue a warning that points to the line that called this library, directly or through scikit-learn's wrappers.
 
     On the library's own threads the stack has no such line, and the warning points to the outermost library frame.
     """
+    if _is_quiet.get():
+        return
     files = [frame.f_code.co_filename for frame, _ in traceback.walk_stack(sys._getframe())]
     ours = max(i for i, file in enumerate(files) if file.startswith(OURS))
     called = (i for i in range(ours, len(files)) if not files[i].startswith(OURS) and not WRAPPERS.search(files[i]))

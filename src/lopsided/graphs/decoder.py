@@ -1,140 +1,189 @@
-"""How an edge is scored: by the factors of the kernel matrix, or by them after a step along the edges."""
+"""How an edge is scored: by the parts of an embedding and by degrees, with coefficients learned from hidden edges."""
 
-from typing import Any, NamedTuple, Self
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.optimize import minimize
+from scipy.special import expit
 
-from .._core import row_sums, slices_of
+from .._core import slices_of
 from ..exceptions import LopsidedWarning, warn
-from ..kernels import Walk
+from .kernel_choice import COSINE, FACTORS, STEP
+from .nodes import Degrees, Nodes, known_nodes, some_nodes
+from .parts import Part, directions
+from .trials import Pairs, Trial
 
 BLOCK_ENTRIES = 1 << 24  # entries in a block of scores or vectors: 128 MB in float64
-# Both chosen on the graphs of docs/graphs_table1.md; `python benchmarks/graphs_table1.py ablation` changes them.
-DEGREE_RATIO = 0.3  # ratio of the degree term to the proximity term, over all pairs
-HALF_VISITS = 0.1  # expected visits at which g is one half
-SELF_STEP = 1e-3  # probability that a node without outgoing edges steps to itself: gives it small scores of its own
-MOST_ACTIVITY = 1e9  # bound on the weight of a new node's edges, in units of the mean weight: keeps float32 finite
-ALL = slice(None)
+DEGREE_TERMS = 4  # logarithms of both degrees of the source and of the target
 
 
-class NewNodes(NamedTuple):
-    """Out-of-sample nodes: optional ids, edges from and to them as rows over the known nodes, and their vectors."""
+@dataclass(frozen=True)
+class EdgeDecoder:
+    """Scores of edges from i to j, linear in what the parts U diag(s) V' of an embedding and the degrees say of them.
 
-    ids: np.ndarray | None
-    outward: sparse.csr_array
-    inward: sparse.csr_array
-    source: np.ndarray
-    target: np.ndarray
+        sum over parts of a F_ij + b (P F)_ij + c C_ij, + d . (log degrees of i and j) + r [j -> i is an edge] + const.
 
-
-class EdgeDecoder(NamedTuple):
-    """Scores of edges from source vectors S, target vectors T and weights w of the components: F = S diag(w) T'.
-
-    The edge from i to j scores F_ij with decoder="factors", where P is None, and with decoder="edges"
-
-        a_i (g_j (P F)_ij + b (1 + v_j)),  P = D^-1 A.
-
-    The first term is proximity: it is large if the nodes that i links to are near j. The second is the degree term.
-    P also lets nodes without outgoing edges stay. Activity a: 1 + weight of the outgoing edges, in units of the mean
-    weight. Visits v: column sums of P without staying. g = v / (v + 0.1) is 0 for a node without incoming edges.
+    F = U diag(s) V' is the kernel as far as its rank goes; P F takes a step along an edge from i first, P = D^-1 A;
+    C is the cosine of U_i s and V_j s. Except for r, scores are inner products of ``sources`` and ``targets``.
     """
 
-    S: np.ndarray
-    T: np.ndarray
-    w: np.ndarray
-    P: sparse.csr_array | None = None
-    a: Any = None
-    v: Any = None
-    b: float = 0.0
+    parts: Sequence[Part]
+    coefficients: tuple[dict[str, float], ...]  # of each part, by term
+    known: Nodes
+    degree: np.ndarray  # coefficients of the logarithms of degrees: out and into of the source, then of the target
+    reverse: float = 0.0
+    constant: float = 0.0
 
-    @classmethod
-    def along_edges(cls, S: np.ndarray, T: np.ndarray, w: np.ndarray, A: sparse.csr_array) -> Self:
-        """Return the decoder "edges" of a graph with weights >= 0. Cost O(edges + n k)."""
-        walk = Walk.on(A)
-        stay = np.where(walk.leads_on, 0, SELF_STEP).astype(A.dtype)
-        P = sparse.csr_array(walk.P + sparse.diags_array(stay))
-        a, v = _activity(A, A), np.bincount(A.indices, walk.P.data, A.shape[0]).astype(A.dtype)
-        proximity = max(0.0, float(((P.T @ a) @ S * w) @ (_g(v) @ T)))
-        degrees = float(a.sum(dtype=float) * (1 + v).sum(dtype=float))
-        return cls(S, T, w, P, a, v, DEGREE_RATIO * proximity / degrees)
+    def sources(self, nodes: Nodes) -> np.ndarray:
+        """Vectors of nodes as sources; their inner products with ``targets`` are the scores."""
+        blocks = []
+        for number, (part, terms) in enumerate(zip(self.parts, self.coefficients, strict=True)):
+            if FACTORS in terms or STEP in terms:
+                reached = terms.get(FACTORS, 0.0) * nodes.vectors[number].source
+                if STEP in terms:
+                    reached = reached + terms[STEP] * (nodes.steps @ part.U)
+                blocks.append(reached * part.s)
+            if COSINE in terms:
+                blocks.append(terms[COSINE] * directions(nodes.vectors[number].source * part.s, part.s[0]))
+        out, into = nodes.degrees
+        own = self.constant + self.degree[0] * out + self.degree[1] * into
+        return np.column_stack([*blocks, own, np.ones(len(own))])
 
-    def sources(self, rows: Any = ALL) -> np.ndarray:
-        """Edge vectors of some nodes as sources; their inner products with ``targets`` are the scores."""
-        if self.P is None:
-            return self.S[rows] * self.w
-        return self._source_vectors(self.P[rows] @ self.S, self.a[rows])
+    def targets(self, nodes: Nodes) -> np.ndarray:
+        """Vectors of nodes as targets."""
+        blocks = []
+        for number, (part, terms) in enumerate(zip(self.parts, self.coefficients, strict=True)):
+            target = nodes.vectors[number].target
+            if FACTORS in terms or STEP in terms:
+                blocks.append(target)
+            if COSINE in terms:
+                blocks.append(directions(target * part.s, part.s[0]))
+        out, into = nodes.degrees
+        own = self.degree[2] * out + self.degree[3] * into
+        return np.column_stack([*blocks, np.ones(len(own)), own])
 
-    def _source_vectors(self, reached: np.ndarray, a: np.ndarray) -> np.ndarray:
-        """Rows a_i [(P S)_i w, b] of the nodes with these (P S)_i."""
-        return a[:, None] * np.column_stack([reached * self.w, np.full(len(reached), self.b, reached.dtype)])
+    def of_pairs(self, nodes: Nodes, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Scores of the pairs (rows[i], columns[i]) of nodes, in blocks that compute each node only once."""
+        scores = np.empty(len(rows))
+        for block in slices_of(len(rows), BLOCK_ENTRIES // sum(len(part.s) for part in self.parts)):
+            (u, row), (v, column) = (np.unique(side[block], return_inverse=True) for side in (rows, columns))
+            sources, targets = self.sources(some_nodes(nodes, u)), self.targets(some_nodes(nodes, v))
+            scores[block] = np.einsum("ij,ij->i", sources[row], targets[column])
+        return scores + self.reverse * _is_edge(nodes.inward, rows, columns)
 
-    def targets(self, columns: Any = ALL) -> np.ndarray:
-        """Edge vectors of some nodes as targets."""
-        return self.T[columns] if self.P is None else _target_vectors(self.T[columns], self.v[columns])
+    def best_targets(
+        self, nodes: Nodes, k: int, excluded: Sequence[sparse.csr_array], own: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The k highest-scoring known targets of each node, best first, and their scores, in blocks of nodes.
 
-    def of_new(self, new: NewNodes, A: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
-        """Edge vectors of out-of-sample nodes as sources and as targets; their steps follow their own edges."""
-        if self.P is None:
-            return new.source * self.w, new.target
-        least = min(edges.data.min(initial=0) for edges in (new.outward, new.inward))
-        if least < 0:
-            raise ValueError(f"decoder='edges' takes steps along edges, whose weights must be >= 0, not {least:g}")
-        walk, into = Walk.on(new.outward), Walk.on(A).ends(new.inward)
-        stay = np.where(walk.leads_on, 0, SELF_STEP).astype(A.dtype)[:, None]
-        reached = walk.P @ self.S + stay * new.source
-        visits = row_sums(into.data, into).astype(A.dtype)
-        return self._source_vectors(reached, _activity(new.outward, A)), _target_vectors(new.target, visits)
-
-    def of_pairs(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Scores of the pairs (rows[i], columns[i]), in blocks; each block computes the step of a node only once."""
-        scores = np.empty(len(rows), dtype=self.T.dtype)
-        for part in slices_of(len(rows), BLOCK_ENTRIES // len(self.w)):
-            (u, row), (v, column) = (np.unique(side[part], return_inverse=True) for side in (rows, columns))
-            scores[part] = np.einsum("ij,ij->i", self.sources(u)[row], self.targets(v)[column])
-        return scores
-
-    def best_targets(self, rows: np.ndarray, k: int, left_out: sparse.csr_array | None = None) -> np.ndarray:
-        """The k highest-scoring targets of each row, best first, in blocks of rows.
-
-        Neither the row itself nor the nonzero entries in its row of ``left_out``, one per row, are among them.
+        Neither node ``own[i]`` nor the nonzero entries in row i of what is excluded are among them.
         """
-        targets = self.targets()
-        found, alike = [], 0
-        for part in slices_of(len(rows), BLOCK_ENTRIES // len(targets)):
-            scores = self.sources(rows[part]) @ targets.T
+        targets = self.targets(self.known)
+        found, values, alike = [], [], 0
+        for block in slices_of(len(nodes.degrees.out), BLOCK_ENTRIES // len(targets)):
+            chosen = some_nodes(nodes, np.arange(block.start, block.stop))
+            scores = self.sources(chosen) @ targets.T
+            if self.reverse:
+                scores[chosen.inward.nonzero()] += self.reverse
             alike += int(np.count_nonzero(scores.max(axis=1) == scores.min(axis=1)))
-            if left_out is not None:
-                scores[left_out[part].nonzero()] = -np.inf
-            scores[np.arange(len(scores)), rows[part]] = -np.inf
-            found.append(_largest(scores, k))
+            for edges in excluded:
+                scores[edges[block].nonzero()] = -np.inf
+            if own is not None:
+                scores[np.arange(len(scores)), own[block]] = -np.inf
+            best = largest(scores, k)
+            found.append(best)
+            values.append(np.take_along_axis(scores, best, axis=1))
         if alike:
             warn(
-                f"{alike} of {len(rows)} nodes score every target alike, as nodes without edges do, and their ranking "
-                "is arbitrary; leave them out, or give a graph in which they have edges",
+                f"{alike} of {len(nodes.degrees.out)} nodes score every target alike, as nodes without edges do, and "
+                "their ranking is arbitrary; leave them out, or give a graph in which they have edges",
                 LopsidedWarning,
             )
-        return np.concatenate(found)
+        return np.concatenate(found), np.concatenate(values)
 
 
-def _activity(outward: sparse.csr_array, A: sparse.csr_array) -> np.ndarray:
-    mean = float((A.data.astype(float) / A.nnz).sum())
-    with np.errstate(over="ignore"):
-        weight = row_sums(outward.data.astype(float) / mean, outward)
-    return (1 + np.minimum(weight, MOST_ACTIVITY)).astype(A.dtype)
+def by_factors(parts: Sequence[Part], A: sparse.csr_array) -> EdgeDecoder:
+    """The decoder that scores an edge by the kernel itself, the first one if there are several parts."""
+    coefficients = tuple({FACTORS: 1.0} if number == 0 else {} for number in range(len(parts)))
+    return EdgeDecoder(parts, coefficients, known_nodes(parts, A), np.zeros(DEGREE_TERMS))
 
 
-def _g(visits: np.ndarray) -> np.ndarray:
-    return visits / (visits + HALF_VISITS)
+def learned(
+    parts: Sequence[Part], A: sparse.csr_array, parts_of: Sequence[Sequence[Part]], seen: Sequence[Trial]
+) -> EdgeDecoder:
+    """The decoder whose coefficients tell hidden edges of the trials from other pairs, by logistic regression.
+
+    Scores are log-odds, up to a constant, since a graph has more pairs per edge than a trial has. Terms of kernels have
+    coefficients >= 0: edges that are known are not to score less for being near. Cost: O(pairs width), once the trials
+    are embedded.
+    """
+    terms = [(number, term) for number, part in enumerate(parts) for term in part.terms]
+    numbers, truth = [], []
+    for own, trial in zip(parts_of, seen, strict=True):
+        nodes = known_nodes(own, trial.adjacency)
+        for pairs, label in ((trial.hidden, 1), (trial.negative, 0)):
+            numbers.append(_numbers(own, nodes, terms, pairs))
+            truth.append(np.full(len(pairs[0]), label))
+    X, y = np.concatenate(numbers), np.concatenate(truth)
+    if y.all():  # every pair is an edge
+        return by_factors(parts, A)
+    weights, constant = _logistic(X, y, n_positive=len(terms))
+    coefficients: tuple[dict[str, float], ...] = tuple({} for _ in parts)
+    for (number, term), weight in zip(terms, weights, strict=False):
+        coefficients[number][term] = float(weight)
+    degree, reverse = weights[len(terms) : -1], float(weights[-1])
+    return EdgeDecoder(parts, coefficients, known_nodes(parts, A), degree, reverse, constant)
 
 
-def _target_vectors(T: np.ndarray, visits: np.ndarray) -> np.ndarray:
-    """Rows [g_j T_j, 1 + v_j]."""
-    return np.column_stack([T * _g(visits)[:, None], 1 + visits])
+def _numbers(parts: Sequence[Part], nodes: Nodes, terms: list[tuple[int, str]], pairs: Pairs) -> np.ndarray:
+    """What the decoder weighs for each pair: every term of every part, four degrees, whether the reverse is an edge."""
+    (out_u, into_u), (out_v, into_v) = (Degrees(*(side[ids] for side in nodes.degrees)) for ids in pairs)
+    reverse = _is_edge(nodes.inward, *pairs)
+    columns = [
+        EdgeDecoder(
+            parts,
+            tuple({term: 1.0} if part == number else {} for part in range(len(parts))),
+            nodes,
+            np.zeros(DEGREE_TERMS),
+        ).of_pairs(nodes, *pairs)
+        for number, term in terms
+    ]
+    return np.column_stack([*columns, out_u, into_u, out_v, into_v, reverse])
 
 
-def _largest(scores: np.ndarray, k: int) -> np.ndarray:
+def _logistic(X: np.ndarray, y: np.ndarray, n_positive: int) -> tuple[np.ndarray, float]:
+    """Coefficients and constant of a logistic regression, with the first few coefficients >= 0.
+
+    Minimises the sum of log(1 + exp(-+ score)) plus half the sum of squared coefficients, in units of the spread of
+    each column.
+    """
+    spread = X.std(axis=0)
+    spread += spread == 0
+    Z = np.column_stack([(X - X.mean(axis=0)) / spread, np.ones(len(X))])
+    penalty = np.append(np.ones(X.shape[1]), 0.0)
+
+    def loss(b: np.ndarray) -> tuple[float, np.ndarray]:
+        score = Z @ b
+        gradient = Z.T @ (expit(score) - y) + penalty * b
+        return float(np.logaddexp(0, score).sum() - y @ score + penalty @ b**2 / 2), gradient
+
+    free = [(0.0, None)] * n_positive + [(None, None)] * (Z.shape[1] - n_positive)
+    b = minimize(loss, np.zeros(Z.shape[1]), jac=True, bounds=free, method="L-BFGS-B").x
+    weights = b[:-1] / spread
+    return weights, float(b[-1] - weights @ X.mean(axis=0))
+
+
+def _is_edge(edges: sparse.csr_array, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    return np.asarray(edges[rows, columns]).ravel() != 0 if len(rows) else np.zeros(0, dtype=bool)
+
+
+def largest(scores: np.ndarray, k: int) -> np.ndarray:
     """Columns of the k largest scores in each row, largest first."""
     best = np.argpartition(-scores, k - 1, axis=1)[:, :k]
-    order = np.argsort(-np.take_along_axis(scores, best, axis=1), axis=1, kind="stable")
+    order: Any = np.argsort(-np.take_along_axis(scores, best, axis=1), axis=1, kind="stable")
     return np.take_along_axis(best, order, axis=1)

@@ -11,27 +11,34 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
-from .._core import atomic_fit, by_rows, check_finite, gate, in_unit, jobs, row_lengths, safe_unit
-from ..exceptions import FallbackWarning, RankWarning, warn
+from .._core import atomic_fit, gate, jobs, row_lengths, seed_of
+from ..exceptions import RankWarning, quiet, warn
 from ..io import read_graph
-from ..kernel_svd import KernelSVD
-from ..kernels import Balance, Diffusion, GraphKernel, Kernel
+from ..kernels import Balance, Diffusion, Kernel, Walk
 from ..nystrom import Nystrom
-from ..svd import powers
-from .decoder import EdgeDecoder, NewNodes
-from .kernel_choice import AUTO, is_auto, wanted_kernel, warn_if_no_paths
+from .blend import Blend, weights_by_trials
+from .decoder import by_factors, learned
+from .kernel_choice import AUTO, Recipe, is_auto, recipes
+from .new_edges import NewEdges, edges_of_new
 from .node_index import NodeIndex
+from .nodes import Degrees, Nodes
+from .parts import Part, Sides, fit_part
 from .scoring import ScoresEdges
+from .trials import trials
 
-OF_KERNEL_SVD = ("scaling", "solver", "tol", "random_state", "n_jobs", "memory_budget")  # parameters passed on
+OF_KERNEL_SVD = ("solver", "tol", "random_state", "n_jobs", "memory_budget")  # parameters passed on
 ROUNDING_LENGTH = 10  # in units of eps: length beside the longest row up to which a row may be all rounding errors
+SINGLE_RANGE = 1e30  # ratio of weights up to which single precision, which suffices for an embedding, holds them
 
 
 class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
     """Embedding of a directed graph with a source vector and a target vector for every node.
 
-    :class:`KernelSVD` decomposes a kernel matrix between the nodes, K = U diag(s) V'. Node i gets the source vector
-    U[i] s^scaling and the target vector V[i] s^scaling.
+    The default sees communities, roles and directions. It decomposes two kernels between the nodes: proximity, the
+    square root of the probability that a random walk leads from i to j, and links, the adjacency itself. Both are put
+    side by side with degrees, weighted by how well proximity predicts edges of the graph that it has not seen, and
+    reduced to ``n_components``. Any other kernel is decomposed by itself, K = U diag(s) V', into source vectors
+    U s^scaling and target vectors V s^scaling.
 
     Parameters
     ----------
@@ -39,39 +46,40 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         Length of each of the two vectors; the number of nodes if it exceeds that, with a
         :class:`~lopsided.exceptions.RankWarning`.
     kernel : str, Kernel or callable, default="auto"
-        A graph kernel (:class:`~lopsided.kernels.Diffusion`, :class:`~lopsided.kernels.Katz`,
-        :class:`~lopsided.kernels.NodeKernel`), to which ``fit`` gives the adjacency; or a kernel between vectors
-        ("sne", "rbf", ...), which compares the rows of the adjacency with its columns. A callable f(X, Z) receives both
-        as CSR arrays. "auto" is ``Diffusion(restart=0.2, direction="last", transform="root", threshold=1e-4)``.
+        "auto", the two kernels above; a graph kernel (:class:`~lopsided.kernels.Diffusion`,
+        :class:`~lopsided.kernels.Katz`, :class:`~lopsided.kernels.NodeKernel`), to which ``fit`` gives the adjacency;
+        or a kernel between vectors ("sne", "rbf", ...), which compares the rows of the adjacency with its columns. A
+        callable f(X, Z) receives both as CSR arrays.
     self_loops : float, default=0.0
         Weight of a self-loop added to every node with edges before the kernel is computed. Kernels between vectors
         compare the out-neighbours of i with the in-neighbours of j, that is, paths of two edges from i to j; with
         self-loops a single edge from i to j also forms such a path.
     normalize : {"left", "right", "both"} or None, default=None
         Divide the adjacency by out-degrees, in-degrees or the square roots of both before the kernel is computed.
+    center : bool or "auto", default="auto"
+        Whether rows and columns of the kernel matrix are centred. "auto" centres kernels between vectors, which are
+        nearly constant on a sparse graph, and no graph kernel.
     scaling : float, default=1.0
-        Exponent of the singular values in the vectors. With 0.5 and decoder="factors" their inner products are the
-        scores of edges; ``edge_vectors`` returns such vectors for any scaling and decoder.
-    decoder : {"auto", "factors", "edges"}, default="auto"
-        Score of an edge from i to j. "factors": F = U diag(s) V'. "edges": a_i (g_j (P F)_ij + b (1 + v_j)) with
-        P = D^-1 A, a step along an edge from i, then the similarity F to j; for kernels that measure proximity rather
-        than links, such as the default, and weights >= 0. The activity a is one plus the weight of a node's outgoing
-        edges, in units of the mean weight; the visits v are its column sum of P; g = v / (v + 0.1); b makes the degree
-        term 0.3 of the proximity term over all pairs. A node without outgoing edges has its row of F / 1000 instead of
-        P F. "auto" is "edges" if kernel="auto" and "factors" otherwise.
+        Exponent of the singular values in the vectors.
+    decoder : {"auto", "learned", "factors"}, default="auto"
+        Score of an edge. "learned": a logistic regression on what the kernels, a step along an edge, degrees and the
+        reverse edge say of a pair; it learns to tell edges that were hidden from the embedding, a tenth of them at a
+        time, from other pairs, and costs one more embedding or, on small graphs, up to ten. "factors":
+        (U diag(s) V')_ij, of proximity if kernel="auto". "auto" is "learned", or "factors" if there are negative
+        weights or fewer than two edges.
     unit_length : bool, default=True
         Scale the rows that ``fit_transform`` and ``transform`` return to unit length, so that later pipeline steps
         treat hubs like other nodes.
     solver : str or Nystrom, default="auto"
         Solver of :class:`KernelSVD`; "auto" chooses by the size of the graph and the memory budget.
-    tol : float, default=0.0
-        Acceptable error of the singular vectors; 0 means near machine precision.
+    tol : float, default=0.01
+        Acceptable error of the singular vectors; 0 means near machine precision, which no use of an embedding needs.
     random_state : int, RandomState instance or None, default=None
-        Seed of the solver; None is a fixed one.
+        Seed of the solver and of the hidden edges; None is a fixed one.
     n_jobs : int or None, default=None
         Number of threads; None uses one per core.
     memory_budget : float, str or None, default=None
-        Memory for the kernel matrix, in bytes or as "2GB"; None is a quarter of the free memory.
+        Memory for a kernel matrix, in bytes or as "2GB"; None is a quarter of the free memory.
 
     Attributes
     ----------
@@ -79,30 +87,35 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         Source and target vectors; those of isolated nodes are zero.
     nodes_ : array of shape (n_nodes,)
         Node ids, in the order of the rows.
-    singular_values_ : array of shape (n_components,)
-        s, descending.
+    singular_values_ : array
+        s, descending, of the kernel or, for kernel="auto", of proximity.
     adjacency_ : scipy.sparse.csr_array
         Adjacency matrix of the graph passed to ``fit``.
-    kernel_ : Kernel
-        The fitted kernel.
+    kernel_ : Kernel, or tuple of them for kernel="auto"
+        The fitted kernel. Matrices of kernel values are not kept.
+    weights_ : tuple of floats
+        How much proximity and links count if kernel="auto", else (1.0,).
     solver_ : Choice
-        Name of the solver for K and the reason for it.
+        Name of the solver, of proximity if kernel="auto", and the reason for it.
+    reverse_score_ : float
+        What the decoder adds to the score of an edge whose reverse is in the graph.
     n_features_in_ : int
         Number of nodes.
 
     Notes
     -----
-    Memory and time grow with the number of edges and, for ``Diffusion``, with 1 / threshold per node. Small or densely
-    filled kernel matrices are decomposed as dense arrays within the memory budget; larger ones never are.
+    Time and memory grow with the number of edges, of nodes and of components. The default keeps about 64 values of
+    proximity per node and computes in single precision. Small or densely filled kernel matrices are decomposed as dense
+    arrays within the memory budget; larger ones never are.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from lopsided import DirectedGraphEmbedding
-    >>> A = np.array([[0, 1, 1, 0], [0, 0, 1, 1], [0, 0, 0, 1], [1, 0, 0, 0]])
-    >>> model = DirectedGraphEmbedding(n_components=2).fit(A)
-    >>> model.source_embedding_.shape, model.nearest_targets(0, k=2)
-    ((4, 2), array([3, 2]))
+    >>> from lopsided.datasets import make_citation_graph
+    >>> graph, _ = make_citation_graph(300, random_state=0)
+    >>> model = DirectedGraphEmbedding(n_components=16).fit(graph)
+    >>> model.source_embedding_.shape, model.nearest_targets(0, k=2).shape
+    ((300, 16), (2,))
     """
 
     _parameter_constraints: dict[str, Any] = {
@@ -110,8 +123,9 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         "kernel": [str, Kernel, callable],
         "self_loops": [Interval(Real, 0, None, closed="left")],
         "normalize": [StrOptions({"left", "right", "both"}), None],
+        "center": ["boolean", StrOptions({"auto"})],
         "scaling": [Interval(Real, None, None, closed="neither")],
-        "decoder": [StrOptions({"auto", "factors", "edges"})],
+        "decoder": [StrOptions({"auto", "learned", "factors"})],
         "unit_length": ["boolean"],
         "solver": [str, Nystrom],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -127,17 +141,18 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         kernel: Any = "auto",
         self_loops: float = 0.0,
         normalize: str | None = None,
+        center: bool | str = "auto",
         scaling: float = 1.0,
         decoder: str = "auto",
         unit_length: bool = True,
         solver: Any = "auto",
-        tol: float = 0.0,
+        tol: float = 0.01,
         random_state: Any = None,
         n_jobs: int | None = None,
         memory_budget: float | str | None = None,
     ) -> None:
-        self.n_components, self.kernel, self.self_loops = n_components, kernel, self_loops
-        self.normalize, self.scaling, self.decoder, self.unit_length = normalize, scaling, decoder, unit_length
+        self.n_components, self.kernel, self.self_loops, self.normalize = n_components, kernel, self_loops, normalize
+        self.center, self.scaling, self.decoder, self.unit_length = center, scaling, decoder, unit_length
         self.solver, self.tol, self.random_state = solver, tol, random_state
         self.n_jobs, self.memory_budget = n_jobs, memory_budget
 
@@ -154,42 +169,54 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         """
         self._validate_params()
         A, nodes = read_graph(X)
-        kernel = wanted_kernel(self.kernel, A)
+        k, seed = min(self.n_components, A.shape[0]), seed_of(self.random_state)
+        wanted = recipes(self.kernel, A, k, self.center)
         self._check_graph(A)
-        linked = (np.diff(A.indptr) > 0) | (np.bincount(A.indices, minlength=A.shape[0]) > 0)
-        balance = Balance(A, self.normalize, self.self_loops, isolated=~linked)
-        svd = self._decomposed(by_rows(balance.matrix(A)), kernel)
+        computed, unit = _in_single(A) if is_auto(self.kernel) else (A, 1.0)
+        balance = self._balanced(computed)
+        with jobs(self.n_jobs):
+            parts = self._parts(wanted, computed, balance)
+            seen = trials(computed, seed) if is_auto(self.kernel) or self._learns(A) else []
+            with quiet():  # the graph itself has warned already
+                tried = [self._parts(wanted, trial.adjacency, self._balanced(trial.adjacency)) for trial in seen]
+            weights = weights_by_trials(tried, seen, self.scaling) if is_auto(self.kernel) else (1.0,)
+            decoder = learned(parts, computed, tried, seen) if seen and self._learns(A) else by_factors(parts, computed)
+            blend = Blend.of(parts, decoder.known, weights, self.scaling, k, seed) if is_auto(self.kernel) else None
         self.adjacency_, self.nodes_, self.n_features_in_ = A, nodes, A.shape[0]
-        self.kernel_, self.solver_, self.singular_values_ = svd.kernel_, svd.solver_, svd.singular_values_
-        self._balance, self._nodes = balance, NodeIndex(nodes)
-        self._svd = None if isinstance(svd.kernel_, GraphKernel) else svd
-        weights = self._powers(self.scaling) * linked[:, None]
-        self.source_embedding_, self.target_embedding_ = svd.left_vectors_ * weights, svd.right_vectors_ * weights
-        self._decoder = self._chosen_decoder()
+        self.kernel_ = tuple(part.kernel for part in parts) if is_auto(self.kernel) else parts[0].kernel
+        self.solver_, self.singular_values_, self.weights_ = parts[0].solver, parts[0].s, weights
+        self._parts_, self._blend, self._decoder = parts, blend, decoder
+        self._balance, self._unit, self._nodes = balance, unit, NodeIndex(nodes)
+        self.source_embedding_, self.target_embedding_ = self._vectors(decoder.known)
         return self
 
     @gate
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """Fit and return source and target vectors side by side, shape (n_nodes, 2 n_components).
+        """Fit and return features of the nodes, shape (n_nodes, 2 n_components).
 
-        With ``set_output(transform="pandas")`` the node ids become the index of the DataFrame.
+        They are source and target vectors side by side; for kernel="auto", the leading components of both together,
+        which repeat nothing that a node's two vectors have in common. With ``set_output(transform="pandas")`` the node
+        ids become the index of the DataFrame.
         """
         self.fit(X)
-        return self._output(np.hstack([self.source_embedding_, self.target_embedding_]), self.nodes_)
+        return self._output(self._features(self._decoder.known), self.nodes_)
 
     @gate
-    def transform(self, X: Any, in_edges: Any = None) -> np.ndarray:
-        """Embed new nodes, each by its own edges: source and target vectors side by side.
+    def transform(self, X: Any, in_edges: Any = None, *, unknown: str = "error") -> np.ndarray:
+        """Embed new nodes, each by its own edges, and return their features as ``fit_transform`` does.
 
         Parameters
         ----------
         X : sparse matrix or array of shape (b, n_nodes), table of edges, or None
             Edges from the new nodes: row i holds the weights from new node i to every node, in the order of ``nodes_``;
-            in a table (or a file or list of edges) sources are ids of new nodes and targets ids of the graph. With None
-            kernels between vectors give zero source vectors.
+            in a table (or a file or list of edges) sources are ids of new nodes, and targets ids of the graph or of
+            other new nodes. With None kernels between vectors give zero source vectors.
         in_edges : the same, default=None
             Edges to the new nodes: row i holds the weights to new node i; in a table targets are ids of new nodes. With
             None kernels between vectors give zero target vectors.
+        unknown : {"error", "ignore"}, default="error"
+            Whether ids in tables that are neither nodes of the graph nor new nodes are an error, or their edges are
+            left out with a warning.
 
         Returns
         -------
@@ -199,14 +226,15 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
             kernel truncates small values.
         """
         check_is_fitted(self)
-        new = self._embed_new(X, in_edges)
-        return self._output(np.hstack([new.source, new.target]), new.ids)
+        new = edges_of_new(self._nodes, X, in_edges, self.adjacency_.dtype, unknown)
+        return self._output(self._features(self._new_nodes(new)), new.ids)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the column names source0, source1, ..., target0, target1, ..."""
+        """Return the column names: source0, ..., target0, ...; node0, node1, ... for kernel="auto"."""
         check_is_fitted(self)
-        k = len(self.singular_values_)
-        return np.array([f"{side}{i}" for side in ("source", "target") for i in range(k)], dtype=object)
+        k = self.source_embedding_.shape[1]
+        sides = [("node", 2 * k)] if self._blend is not None else [("source", k), ("target", k)]
+        return np.array([f"{side}{i}" for side, width in sides for i in range(width)], dtype=object)
 
     def _check_graph(self, A: sparse.csr_array) -> None:
         n = A.shape[0]
@@ -214,54 +242,48 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
             raise ValueError(f"the graph has {n} nodes and no edge, so nothing tells them apart; give one with edges")
         if self.n_components > n:
             warn(f"n_components={self.n_components} exceeds the number of nodes; {n} are kept", RankWarning)
-        if self.decoder == "edges" and A.data.min() < 0:
+        if self.decoder == "learned" and A.data.min() < 0:
             raise ValueError(
-                f"decoder='edges' takes steps with probabilities P = D^-1 A, for which weights must be >= 0, but the "
+                f"decoder='learned' takes steps with probabilities P = D^-1 A, for which weights must be >= 0, but the "
                 f"least is {A.data.min():g}; use decoder='factors'"
             )
 
-    def _decomposed(self, A: sparse.csr_array, kernel: Kernel) -> KernelSVD:
-        """Kernel SVD of the balanced graph."""
-        warn_if_no_paths(kernel, A)
-        passed_on: dict[str, Any] = {name: getattr(self, name) for name in OF_KERNEL_SVD}
-        svd = KernelSVD(min(self.n_components, A.shape[0]), kernel=kernel, **passed_on).set_output(transform="default")
-        if isinstance(kernel, GraphKernel):
-            kernel.set_params(adjacency=A)
-            if "memory_budget" in kernel.get_params() and kernel.memory_budget is None:
-                kernel.set_params(memory_budget=self.memory_budget)
-            nodes = np.arange(A.shape[0], dtype=float)[:, None]
-            svd.fit(nodes, Z=nodes)
-        else:
-            svd.fit(A)
-        if svd.solver_.over_budget:
-            warn(f"{svd.solver_}; raise memory_budget to be faster", FallbackWarning)
-        return svd
+    def _learns(self, A: sparse.csr_array) -> bool:
+        return self.decoder == "learned" or (self.decoder == "auto" and A.data.min() >= 0)
 
-    def _chosen_decoder(self) -> EdgeDecoder:
-        vectors = self.source_embedding_, self.target_embedding_, self._powers(1 - 2 * self.scaling)
-        if self.decoder == "edges" or (self.decoder == "auto" and is_auto(self.kernel)):
-            return EdgeDecoder.along_edges(*vectors, self.adjacency_)
-        return EdgeDecoder(*vectors)
+    def _balanced(self, A: sparse.csr_array) -> Balance:
+        linked = (np.diff(A.indptr) > 0) | (np.bincount(A.indices, minlength=A.shape[0]) > 0)
+        return Balance(A, self.normalize, self.self_loops, isolated=~linked)
 
-    def _embed_new(self, X: Any, in_edges: Any) -> NewNodes:
-        """New nodes with vectors k(new, known) V s^(scaling - 1) and k(known, new)' U s^(scaling - 1)."""
-        ids, outward, inward = self._nodes.edges_of_new(X, in_edges, self.adjacency_.dtype)
+    def _parts(self, wanted: tuple[Recipe, ...], A: sparse.csr_array, balance: Balance) -> list[Part]:
+        """Decompose every kernel on a graph."""
+        settings: dict[str, Any] = {name: getattr(self, name) for name in OF_KERNEL_SVD}
+        return [fit_part(recipe, balance.matrix(A), ~balance.isolated, settings) for recipe in wanted]
+
+    def _new_nodes(self, new: NewEdges) -> Nodes:
+        """New nodes with their singular vectors in every part; edges among them lead on to known nodes."""
+        outward, inward = (edges / self._unit for edges in new.to_known())
         rows, columns = self._balance.rows(outward), self._balance.columns(inward)
+        given = bool(new.outward.nnz or new.among.nnz), bool(new.inward.nnz or new.among.nnz)
         with jobs(self.n_jobs):
-            if self._svd is None:
-                unit = safe_unit(self._powers(self.scaling))  # bounds the entries of both embeddings
-                weights = unit * self._powers(-1)
-                source = self.kernel_.left_products(rows, columns, in_unit(self.target_embedding_, unit)) * weights
-                target = self.kernel_.right_products(rows, columns, in_unit(self.source_embedding_, unit)) * weights
-            else:
-                nothing = np.zeros((rows.shape[0], len(self.singular_values_)), dtype=self.source_embedding_.dtype)
-                source = nothing if X is None else self._svd.transform(rows)
-                target = nothing if in_edges is None else self._svd.transform_right(columns)
+            vectors = [part.of_new(rows, columns, given) for part in self._parts_]
         isolated = np.diff(outward.indptr) + np.diff(inward.indptr) == 0
-        source[isolated] = target[isolated] = 0
-        check_finite(source)
-        check_finite(target)
-        return NewNodes(ids, outward, inward, source, target)
+        for source, target in vectors:
+            source[isolated] = target[isolated] = 0
+        return Nodes(vectors, Walk.on(abs(outward)).P, Degrees.of(outward, inward), inward)
+
+    def _vectors(self, nodes: Nodes) -> Sides:
+        """Source and target vectors of nodes."""
+        if self._blend is not None:
+            source, target = self._blend.embedding(self._parts_, nodes)
+        else:
+            source, target = (side * self._parts_[0].power(self.scaling) for side in nodes.vectors[0])
+        return Sides(*(side.astype(self.adjacency_.dtype, copy=False) for side in (source, target)))
+
+    def _features(self, nodes: Nodes) -> np.ndarray:
+        if self._blend is None:
+            return np.hstack(self._vectors(nodes))
+        return self._blend.of_both(self._parts_, nodes).astype(self.adjacency_.dtype, copy=False)
 
     def _output(self, vectors: np.ndarray, ids: np.ndarray | None) -> Any:
         """Scale rows to unit length if requested; index pandas output by node ids, since rows of X may be edges."""
@@ -272,9 +294,6 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         import pandas as pd
 
         return pd.DataFrame(vectors, index=None if ids is None else pd.Index(ids, tupleize_cols=False))
-
-    def _powers(self, exponent: float) -> np.ndarray:
-        return powers(self.singular_values_, exponent, self.adjacency_.shape[0])
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -293,3 +312,15 @@ def _unit_rows(vectors: np.ndarray) -> np.ndarray:
     longest = lengths.max(initial=0)
     has_direction = lengths > ROUNDING_LENGTH * np.finfo(lengths.dtype).eps * longest
     return vectors / np.where(has_direction, lengths, longest or 1)[:, None]
+
+
+def _in_single(A: sparse.csr_array) -> tuple[sparse.csr_array, float]:
+    """The graph in single precision and the unit of its weights, or as it is if weights differ too much for that.
+
+    The unit is a power of two, so that a change of the unit of weights changes no bit of the result.
+    """
+    largest = np.abs(A.data).max()
+    unit = float(np.ldexp(1.0, np.frexp(largest)[1] - 1))
+    if np.abs(A.data).min() < largest / SINGLE_RANGE:
+        return A, 1.0
+    return sparse.csr_array(((A.data / unit).astype(np.float32), A.indices, A.indptr), shape=A.shape), unit

@@ -1,17 +1,29 @@
-"""Resolution and validation of the ``kernel`` parameter of DirectedGraphEmbedding."""
+"""Resolution and validation of the ``kernel`` parameter of DirectedGraphEmbedding: the parts of an embedding."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from ..exceptions import LopsidedWarning, warn
 from ..io import read_graph
-from ..kernels import Diffusion, GraphKernel, Kernel, as_kernel
+from ..kernels import Diffusion, GraphKernel, Kernel, NodeKernel, as_kernel
 
 AUTO = "auto"
-# Chosen on the graphs of docs/graphs_table1.md; `python benchmarks/graphs_table1.py ablation` changes it.
-DEFAULT_KERNEL = Diffusion(restart=0.2, direction="last", transform="root", threshold=1e-4)
+FACTORS, STEP, COSINE = "factors", "step", "cosine"  # what a decoder may use of a part, see EdgeDecoder
+# Chosen on the first half of the graphs of benchmarks/graphs_nodes.py, whose `ablation` changes them one at a time.
+PROXIMITY = Diffusion(restart=0.2, direction="last", transform="root", threshold=None)
+LINKS = NodeKernel(binary=True)
+PROXIMITY_WIDTH, LINKS_WIDTH = 2, 1  # ranks of the parts, in units of n_components
+
+
+class Recipe(NamedTuple):
+    """A kernel between the nodes, its rank, whether it is centred, and what the decoder may use of it."""
+
+    kernel: Kernel
+    width: int
+    center: bool
+    terms: tuple[str, ...] = (FACTORS, STEP, COSINE)
 
 
 def is_auto(kernel: Any) -> bool:
@@ -19,9 +31,21 @@ def is_auto(kernel: Any) -> bool:
     return isinstance(kernel, str) and kernel == AUTO
 
 
+def recipes(kernel: Any, A: sparse.csr_array, k: int, center: bool | str) -> tuple[Recipe, ...]:
+    """What is to be decomposed: the kernel, or for "auto" a kernel of proximity and one of links."""
+    if is_auto(kernel):
+        return (
+            Recipe(PROXIMITY, PROXIMITY_WIDTH * k, False, (FACTORS, STEP)),
+            Recipe(LINKS, LINKS_WIDTH * k, False, (COSINE,)),
+        )
+    kernel = wanted_kernel(kernel, A)
+    is_graph_kernel = isinstance(kernel, GraphKernel)
+    return (Recipe(kernel, k, not is_graph_kernel if center == AUTO else bool(center)),)
+
+
 def wanted_kernel(kernel: Any, A: sparse.csr_array) -> Kernel:
     """The unfitted kernel; those that combine graph kernels, or have an adjacency other than A, are refused."""
-    kernel = as_kernel(DEFAULT_KERNEL if is_auto(kernel) else kernel)
+    kernel = as_kernel(kernel)
     if not isinstance(kernel, GraphKernel):
         if any(isinstance(part, GraphKernel) for part in kernel.get_params().values()):
             raise ValueError(

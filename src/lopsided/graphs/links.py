@@ -68,10 +68,10 @@ def hide_edges(
     kept = np.delete(np.arange(len(u)), hidden)
     left = sparse.csr_array((A.data[kept], (u[kept], v[kept])), shape=A.shape)
     turned = v[hidden] * n + u[hidden]
-    turned = rng.permutation(turned[~_contains(known, turned)])[: round(reversed_share * len(hidden))]
-    others = _free_pairs(np.sort(np.concatenate([known, turned])), n, len(hidden) - len(turned), rng)
+    turned = rng.permutation(turned[~contains(known, turned)])[: round(reversed_share * len(hidden))]
+    others = free_pairs(np.sort(np.concatenate([known, turned])), n, len(hidden) - len(turned), rng)
     pairs = np.concatenate([turned, others])
-    if _contains(known, v * n + u).all():
+    if contains(known, v * n + u).all():
         warn(
             "every edge has its reverse, as in an undirected graph, and the reverse of a hidden edge stays and gives "
             "it away; hide edges of one triangle, scipy.sparse.triu(adjacency), and add the transpose of the remaining "
@@ -138,13 +138,13 @@ def evaluate_links(
     )
 
 
-def _contains(known: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+def contains(known: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     """Which pairs occur in the sorted array of known pairs."""
     place = np.minimum(np.searchsorted(known, pairs), len(known) - 1)
     return known[place] == pairs
 
 
-def _free_pairs(taken: np.ndarray, n: int, count: int, rng: np.random.RandomState) -> np.ndarray:
+def free_pairs(taken: np.ndarray, n: int, count: int, rng: np.random.RandomState) -> np.ndarray:
     """Draw distinct pairs of different nodes that are not taken, uniformly at random."""
     free = n * (n - 1) - np.count_nonzero(taken // n != taken % n)
     if count > free:
@@ -156,5 +156,5 @@ def _free_pairs(taken: np.ndarray, n: int, count: int, rng: np.random.RandomStat
     while len(found) < count:
         u, v = rng.randint(n, size=(2, 2 * count)).astype(np.int64)
         pairs = (u * n + v)[u != v]
-        found = np.unique(np.concatenate([found, pairs[~_contains(taken, pairs)]]))
+        found = np.unique(np.concatenate([found, pairs[~contains(taken, pairs)]]))
     return rng.permutation(found)[:count]

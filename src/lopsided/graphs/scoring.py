@@ -1,4 +1,4 @@
-"""What a fitted embedding says of edges: scores of pairs, nearest targets and edge vectors, by node id."""
+"""What a fitted embedding says of edges, by node id: scores of pairs, nearest targets, similar nodes, edge vectors."""
 
 from abc import ABC, abstractmethod
 from numbers import Integral
@@ -8,9 +8,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from .._core import gate
-from .decoder import EdgeDecoder, NewNodes
+from .._core import gate, row_lengths, slices_of
+from .decoder import BLOCK_ENTRIES, EdgeDecoder, largest
+from .new_edges import NewEdges, edges_of_new
 from .node_index import NodeIndex
+from .nodes import Nodes, joined, some_nodes
+
+ROLES = ("source", "target", "both")
 
 
 class ScoresEdges(ABC):
@@ -18,103 +22,204 @@ class ScoresEdges(ABC):
 
     nodes_: np.ndarray
     adjacency_: sparse.csr_array
+    source_embedding_: np.ndarray
+    target_embedding_: np.ndarray
     _nodes: NodeIndex
     _decoder: EdgeDecoder
 
     @gate
-    def score_edges(self, u: Any, v: Any) -> Any:
+    def score_edges(
+        self, u: Any, v: Any, *, out_edges: Any = None, in_edges: Any = None, unknown: str = "error"
+    ) -> Any:
         """Score edges from nodes u to nodes v with the decoder.
 
         Parameters
         ----------
         u, v : ids or sequences of n ids
-            Nodes of the graph; a single id is paired with every id of the other side.
+            Nodes of the graph, or new ones; a single id is paired with every id of the other side.
+        out_edges, in_edges : tables of edges, default=None
+            Edges from and to new nodes, as in ``transform``; their ids can then be scored too.
+        unknown : {"error", "ignore"}, default="error"
+            What to do with edges of new nodes that lead to ids nobody knows, as in ``transform``.
 
         Returns
         -------
         float, or array of shape (n,)
-            Scores; larger means more likely.
+            Scores; larger means more likely. The learned decoder gives log-odds, up to a constant.
         """
         check_is_fitted(self)
-        rows, columns = self._nodes.numbers(u), self._nodes.numbers(v)
+        new = None
+        if out_edges is not None or in_edges is not None:
+            new = edges_of_new(self._nodes, out_edges, in_edges, self.adjacency_.dtype, unknown)
+        index = self._nodes if new is None else self._nodes.extended(new.names())
+        rows, columns = index.numbers(u), index.numbers(v)
         if len(rows) != len(columns) and 1 not in (len(rows), len(columns)):
             raise ValueError(f"u holds {len(rows)} nodes and v {len(columns)}; pass equally many, or one on a side")
-        rows, columns = np.broadcast_arrays(rows, columns)
-        scores = self._decoder.of_pairs(rows, columns)
-        return scores[0] if self._nodes.is_id(u) and self._nodes.is_id(v) else scores
+        rows, columns = (side.copy() for side in np.broadcast_arrays(rows, columns))
+        nodes = self._decoder.known
+        if new is not None:
+            used, places = np.unique(np.concatenate([rows, columns]), return_inverse=True)
+            n = len(self._nodes)
+            known, later = used[used < n], used[used >= n] - n
+            among = new.among[later][:, later]
+            nodes = joined(nodes, some_nodes(self._new_nodes(new), later), known, among)
+            rows, columns = np.split(places, 2)
+        scores = self._decoder.of_pairs(nodes, rows, columns)
+        return scores[0] if index.is_id(u) and index.is_id(v) else scores
 
     @gate
-    def nearest_targets(self, u: Any, k: int = 10, *, new_only: bool = False) -> np.ndarray:
-        """Find the k nodes to which edges from u score highest, best first, excluding u itself.
+    def nearest_targets(
+        self,
+        u: Any = None,
+        k: int = 10,
+        *,
+        new_only: bool = False,
+        return_scores: bool = False,
+        out_edges: Any = None,
+        in_edges: Any = None,
+        unknown: str = "error",
+    ) -> Any:
+        """Find the k nodes of the graph to which edges from u score highest, best first, excluding u itself.
+
+        Parameters
+        ----------
+        u : id or sequence of ids, default=None
+            Nodes of the graph, or None for the new nodes that ``out_edges`` and ``in_edges`` describe.
+        k : int, default=10
+            Number of targets per node.
+        new_only : bool, default=False
+            Whether to leave out the nodes to which u has an edge already, as a recommendation does.
+        return_scores : bool, default=False
+            Whether to return the scores too.
+        out_edges, in_edges : default=None
+            Edges from and to new nodes, as in ``transform``.
+        unknown : {"error", "ignore"}, default="error"
+            What to do with edges of new nodes that lead to ids nobody knows, as in ``transform``.
+
+        Returns
+        -------
+        array of shape (k,), or (n, k) for several or new nodes
+            Node ids; with ``return_scores`` a pair of these and of the scores, of the same shape.
+        """
+        check_is_fitted(self)
+        n = len(self._nodes)
+        if not (isinstance(k, Integral) and 1 <= k < n):
+            raise ValueError(f"k={k} must be a whole number from 1 to the number of other nodes, {n - 1}")
+        if (u is None) == (out_edges is None and in_edges is None):
+            raise ValueError("nearest_targets takes nodes of the graph, u, or edges of new ones, but not both")
+        if u is None:
+            new = edges_of_new(self._nodes, out_edges, in_edges, self.adjacency_.dtype, unknown)
+            chosen, own, linked = self._new_nodes(new), None, new.outward
+            names: Any = new.names()
+        else:
+            rows = self._nodes.numbers(u)
+            chosen, own, linked = some_nodes(self._decoder.known, rows), rows, self.adjacency_[rows]
+            names = self.nodes_[rows]
+        if new_only:
+            _check_enough(linked, own, names, n, k)
+        best, scores = self._decoder.best_targets(chosen, k, [linked] if new_only else [], own)
+        found = self.nodes_[best]
+        if u is not None and self._nodes.is_id(u):
+            found, scores = found[0], scores[0]
+        return (found, scores) if return_scores else found
+
+    @gate
+    def most_similar(self, u: Any, k: int = 10, *, as_: str = "both", return_scores: bool = False) -> Any:
+        """Find the k nodes most like u in a role, by the cosine of their vectors, best first, excluding u itself.
 
         Parameters
         ----------
         u : id or sequence of ids
             Nodes of the graph.
         k : int, default=10
-            Number of targets per node.
-        new_only : bool, default=False
-            Whether to leave out the nodes to which u has an edge already, as a recommendation does.
+            Number of similar nodes per node.
+        as_ : {"source", "target", "both"}, default="both"
+            Role in which nodes are compared: what they link to, what links to them, or both.
+        return_scores : bool, default=False
+            Whether to return the cosines too.
 
         Returns
         -------
         array of shape (k,), or (n, k) for n nodes
-            Node ids.
+            Node ids; with ``return_scores`` a pair of these and of the cosines.
         """
         check_is_fitted(self)
         rows, n = self._nodes.numbers(u), len(self._nodes)
+        if as_ not in ROLES:
+            raise ValueError(f"as_={as_!r} is not one of {ROLES}")
         if not (isinstance(k, Integral) and 1 <= k < n):
             raise ValueError(f"k={k} must be a whole number from 1 to the number of other nodes, {n - 1}")
-        known = self._known_targets(rows, k) if new_only else None
-        found = self.nodes_[self._decoder.best_targets(rows, k, known)]
-        return found[0] if self._nodes.is_id(u) else found
+        sides = [side for role, side in zip(ROLES, self._sides(), strict=False) if as_ in (role, "both")]
+        vectors = np.hstack(sides)
+        lengths = row_lengths(vectors)[:, None]
+        vectors = vectors / (lengths + (lengths == 0))
+        found, cosines = [], []
+        for block in slices_of(len(rows), BLOCK_ENTRIES // n):
+            scores = vectors[rows[block]] @ vectors.T
+            scores[np.arange(len(scores)), rows[block]] = -np.inf
+            best = largest(scores, k)
+            found.append(self.nodes_[best])
+            cosines.append(np.take_along_axis(scores, best, axis=1))
+        near, scores = np.concatenate(found), np.concatenate(cosines)
+        if self._nodes.is_id(u):
+            near, scores = near[0], scores[0]
+        return (near, scores) if return_scores else near
 
     @gate
-    def edge_vectors(self, X: Any = None, in_edges: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    def edge_vectors(self, X: Any = None, in_edges: Any = None, *, unknown: str = "error") -> Any:
         """Return vectors whose inner products are the edge scores, for the nodes of the graph or for new ones.
 
         Parameters
         ----------
         X, in_edges : default=None
             Edges from and to new nodes, as in ``transform``; both None means the nodes of the graph.
+        unknown : {"error", "ignore"}, default="error"
+            What to do with edges of new nodes that lead to ids nobody knows, as in ``transform``.
 
         Returns
         -------
-        source, target : arrays of shape (n_nodes, n_components), or (b, n_components) for b new nodes
-            An edge from i to j, each of which may be known or new, scores source[i] @ target[j]. With decoder="edges"
-            there is one more column, for the degree term.
+        source, target : arrays of shape (n_nodes, width), or (b, width) for b new nodes
+            An edge from i to j, each of which may be known or new, scores source[i] @ target[j], plus
+            ``reverse_score_`` if there is an edge from j to i.
 
         Examples
         --------
-        Targets for a new node that links to nodes 0 and 1:
-
         >>> import numpy as np
         >>> from lopsided import DirectedGraphEmbedding
         >>> A = np.array([[0, 1, 1, 0], [0, 0, 1, 1], [0, 0, 0, 1], [1, 0, 0, 0]])
         >>> model = DirectedGraphEmbedding(n_components=2).fit(A)
-        >>> new, _ = model.edge_vectors([[1, 1, 0, 0]])
-        >>> _, targets = model.edge_vectors()
-        >>> model.nodes_[np.argsort(-(new @ targets.T)[0])[:2]]
-        array([3, 2])
+        >>> source, target = model.edge_vectors()
+        >>> bool(np.isclose(source[0] @ target[1], model.score_edges(0, 1)))
+        True
         """
         check_is_fitted(self)
-        if X is None and in_edges is None:
-            return self._decoder.sources(), self._decoder.targets()
-        return self._decoder.of_new(self._embed_new(X, in_edges), self.adjacency_)
+        nodes = self._decoder.known
+        if X is not None or in_edges is not None:
+            nodes = self._new_nodes(edges_of_new(self._nodes, X, in_edges, self.adjacency_.dtype, unknown))
+        return self._decoder.sources(nodes), self._decoder.targets(nodes)
 
-    def _known_targets(self, rows: np.ndarray, k: int) -> sparse.csr_array:
-        """Edges of some nodes, each of which must leave k others. Cost: O(edges of these nodes)."""
-        linked = self.adjacency_[rows]
-        to_others = linked.count_nonzero(axis=1) - (self.adjacency_.diagonal()[rows] != 0)
-        left = len(self._nodes) - 1 - to_others
-        if (left < k).any():
-            least = int(left.argmin())
-            raise ValueError(
-                f"k={k} exceeds the {left[least]} nodes to which {self.nodes_[rows[least]]!s} has no edge; lower k, or "
-                "leave out new_only"
-            )
-        return linked
+    @property
+    def reverse_score_(self) -> float:
+        """What the decoder adds to the score of an edge whose reverse is in the graph."""
+        check_is_fitted(self)
+        return self._decoder.reverse
+
+    def _sides(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.source_embedding_, self.target_embedding_
 
     @abstractmethod
-    def _embed_new(self, X: Any, in_edges: Any) -> NewNodes:
-        """Embed new nodes with the given edges."""
+    def _new_nodes(self, new: NewEdges) -> Nodes:
+        """Place new nodes with the given edges."""
+
+
+def _check_enough(linked: sparse.csr_array, own: np.ndarray | None, names: Any, n: int, k: int) -> None:
+    """Refuse a k above the number of nodes to which some node has no edge. Cost: O(edges of these nodes)."""
+    left = n - linked.count_nonzero(axis=1)
+    if own is not None:
+        left -= 1 - (linked[np.arange(len(own)), own] != 0)
+    if (left < k).any():
+        least = int(left.argmin())
+        raise ValueError(
+            f"k={k} exceeds the {left[least]} nodes to which {names[least]!s} has no edge; lower k, or leave out "
+            "new_only"
+        )

@@ -13,6 +13,7 @@ from .graph import (
     Diffusion,
     GraphKernel,
     Katz,
+    MatrixKernel as MatrixKernel,
     NodeKernel,
     Walk as Walk,
     check_adjacency as check_adjacency,

@@ -1,6 +1,7 @@
 """Base classes of the kernels between the nodes of a graph."""
 
 from abc import abstractmethod
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -110,12 +111,22 @@ class MatrixKernel(GraphKernel):
     """Base class of graph kernels that store their whole matrix as ``matrix_``."""
 
     matrix_: Array
+    _block_rows: int
 
     @property
     def block_rows(self) -> int:
         """Number of new nodes per block, assuming rows as full as those of the matrix."""
+        if not hasattr(self, "matrix_"):
+            return self._block_rows
         entries = self.matrix_.nnz if sparse.issparse(self.matrix_) else self.matrix_.size
         return NEW_NODE_ENTRIES * self.n_nodes_ // max(1, entries)
+
+    def without_matrix(self) -> Self:
+        """Return a copy that can still compare new nodes with known ones, but has forgotten ``matrix_``."""
+        kept = copy(self)
+        kept._block_rows = self.block_rows
+        del kept.matrix_
+        return kept
 
     def values(self, rows: np.ndarray, columns: np.ndarray) -> Array:
         """Slice the matrix; the whole matrix is returned without a copy."""

@@ -22,6 +22,11 @@ CUTOFF_AFTER_SOLVE = 1e-9  # threshold for new nodes after a dense solve, neglig
 FAINT_SHARE = 0.1  # fraction of the threshold that a step of "last" must bring to some node, else it is skipped
 SAMPLE_ROWS = 256  # start nodes sampled to estimate the number of entries
 COARSEST_THRESHOLD = 0.05  # a probability; above it little more than single edges is left
+# For threshold=None; `python benchmarks/graphs_nodes.py ablation` changes them.
+ENTRIES_PER_NODE = 64  # wanted on large graphs: products then cost a few times those with the graph itself
+ENTRIES_AT_LEAST = 1 << 20  # wanted on small graphs, where more cost little
+FIRST_THRESHOLD = 1e-2  # halved until so many entries are there
+FINEST_THRESHOLD = 1e-4  # below which walks cost more than their values are worth
 
 
 class Diffusion(MatrixKernel):
@@ -54,9 +59,11 @@ class Diffusion(MatrixKernel):
           either direction count, and the last step still distinguishes sources from targets.
     transform : {"log", "root"} or None, default="log"
         The logarithm of values divided by the threshold, the square root, or the values themselves. Zeros stay zero.
-    threshold : float, default=1e-3
+    threshold : float or None, default=1e-3
         Probabilities below it are set to zero and are not followed further, see Notes. The values of "both", means of
         two walks, go down to half of it; a dense matrix of "last" keeps all values, except for the logarithm's cut.
+        None derives it from the graph, so that about 64 values per node remain, or a million if that is more, but none
+        below 1e-4.
     memory_budget : float, str or None, default=None
         Memory for the matrix, in bytes or as a string like "2GB"; None means a quarter of the free memory. If the
         matrix would exceed it, the threshold is raised, with a :class:`~lopsided.exceptions.FallbackWarning`.
@@ -96,7 +103,7 @@ class Diffusion(MatrixKernel):
         "restart": [BETWEEN_0_AND_1],
         "direction": [StrOptions({"out", "in", "both", "undirected", "last"})],
         "transform": [StrOptions({"log", "root"}), None],
-        "threshold": [BETWEEN_0_AND_1],
+        "threshold": [BETWEEN_0_AND_1, None],
         "memory_budget": [Real, str, None],
     }
 
@@ -107,7 +114,7 @@ class Diffusion(MatrixKernel):
         restart: float = 0.15,
         direction: str = "both",
         transform: str | None = "log",
-        threshold: float = 1e-3,
+        threshold: float | None = 1e-3,
         memory_budget: float | str | None = None,
     ) -> None:
         self.adjacency, self.restart, self.direction = adjacency, restart, direction
@@ -122,7 +129,7 @@ class Diffusion(MatrixKernel):
         else:
             self._learn_walks(A)
         if A.data.any() and not (self.matrix_.nnz if sparse.issparse(self.matrix_) else self.matrix_.any()):
-            way_out = "lower it" if self.threshold_ == self.threshold else "raise memory_budget, which asked for it"
+            way_out = "lower it" if self.threshold_ == self.threshold else "raise memory_budget, or give a lower one"
             raise ValueError(
                 f"no walk is as likely as threshold={self.threshold_:g}: all values are zero; {way_out}, or raise "
                 f"restart={self.restart:g}, the chance with which walks end at each step"
@@ -144,8 +151,11 @@ class Diffusion(MatrixKernel):
         """Follow walks on A + A' whose last step alone respects the direction of edges."""
         self._near, self._following, self._last = Walk.on(_undirected(A, A.T)), Walk.on(A), last_step(A)
         if self._is_dense(A):
-            self.threshold_, self._cutoff = float(self.threshold), CUTOFF_AFTER_SOLVE
-            self.matrix_ = self._transformed(dense_visits(self._near.P, self._last, self.restart))
+            self.threshold_, self._cutoff = float(self.threshold or FINEST_THRESHOLD), CUTOFF_AFTER_SOLVE
+            K = dense_visits(self._near.P, self._last, self.restart)
+            if self.threshold is None:
+                K[K < FINEST_THRESHOLD] = 0
+            self.matrix_ = self._transformed(K)
             return
         self.threshold_ = self._cutoff = self._affordable_threshold([self._near])
         self.matrix_ = self._transformed(canonical(self._visits(self._near.P, self._near.P, self._last)))
@@ -157,7 +167,7 @@ class Diffusion(MatrixKernel):
             return False
         if n <= ALWAYS_DENSE_NODES:
             return True
-        return self._expected_entries(self._near.P, float(self.threshold)) > WELL_FILLED * n**2
+        return self._expected_entries(self._near.P, float(self.threshold or FINEST_THRESHOLD)) > WELL_FILLED * n**2
 
     def left_values(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array) -> sparse.csr_array:
         """Return the values of walks from the new nodes to the known ones."""
@@ -219,12 +229,25 @@ class Diffusion(MatrixKernel):
         kept.eliminate_zeros()
         return cast(Kind, kept)
 
+    def _wanted_threshold(self, walks: list[Walk]) -> float:
+        """The threshold asked for; None: the finest, by halves, that leaves as many entries as a graph may have."""
+        if self.threshold is not None:
+            return float(self.threshold)
+        threshold, most = FIRST_THRESHOLD, max(ENTRIES_AT_LEAST, ENTRIES_PER_NODE * walks[0].P.shape[0])
+        while threshold > FINEST_THRESHOLD and self._all_entries(walks, threshold / THRESHOLD_FACTOR) <= most:
+            threshold /= THRESHOLD_FACTOR
+        return threshold
+
+    def _all_entries(self, walks: list[Walk], threshold: float) -> float:
+        return sum(self._expected_entries(walk.P, threshold) for walk in walks)
+
     def _affordable_threshold(self, walks: list[Walk]) -> float:
         """Raise the threshold until the matrix fits the budget, with a warning if it had to be raised."""
-        budget, threshold = budget_bytes(self.memory_budget), float(self.threshold)
+        budget = budget_bytes(self.memory_budget)
+        threshold = wanted = self._wanted_threshold(walks)
         size = MATRIX_COPIES * (walks[0].P.dtype.itemsize + np.dtype(np.int32).itemsize)
         while True:
-            entries = sum(self._expected_entries(walk.P, threshold) for walk in walks)
+            entries = self._all_entries(walks, threshold)
             if size * entries <= budget:
                 break
             threshold *= THRESHOLD_FACTOR
@@ -233,9 +256,9 @@ class Diffusion(MatrixKernel):
                     f"memory_budget={self.memory_budget}, {budget} bytes is too small for the graph: a threshold of "
                     f"{COARSEST_THRESHOLD:g} leaves some {entries:.3g} entries of {size} bytes; raise it"
                 )
-        if threshold > self.threshold:
+        if threshold > wanted:
             warn(
-                f"threshold={self.threshold:g} would exceed the budget of {budget} bytes; {threshold:g} is taken, for "
+                f"threshold={wanted:g} would exceed the budget of {budget} bytes; {threshold:g} is taken, for "
                 f"about {entries:.3g} entries: raise memory_budget, threshold or restart",
                 FallbackWarning,
             )

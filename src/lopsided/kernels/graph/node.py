@@ -27,6 +27,8 @@ class NodeKernel(MatrixKernel):
         of both sums. With "both" no singular value of G exceeds one, so that any C < 1 is safe for least-squares SVMs.
     self_loops : float, default=0.0
         Weight of a self-loop at every node, added to existing self-loops.
+    binary : bool, default=False
+        Whether every edge counts as one, whatever its weight.
 
     Attributes
     ----------
@@ -45,23 +47,32 @@ class NodeKernel(MatrixKernel):
         "adjacency": ["array-like", "sparse matrix", None],
         "normalize": [StrOptions({"left", "right", "both"}), None],
         "self_loops": [NON_NEGATIVE],
+        "binary": ["boolean"],
     }
 
-    def __init__(self, adjacency: Any = None, normalize: str | None = None, self_loops: float = 0.0) -> None:
-        self.adjacency, self.normalize, self.self_loops = adjacency, normalize, self_loops
+    def __init__(
+        self, adjacency: Any = None, normalize: str | None = None, self_loops: float = 0.0, binary: bool = False
+    ) -> None:
+        self.adjacency, self.normalize, self.self_loops, self.binary = adjacency, normalize, self_loops, binary
 
     def learn(self, A: Array) -> None:
         """Normalise the adjacency. Cost O(edges)."""
+        A = self._counted(A)
         self._balance = Balance(A, self.normalize, self.self_loops)
         self.matrix_ = self._balance.matrix(A)
 
     def left_values(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array) -> sparse.csr_array:
         """Return the edges from new nodes, normalised like rows of the matrix."""
-        return self._balance.rows(out_edges)
+        return self._balance.rows(self._counted(out_edges))
 
     def right_values(self, out_edges: sparse.csr_array, in_edges: sparse.csr_array) -> sparse.csr_array:
         """Return the edges to new nodes, normalised like columns of the matrix."""
-        return self._balance.columns(in_edges)
+        return self._balance.columns(self._counted(in_edges))
+
+    def _counted(self, A: Kind) -> Kind:
+        """Return the weights, or ones in their place if ``binary``."""
+        given: Any = A
+        return cast(Kind, (given != 0).astype(A.dtype)) if self.binary else A
 
 
 class Balance:

@@ -1,0 +1,154 @@
+"""Edges of new nodes: validation, and what edges among new nodes say of the known ones."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from .._core import check_points, row_sums, scale_rows
+from ..exceptions import LopsidedWarning, warn
+from ..io import Edges, Graph, assembled, factorized, holds_edges, is_array_like, is_text, read_edges
+from .node_index import NodeIndex, shown
+
+NOTHING = np.empty(0, dtype=np.intp)
+NO_EDGES = Edges(NOTHING, NOTHING, np.empty(0), np.empty(0, dtype=object))
+
+
+class NewEdges(NamedTuple):
+    """Edges of b new nodes: from them and to them, as rows over the n known nodes, and among them."""
+
+    ids: np.ndarray | None  # None if the edges came as rows
+    outward: sparse.csr_array  # (b, n)
+    inward: sparse.csr_array  # (b, n)
+    among: sparse.csr_array  # (b, b), row i holds the edges from new node i to other new nodes
+
+    def names(self) -> np.ndarray:
+        """Ids of the new nodes, or their row numbers."""
+        return np.arange(self.outward.shape[0]) if self.ids is None else self.ids
+
+    def to_known(self) -> tuple[sparse.csr_array, sparse.csr_array]:
+        """Edges from and to the new nodes, in which known nodes stand in for new ones.
+
+        A new node that others link to is replaced by the known nodes that have edges with it, in proportion to their
+        weights, or if there are none by those of its new neighbours, and so on. Total weights stay the same.
+        """
+        if not self.among.nnz:
+            return self.outward, self.inward
+        mutual = sparse.csr_array(abs(self.among) + abs(self.among.T))
+        stand_in = _shares(sparse.csr_array(abs(self.outward) + abs(self.inward)))
+        while True:
+            missing = np.diff(stand_in.indptr) == 0
+            further = _shares(sparse.csr_array(sparse.diags_array(missing.astype(stand_in.dtype)) @ mutual @ stand_in))
+            if not further.nnz:
+                break
+            stand_in = sparse.csr_array(stand_in + further)
+        known: Any = stand_in
+        outward, inward = self.outward + self.among @ known, self.inward + self.among.T @ known
+        return sparse.csr_array(outward), sparse.csr_array(inward)
+
+
+def edges_of_new(index: NodeIndex, out_edges: Any, in_edges: Any, dtype: np.dtype, unknown: str) -> NewEdges:
+    """Edges from and to new nodes, from tables of edges or from rows over known nodes.
+
+    In tables, new nodes may have edges among themselves. Other ids that nobody knows are refused, or with
+    unknown="ignore" their edges are left out with a warning.
+    """
+    given = [edges for edges in (out_edges, in_edges) if edges is not None]
+    if unknown not in ("error", "ignore"):
+        raise ValueError(f"unknown={unknown!r} is neither 'error' nor 'ignore'")
+    if not given:
+        raise ValueError("new nodes are known by their edges, and none are given; pass X, in_edges or both")
+    tables = [holds_edges(edges) for edges in given]
+    if all(tables):
+        found = _from_tables(index, out_edges, in_edges, ignore=unknown == "ignore")
+    elif any(tables) or not all(is_array_like(edges) and not isinstance(edges, Graph) for edges in given):
+        kinds = " and ".join(type(edges).__name__ for edges in given)
+        raise ValueError(
+            f"edges of new nodes come as tables of edges or as rows over nodes_, not as {kinds}; the nodes of the "
+            "fitted graph have their vectors in source_embedding_ and target_embedding_"
+        )
+    else:
+        found = _from_rows(index, out_edges, in_edges)
+    ids, *edges = found
+    return NewEdges(ids, *(rows.astype(dtype, copy=False) for rows in edges))
+
+
+def _from_rows(index: NodeIndex, out_edges: Any, in_edges: Any) -> NewEdges:
+    named = {"X": out_edges, "in_edges": in_edges}
+    sides = [_checked(index, edges, name) for name, edges in named.items() if edges is not None]
+    nothing = sparse.csr_array(sides[0].shape)
+    outward, inward = (nothing if out_edges is None else sides[0]), (nothing if in_edges is None else sides[-1])
+    if outward.shape != inward.shape:
+        raise ValueError(
+            f"X holds {outward.shape[0]} new nodes and in_edges {inward.shape[0]}; they must be the same ones"
+        )
+    return NewEdges(None, outward, inward, sparse.csr_array((outward.shape[0],) * 2))
+
+
+def _checked(index: NodeIndex, edges: Any, name: str) -> sparse.csr_array:
+    edges = sparse.csr_array(check_points(edges, name))
+    if edges.shape[1] != len(index):
+        raise ValueError(
+            f"{name} has {edges.shape[1]} features, but DirectedGraphEmbedding is expecting {len(index)} features "
+            "as input: a weight for every node of the graph, in the order of nodes_"
+        )
+    return edges
+
+
+def _from_tables(index: NodeIndex, out_edges: Any, in_edges: Any, *, ignore: bool) -> NewEdges:
+    outward, inward = (NO_EDGES if table is None else _read(index, table) for table in (out_edges, in_edges))
+    own = np.concatenate([outward.nodes[outward.source], inward.nodes[inward.target]])
+    others = np.concatenate([outward.nodes[outward.target], inward.nodes[inward.source]])
+    weight = np.concatenate([outward.weight, inward.weight])
+    numbers, new = factorized(own)
+    if not len(new):
+        raise ValueError("the tables hold no edges, and so no new nodes")
+    known = [node for node in new.tolist() if node in index]
+    if known:
+        raise ValueError(
+            f"{len(known)} new nodes have ids of nodes of the graph: {shown(known)}; give them others. Nodes of "
+            "the fitted graph have their vectors in source_embedding_ and target_embedding_"
+        )
+    both = index.extended(new)
+    found = [both.find(node) for node in others.tolist()]
+    is_found = np.array([number is not None for number in found], dtype=bool)
+    if not is_found.all():
+        _refuse_or_warn([node for node, number in zip(others.tolist(), found, strict=True) if number is None], ignore)
+    place = np.array([-1 if number is None else number for number in found], dtype=np.intp)
+    is_out, is_new, n, b = np.arange(len(own)) < len(outward.source), place >= len(index), len(index), len(new)
+
+    def rows(chosen: np.ndarray, source: np.ndarray, target: np.ndarray, width: int) -> sparse.csr_array:
+        return assembled(source[chosen], target[chosen], weight[chosen], (b, width))
+
+    is_known = is_found & ~is_new
+    ends = np.where(is_out, [numbers, place - n], [place - n, numbers])
+    among = rows(is_new, ends[0], ends[1], b)
+    outwards, inwards = (rows(is_known & side, numbers, place, n) for side in (is_out, ~is_out))
+    return NewEdges(new, outwards, inwards, sparse.csr_array(among))
+
+
+def _refuse_or_warn(unknown: list[Any], ignore: bool) -> None:
+    if not ignore:
+        raise ValueError(
+            f"{len(unknown)} ids are not nodes of the graph: {shown(unknown)}; nodes_ holds those that are. "
+            "unknown='ignore' leaves their edges out"
+        )
+    warn(f"{len(unknown)} edges lead to ids that nobody knows and are left out: {shown(unknown)}", LopsidedWarning)
+
+
+def _read(index: NodeIndex, table: Any) -> Edges:
+    """Edges of a table; integers in text files become numbers if the known ids are numbers."""
+    edges = read_edges(table, known=index)
+    nodes = edges.nodes.astype(object)
+    if is_text(table):
+        nodes[:] = [index.of_text(node) for node in nodes]
+    return edges._replace(nodes=nodes)
+
+
+def _shares(edges: sparse.csr_array) -> sparse.csr_array:
+    """Rows divided by their sums, without entries that are zero."""
+    edges.eliminate_zeros()
+    sums = row_sums(edges.data, edges)
+    return scale_rows(edges, 1 / (sums + (sums == 0)))

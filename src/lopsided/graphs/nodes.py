@@ -1,0 +1,62 @@
+"""What the decoder and the blend of parts use of nodes, of those of the graph and of new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ..kernels import Walk
+from .parts import Part, Sides
+
+
+class Degrees(NamedTuple):
+    """log(1 + number of edges) of nodes, of those from and of those to each."""
+
+    out: np.ndarray
+    into: np.ndarray
+
+    @classmethod
+    def of(cls, outward: sparse.csr_array, inward: sparse.csr_array) -> Degrees:
+        """Degrees from rows of edges from nodes, and of edges to them."""
+        return cls(*(np.log1p(np.diff(edges.indptr)) for edges in (outward, inward)))
+
+
+class Nodes(NamedTuple):
+    """Some nodes: singular vectors in each part, steps along edges, degrees, and edges to them."""
+
+    vectors: list[Sides]
+    steps: sparse.csr_array  # probabilities of a step to each known node
+    degrees: Degrees
+    inward: sparse.csr_array  # row i holds the edges to node i
+
+
+def known_nodes(parts: Sequence[Part], A: sparse.csr_array) -> Nodes:
+    """The nodes of a graph with weights >= 0, all of them."""
+    inward = sparse.csr_array(A.T)
+    steps = Walk.on(abs(A)).P.astype(parts[0].U.dtype, copy=False)
+    return Nodes([Sides(part.U, part.V) for part in parts], steps, Degrees.of(A, inward), inward)
+
+
+def some_nodes(nodes: Nodes, rows: np.ndarray) -> Nodes:
+    """Some of the nodes, by their numbers."""
+    return Nodes(
+        [Sides(source[rows], target[rows]) for source, target in nodes.vectors],
+        nodes.steps[rows],
+        Degrees(*(side[rows] for side in nodes.degrees)),
+        nodes.inward[rows],
+    )
+
+
+def joined(nodes: Nodes, new: Nodes, rows: np.ndarray, among: sparse.csr_array) -> Nodes:
+    """Nodes of a graph, those of the given rows, followed by new ones, among which there may be edges."""
+    some = some_nodes(nodes, rows)
+    inward = [[some.inward[:, rows], new.steps[:, rows].T], [new.inward[:, rows], among.T]]
+    return Nodes(
+        [Sides(*map(np.concatenate, zip(*pair, strict=True))) for pair in zip(some.vectors, new.vectors, strict=True)],
+        sparse.vstack([some.steps, new.steps], format="csr"),
+        Degrees(*map(np.concatenate, zip(some.degrees, new.degrees, strict=True))),
+        sparse.csr_array(sparse.block_array(inward)),
+    )

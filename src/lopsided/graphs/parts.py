@@ -1,0 +1,94 @@
+"""Parts of an embedding: the kernel SVD of one kernel between the nodes, and how it places new nodes."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+
+from .._core import by_rows, check_finite, in_unit, row_lengths, safe_unit
+from ..exceptions import FallbackWarning, warn
+from ..kernel_svd import KernelSVD
+from ..kernels import GraphKernel, Kernel, MatrixKernel
+from ..svd import Choice, powers
+from .kernel_choice import Recipe, warn_if_no_paths
+
+ROUNDING_LENGTH = 100  # in units of eps times the largest singular value: rows up to it may be all rounding errors
+
+
+class Sides(NamedTuple):
+    """Vectors of some nodes as sources and as targets."""
+
+    source: np.ndarray
+    target: np.ndarray
+
+
+@dataclass(frozen=True)
+class Part:
+    """Leading singular triplets of a kernel between the nodes of a graph, K ~ U diag(s) V'.
+
+    Rows of isolated nodes are zero. ``terms`` names what the decoder may use of the part.
+    """
+
+    kernel: Kernel
+    U: np.ndarray
+    s: np.ndarray
+    V: np.ndarray
+    solver: Choice
+    terms: tuple[str, ...]
+    svd: KernelSVD | None = None  # embeds new nodes, if the kernel compares vectors
+
+    def power(self, exponent: float) -> np.ndarray:
+        """s^exponent, with zero where s is zero to rounding."""
+        return powers(self.s, exponent, len(self.U))
+
+    def of_new(self, rows: sparse.csr_array, columns: sparse.csr_array, given: tuple[bool, bool]) -> Sides:
+        """Singular vectors of new nodes, k(new, known) V / s and k(known, new)' U / s.
+
+        Row i of ``rows`` holds the edges from new node i, of ``columns`` those to it; ``given`` says which of the two
+        the caller knows: kernels of vectors leave the other side at zero.
+        """
+        if self.svd is not None:
+            nothing = np.zeros((rows.shape[0], len(self.s)), dtype=self.U.dtype)
+            source = self.svd.transform(rows) if given[0] else nothing
+            target = self.svd.transform_right(columns) if given[1] else nothing
+        else:
+            unit = safe_unit(self.power(-1))
+            weights = in_unit(self.power(-1), unit)
+            edges = rows.astype(self.U.dtype, copy=False), columns.astype(self.U.dtype, copy=False)
+            source = self.kernel.left_products(*edges, self.V) * weights * unit
+            target = self.kernel.right_products(*edges, self.U) * weights * unit
+        check_finite(source)
+        check_finite(target)
+        return Sides(source, target)
+
+
+def fit_part(recipe: Recipe, A: sparse.csr_array, linked: np.ndarray, settings: dict[str, Any]) -> Part:
+    """Decompose the kernel of a recipe on a graph; ``settings`` are those of :class:`KernelSVD`."""
+    kernel, width, A = clone(recipe.kernel), min(recipe.width, A.shape[0]), by_rows(A)
+    warn_if_no_paths(kernel, A)
+    svd = KernelSVD(width, kernel=kernel, scaling=0.0, center=recipe.center, **settings).set_output(transform="default")
+    if isinstance(kernel, GraphKernel):
+        kernel.set_params(adjacency=A)
+        if "memory_budget" in kernel.get_params() and kernel.memory_budget is None:
+            kernel.set_params(memory_budget=settings["memory_budget"])
+        nodes = np.arange(A.shape[0], dtype=float)[:, None]
+        svd.fit(nodes, Z=nodes)
+    else:
+        svd.fit(A)
+    if svd.solver_.over_budget:
+        warn(f"{svd.solver_}; raise memory_budget to be faster", FallbackWarning)
+    U, V = (vectors * linked[:, None] for vectors in (svd.left_vectors_, svd.right_vectors_))
+    fitted = svd.kernel_
+    fitted = fitted.without_matrix() if isinstance(fitted, MatrixKernel) else fitted
+    return Part(
+        fitted, U, svd.singular_values_, V, svd.solver_, recipe.terms, None if isinstance(kernel, GraphKernel) else svd
+    )
+
+
+def directions(vectors: np.ndarray, largest: float) -> np.ndarray:
+    """Rows of length one; those that are rounding errors beside the largest singular value become zero."""
+    lengths = row_lengths(vectors)[:, None]
+    has_direction = lengths > ROUNDING_LENGTH * np.finfo(vectors.dtype).eps * largest
+    return np.where(has_direction, vectors / np.where(has_direction, lengths, 1), 0)

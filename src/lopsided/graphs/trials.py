@@ -1,0 +1,66 @@
+"""Trials of an embedding on the graph itself: edges that it does not see, and pairs that are no edges."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from .._core import row_numbers, some_entries
+from .links import contains, free_pairs
+
+Pairs = tuple[np.ndarray, np.ndarray]
+HIDDEN_SHARE = 0.1  # of the edges, in each trial: few enough for the rest to resemble the graph
+MOST_HIDDEN = 10_000  # edges in a trial: more do not change a regression on nine numbers
+ENOUGH_HIDDEN = 500  # edges in all trials together; small graphs take several trials
+MOST_TRIALS = 10
+UNIFORM_NEGATIVES = 5  # random pairs per hidden edge; `python benchmarks/graphs_links.py ablation` changes it
+
+
+class Trial(NamedTuple):
+    """A graph without some of its edges, those edges, and pairs that are no edges of the whole graph.
+
+    Negative pairs are drawn uniformly, and are hidden edges reversed. Matched pairs join a source of a hidden edge with
+    the target of another, so that degrees do not tell them from hidden edges.
+    """
+
+    adjacency: sparse.csr_array
+    hidden: Pairs
+    negative: Pairs
+    matched: Pairs
+
+
+def trials(A: sparse.csr_array, seed: int) -> list[Trial]:
+    """Hide a tenth of the edges at a time, in one trial on large graphs and up to ten on small ones.
+
+    If every edge has its reverse, as in an undirected graph, both are hidden together. Graphs with fewer than two edges
+    between different nodes have no trial. Cost O(edges) for each of them.
+    """
+    rng, n = np.random.RandomState(seed), A.shape[0]
+    u, v = row_numbers(A), A.indices.astype(np.int64)
+    keys = u * n + v  # ascending, as rows of A are sorted
+    undirected = bool(contains(keys, v * n + u).all()) if len(keys) else False
+    candidates = rng.permutation(np.flatnonzero(u < v if undirected else u != v))
+    size = min(MOST_HIDDEN, max(1, round(HIDDEN_SHARE * len(candidates))))
+    if len(candidates) < 2:
+        return []
+    count = min(MOST_TRIALS, -(-ENOUGH_HIDDEN // size), len(candidates) // size)
+    return [_trial(A, keys, candidates[i * size : (i + 1) * size], undirected, rng) for i in range(count)]
+
+
+def _trial(
+    A: sparse.csr_array, keys: np.ndarray, hidden: np.ndarray, undirected: bool, rng: np.random.RandomState
+) -> Trial:
+    n = A.shape[0]
+    u, v = keys[hidden] // n, keys[hidden] % n
+    kept = np.ones(len(keys), dtype=bool)
+    kept[hidden] = False
+    reverse = v * n + u
+    if undirected:
+        kept[np.searchsorted(keys, reverse)] = False
+    turned = reverse[~contains(keys, reverse)]
+    left = n * (n - 1) - len(keys)
+    drawn = free_pairs(np.sort(np.concatenate([keys, turned])), n, min(UNIFORM_NEGATIVES * len(u), left // 2), rng)
+    negative = np.concatenate([drawn, turned])
+    shuffled = u * n + rng.permutation(v)
+    matched = shuffled[~contains(keys, shuffled) & (shuffled // n != shuffled % n)]
+    return Trial(some_entries(A, kept), (u, v), (negative // n, negative % n), (matched // n, matched % n))
