@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from scipy import sparse
@@ -43,7 +43,7 @@ class NewEdges(NamedTuple):
             further = _shares(sparse.csr_array(sparse.diags_array(missing.astype(stand_in.dtype)) @ mutual @ stand_in))
             if not further.nnz:
                 break
-            stand_in = sparse.csr_array(stand_in + further)
+            stand_in = sparse.csr_array(cast(Any, stand_in) + further)
         known: Any = stand_in
         outward, inward = self.outward + self.among @ known, self.inward + self.among.T @ known
         return sparse.csr_array(outward), sparse.csr_array(inward)
