@@ -14,8 +14,8 @@ on held-out values in place of the average. Every machine chooses its reading, a
 of held-out predictions within the training images: exact leave-one-out for the least-squares machines, five folds for
 SVM.
 
-ablation: AsK-LS alone, on 400 textures and 400 digits as four Gaussians over patches of 8 x 8, with one number of
-ImageMixtures changed at a time.
+ablation: SVM on the mean divergence, the steadiest machine on so few images, for 400 textures and 400 digits as four
+Gaussians over patches of 8 x 8, two pixels apart, with one number of ImageMixtures changed at a time.
 
 How the set-up was found, which the tables do not show: the readings and the generator of textures were settled while
 looking at results, on other seeds. Digits over patches of 8 x 8 alone (seed 0) put LS-SVM first, 0.906 and 0.914 for
@@ -99,6 +99,7 @@ PARTS = {
     ),
 }
 SMOKE = Part("", lambda: textures(80), [mixture(1, 8), mixture(2, 8)], RATES[:1])
+STEADIEST = "SVM, mean divergence"
 FLOOR = "images.mixtures.VARIANCE_FLOOR"
 ABLATION: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # parameters of ImageMixtures, and constants
     "defaults": ({}, {}),
@@ -202,7 +203,7 @@ def run_part(part: Part, splits: int) -> dict[str, Any]:
 
 
 def ablation(smoke: bool) -> dict[str, Any]:
-    """Micro F1 of AsK-LS, one number of the mixtures changed at a time."""
+    """Micro F1, one number of the mixtures changed at a time."""
     loads = (
         {"textures": lambda: textures(80)}
         if smoke
@@ -214,10 +215,10 @@ def ablation(smoke: bool) -> dict[str, Any]:
         reading.transformer.set_params(**parameters)
         part = Part("", load, [reading], RATES[:1] if smoke else RATES)
         with changed(constants):
-            runs = [run_split(part, *part.load(), split, ["AsK-LS"]) for split in range(1 if smoke else SPLITS)]
-        found[change][name] = [run["AsK-LS"]["micro"] for run in runs]
+            runs = [run_split(part, *part.load(), split, [STEADIEST]) for split in range(1 if smoke else SPLITS)]
+        found[change][name] = [run[STEADIEST]["micro"] for run in runs]
     rows = [[change, *map(_spread, one.values())] for change, one in found.items()]
-    print_table("Micro F1 of AsK-LS, one thing changed at a time", ["changed", *loads], rows)
+    print_table(f"Micro F1 of {STEADIEST}, one thing changed at a time", ["changed", *loads], rows)
     return found
 
 

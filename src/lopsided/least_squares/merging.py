@@ -23,7 +23,7 @@ class HeldOutResult(NamedTuple):
 
     merger: Any  # stacking model or calibration slope, trained on all held-out values; None if neither is needed
     predictions: np.ndarray  # (n, k), merged held-out values
-    error: float  # criterion by which C is selected: mean squared error, or log-loss if classes are stacked
+    error: float  # criterion by which C is selected: mean squared error in range, or log-loss if classes are stacked
     score: float  # accuracy or R^2
 
 
@@ -70,9 +70,17 @@ class Merging:
             apart = self.fit(source[kept], target[kept], y[kept])
             merged[left_out] = self.merge(source[left_out], target[left_out], apart)
         likelihood = self.of_classes and self.how == "stack"
-        error = _log_loss(per_class_scores(merged), y) if likelihood else float(np.square(merged - Y).mean())
+        error = _log_loss(per_class_scores(merged), y) if likelihood else _squared_error_in_range(merged, Y)
         score = float((argmax_class(merged) == y).mean() if self.of_classes else r2_score(y, merged))
         return HeldOutResult(merger, merged, error, score)
+
+
+def _squared_error_in_range(predictions: np.ndarray, Y: np.ndarray) -> float:
+    """Mean squared error of predictions clipped to the range of the targets, which no prediction should leave.
+
+    Where 1/C is close to a singular value, the few held-out predictions of enormous size would decide otherwise.
+    """
+    return float(np.square(np.clip(predictions, Y.min(axis=0), Y.max(axis=0)) - Y).mean())
 
 
 def _log_loss(decisions: np.ndarray, y: np.ndarray) -> float:
