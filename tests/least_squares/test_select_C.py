@@ -68,13 +68,13 @@ def test_minres_and_damping_hold_out_ten_folds():
 
 
 def test_one_refit_that_is_singular_counts_as_one_wrong_prediction(rng):
-    """Without the first sample the centred matrix has the singular value 1 = 1/C: its value, enormous, means nothing."""
+    """Without the first sample the centred matrix has the singular value 1 = 1/C; its held-out value is enormous."""
     rest = centred(rng.standard_normal((29, 29)))
     U, s, Vt = np.linalg.svd(rest)
     K = rng.standard_normal((30, 30))
     K[1:, 1:] = (U * np.where(np.arange(29) == 3, 1.0, s)) @ Vt
     model = AsymmetricLSSVC([1.0], kernel="precomputed").fit(K, TWO)
-    others = np.clip(model.held_out_predictions_[1:], -1, 1) - np.where(TWO == model.classes_[1], 1, -1)[1:]
+    others = np.clip(model.held_out_predictions_[1:], -1, 1) - np.where(model.classes_[1] == TWO, 1, -1)[1:]
     assert abs(model.held_out_predictions_[0]) > 1e5
     assert model.path_["error"][0] <= (4 + np.square(others).sum()) / 30
 
