@@ -70,9 +70,9 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         short for Nystrom(); the others are exact. "auto" decides by shape, sparsity and memory budget, and uses
         Nystrom() for large dense matrices; see ``solver_``.
     tol : float, default=0.0
-        Acceptable eta, the 2024 paper's error of the singular vectors (section 4.4, weights s / s_1), as it is
-        estimated: "krylov" stops there, and goes on to machine precision with 0; the number of landmarks is doubled
-        until it is reached, and stays as it is with 0. The other solvers ignore it.
+        Acceptable relative eta (:func:`lopsided.svd.relative_eta`), the 2024 paper's error of the singular vectors over
+        the largest singular value, as it is estimated: "krylov" stops there, and goes on to machine precision with 0;
+        the number of landmarks is doubled until it is reached, and stays as it is with 0. The other solvers ignore it.
     random_state : int, RandomState instance or None, default=None
         Seed of compatibility="random", landmarks and start vectors; None means a fixed seed.
     n_jobs : int or None, default=None
@@ -99,9 +99,9 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Weights of the ``left`` and ``right`` points, if given. Then U^T diag(left) U = I = V^T diag(right) V.
     landmarks_ : tuple of Landmarks or None
         Left and right landmarks: ``points``, ``weights`` and, if they are rows of the data, ``indices``.
-    eta_, path_ : float or None, and tuple of Attempt
+    relative_eta_, path_ : float or None, and tuple of Attempt
         With landmarks and ``tol``: the error that ``tol`` bounds, estimated from held-out rows and columns, and the
-        numbers of landmarks that were used in turn, with the eta of each.
+        numbers of landmarks that were used in turn, with the relative eta of each.
     solver_ : Choice
         Name of the solver and the reason for it.
     n_components_, n_features_in_, n_features_right_ : int
@@ -301,7 +301,7 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.n_features_right_, self._right_names = inputs.widths[1], right_names
         self._left, self._right, self.means_ = solution.left, solution.right, solution.means
         self.solver_, self.landmarks_, self.path_ = solution.choice, solution.landmarks, solution.path
-        self.eta_ = solution.path[-1].eta if solution.path else None
+        self.relative_eta_ = solution.path[-1].relative_eta if solution.path else None
 
     def _factors(self) -> Factors:
         return Factors(self.left_vectors_, self.singular_values_, self.right_vectors_)
