@@ -23,7 +23,7 @@ class HeldOutResult(NamedTuple):
 
     merger: Any  # stacking model or calibration slope, trained on all held-out values; None if neither is needed
     predictions: np.ndarray  # (n, k), merged held-out values
-    error: float  # criterion by which C is selected: mean squared error in range, or log-loss if classes are stacked
+    error: float  # criterion by which C is selected: mean squared error, or log-loss if classes are stacked
     score: float  # accuracy or R^2
 
 
@@ -55,12 +55,20 @@ class Merging:
         return float(np.exp(best.x))
 
     def held_out(
-        self, source: np.ndarray, target: np.ndarray, Y: np.ndarray, y: np.ndarray, folds: Sequence[Fold]
+        self,
+        source: np.ndarray,
+        target: np.ndarray,
+        Y: np.ndarray,
+        y: np.ndarray,
+        folds: Sequence[Fold],
+        *,
+        clipped: bool = False,
     ) -> HeldOutResult:
         """Merge held-out values of both functions, and compare them with the targets.
 
         With "stack", each fold is predicted by a stacking model trained on the other folds, unless these lack a class;
-        then the model trained on all folds is used.
+        then the model trained on all folds is used. With ``clipped``, the squared error is that of predictions clipped
+        to the range of the targets.
         """
         merger = self.fit(source, target, y)
         merged = self.merge(source, target, merger)
@@ -70,17 +78,10 @@ class Merging:
             apart = self.fit(source[kept], target[kept], y[kept])
             merged[left_out] = self.merge(source[left_out], target[left_out], apart)
         likelihood = self.of_classes and self.how == "stack"
-        error = _log_loss(per_class_scores(merged), y) if likelihood else _squared_error_in_range(merged, Y)
+        judged = np.clip(merged, Y.min(axis=0), Y.max(axis=0)) if clipped else merged
+        error = _log_loss(per_class_scores(merged), y) if likelihood else float(np.square(judged - Y).mean())
         score = float((argmax_class(merged) == y).mean() if self.of_classes else r2_score(y, merged))
         return HeldOutResult(merger, merged, error, score)
-
-
-def _squared_error_in_range(predictions: np.ndarray, Y: np.ndarray) -> float:
-    """Mean squared error of predictions clipped to the range of the targets, which no prediction should leave.
-
-    Where 1/C is close to a singular value, the few held-out predictions of enormous size would decide otherwise.
-    """
-    return float(np.square(np.clip(predictions, Y.min(axis=0), Y.max(axis=0)) - Y).mean())
 
 
 def _log_loss(decisions: np.ndarray, y: np.ndarray) -> float:

@@ -22,8 +22,7 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
     ----------
     C : float, array-like or "auto", default="auto"
         Inverse regularisation strength, the inverse of KernelRidge's alpha. Of several values, the one with the least
-        squared error of held-out predictions, clipped to the range of the targets, is used; "auto" as in
-        :class:`AsymmetricLSSVC`.
+        squared error of held-out predictions is used; "auto" as in :class:`AsymmetricLSSVC`.
     merge : {"mean", "source", "target", "stack"}, default="mean"
         How f_s and f_t are combined: their mean, one of them alone, or a ridge regression on standardised held-out
         values of both ("stack").
