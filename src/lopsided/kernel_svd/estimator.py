@@ -30,7 +30,7 @@ from .._core import (
 )
 from ..kernels import Kernel, Precomputed, as_kernel
 from ..nystrom import Nystrom
-from ..operators import as_operator, out_of_sample_operator
+from ..operators import KernelOperator, as_operator, out_of_sample_operator
 from ..svd import SOLVERS, Diagnostics, Factors, diagnose, powers
 from .compatibility.maps import PROJECTIONS
 from .inputs import Inputs, Settings, check_ignored, points_again, prepare
@@ -269,6 +269,11 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         store all points; a landmark approximation is then compared with the full kernel matrix. The result prints as a
         table, and :func:`lopsided.plotting.plot_diagnostics` plots it. Cost: four products of K with k columns.
         """
+        with jobs(self.n_jobs):
+            return diagnose(self._kernel_operator(X, Z=Z), self._factors(), self.weights_)
+
+    def _kernel_operator(self, X: ArrayLike = None, *, Z: ArrayLike = None) -> KernelOperator:
+        """The kernel matrix that was decomposed, centred with ``center``; X and Z as in ``diagnostics``."""
         check_is_fitted(self)
         if X is not None:
             of_fit = (len(self.left_vectors_), self.n_features_in_), (len(self.right_vectors_), self.n_features_right_)
@@ -283,9 +288,8 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             )
         else:
             X, Z = self.X_fit_, self.Z_fit_
-        with jobs(self.n_jobs):
-            A = as_operator(self.kernel_, X, Z, budget=budget_bytes(self.memory_budget))
-            return diagnose(centred(A, self.center, self.weights_), self._factors(), self.weights_)
+        A = as_operator(self.kernel_, X, Z, budget=budget_bytes(self.memory_budget))
+        return centred(A, self.center, self.weights_)
 
     def _validated(self, X: ArrayLike, *, reset: bool = False) -> Array:
         """Left points as an array or a sparse matrix by rows."""
