@@ -220,7 +220,7 @@ def uci_2023() -> str:
     return table(["data", *columns, *EXTRA, "splits"], rows)
 
 
-EXTRA = {"T, no parameter": 4, "tanh, small slopes": 1}  # columns of PAPER_UCI
+EXTRA = {"T, no parameter": 4, "tanh, C auto": 1}  # columns of PAPER_UCI
 
 
 def prior_2012() -> str:
