@@ -270,7 +270,7 @@ def ablation(smoke: bool) -> dict[str, Any]:
         with changed(constants):
             found = [fitted(SEARCH_RANK, seed, Nystrom(), SEARCH_TOL) for seed in seeds]
         searched[change] = [
-            {"landmarks": svd.path_[-1].left, "estimated": svd.eta_, "eta": error} for svd, error in found
+            {"landmarks": svd.path_[-1].left, "estimated": svd.relative_eta_, "eta": error} for svd, error in found
         ]
     names = ("landmarks", "estimated", "eta")
     rows = [[change, *(statistics.median(one[n] for one in f) for n in names)] for change, f in searched.items()]

@@ -67,15 +67,30 @@ def test_minres_and_damping_hold_out_ten_folds():
         np.testing.assert_array_equal(model.held_out_predictions_, folds.held_out_predictions_)
 
 
-def test_a_C_at_which_a_refit_is_singular_is_passed_over(rng):
-    """Without the first sample the centred matrix has the singular value 1 = 1/C: held-out values mean nothing."""
-    rest = centred(rng.standard_normal((29, 29)))
-    U, s, Vt = np.linalg.svd(rest)
+def with_a_singular_refit(rng):
+    """A matrix that without its first row and column, centred, has the singular value 1."""
+    U, s, Vt = np.linalg.svd(centred(rng.standard_normal((29, 29))))
     K = rng.standard_normal((30, 30))
     K[1:, 1:] = (U * np.where(np.arange(29) == 3, 1.0, s)) @ Vt
-    model = AsymmetricLSSVC([1.0, 0.01], kernel="precomputed").fit(K, TWO)
+    return K
+
+
+def test_a_C_at_which_a_refit_is_singular_is_passed_over(rng):
+    """At 1/C = 1 the first sample's held-out value means nothing."""
+    model = AsymmetricLSSVC([1.0, 0.01], kernel="precomputed").fit(with_a_singular_refit(rng), TWO)
     assert model.path_["error"][0] > 1e10
     assert model.C_ == 0.01
+
+
+@either
+def test_candidates_clear_of_singular_values_are_compared_by_predictions_in_range(estimator):
+    y = targets_of(estimator)
+    model = estimator().fit(X, y)
+    Y = signs(y) if estimator is AsymmetricLSSVC else y
+    for C, error in zip(model.path_["C"], model.path_["error"], strict=True):
+        alone = estimator([C]).fit(X, y).held_out_predictions_
+        assert error == pytest.approx(np.square(np.clip(alone, Y.min(), Y.max()) - Y).mean(), rel=1e-6)
+    assert model.path_["C"][model.path_["error"].argmin()] == model.C_
 
 
 def test_a_C_with_held_out_values_that_are_not_finite_is_passed_over(monkeypatch):

@@ -415,7 +415,7 @@ def test_a_large_dense_matrix_takes_landmarks_and_says_why(monkeypatch):
     X, Z = two_sets(n=700, m=600)
     budget = 700 * 600 * 8 - 1
     exact = KernelSVD(2, memory_budget=budget).fit(X, Z=Z)
-    assert exact.solver_.name == "krylov" and exact.landmarks_ is None and exact.eta_ is None
+    assert exact.solver_.name == "krylov" and exact.landmarks_ is None and exact.relative_eta_ is None
     monkeypatch.setattr("lopsided.svd.policy.LARGE_MATRIX", 1000)
     monkeypatch.setattr("lopsided.nystrom.solver.TILE_BYTES", 1)
     model = KernelSVD(2, memory_budget=budget).fit(X, Z=Z)
@@ -434,7 +434,7 @@ def test_solvers_that_are_exact_forget_the_landmarks_of_an_earlier_fit():
     model = model_of("rbf", n_landmarks=16, tol=0.9).fit(X, Z=Z)
     assert model.solver_[:2] == ("nystrom", "asked for")
     model.set_params(solver="lapack", tol=0.0).fit(X, Z=Z)
-    assert (model.landmarks_, model.eta_, model.path_) == (None, None, ())
+    assert (model.landmarks_, model.relative_eta_, model.path_) == (None, None, ())
     assert_close(model.transform(X), model.left_vectors_ * model.singular_values_, ulps=1e5)
 
 

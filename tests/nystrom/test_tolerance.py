@@ -41,7 +41,7 @@ def eta_and_estimate(blobs, bandwidth, n_landmarks, center=False, **parameters):
         warnings.simplefilter("ignore", AccuracyWarning)
         model.set_params(tol=1e-13, memory_budget=budget_for(model, X, Z)).fit(X, Z=Z)
     assert model.path_[-1].left <= n_landmarks
-    return true_eta(model, centred(K) if center else K), model.eta_
+    return true_eta(model, centred(K) if center else K), model.relative_eta_
 
 
 @pytest.mark.parametrize("n_landmarks", [20, 40, 160])
@@ -73,8 +73,8 @@ def budget_for(model, X, Z):
 def test_landmarks_are_doubled_until_the_estimate_is_below_the_tolerance(strategy, tol, blobs):
     X, Z = blobs
     model = model_of(RBF(20.0), 4, landmarks=strategy, tol=tol).fit(X, Z=Z)
-    assert model.eta_ == model.path_[-1].eta <= tol
-    assert all(attempt.eta > tol for attempt in model.path_[:-1])
+    assert model.relative_eta_ == model.path_[-1].relative_eta <= tol
+    assert all(attempt.relative_eta > tol for attempt in model.path_[:-1])
     for before, after in pairwise(model.path_):
         assert after.left > before.left and after.right > before.right
     assert tuple(map(len, model.landmarks_)) == (model.path_[-1].left, model.path_[-1].right)
@@ -100,7 +100,7 @@ def test_a_tolerance_does_not_change_how_many_components_hold_a_share(width):
 
 def test_without_a_tolerance_nothing_is_estimated(blobs):
     model = model_of(RBF(6.0)).fit(*blobs[:1], Z=blobs[1])
-    assert model.eta_ is None and model.path_ == ()
+    assert model.relative_eta_ is None and model.path_ == ()
 
 
 def test_a_tolerance_that_cannot_be_met_warns_with_the_estimate(blobs):
@@ -114,12 +114,12 @@ def test_a_tolerance_that_cannot_be_met_warns_with_the_estimate(blobs):
             model.fit(X, Z=Z)
         (warning,) = caught
         message = str(warning.message)
-        assert f"eta is estimated at {model.eta_:.1e}" in message and why in message
+        assert f"relative eta is estimated at {model.relative_eta_:.1e}" in message and why in message
         assert f"tol={model.tol:g}" in message
         assert warning.filename == __file__
-        assert model.eta_ > model.tol
+        assert model.relative_eta_ > model.tol
     assert [attempt[:2] for attempt in bound.path_] == [(20, 20), (40, 40)]
-    assert whole.path_[-1][:2] == (500, 400) and whole.eta_ < 1e-12
+    assert whole.path_[-1][:2] == (500, 400) and whole.relative_eta_ < 1e-12
 
 
 @CENTER
@@ -132,7 +132,10 @@ def test_an_estimate_from_the_last_few_rows_is_still_an_estimate(spared, center,
         warnings.simplefilter("ignore", AccuracyWarning)
         model = model_of(RBF(2.0), 4, landmarks=(rows, rows), tol=1e-14, center=center).fit(X, Z=Z)
     true = true_eta(model, centred(K) if center else K)
-    assert max(true, FLOOR) / 10 <= max(model.eta_, FLOOR) <= 10 * max(true, FLOOR), (model.eta_, true)
+    assert max(true, FLOOR) / 10 <= max(model.relative_eta_, FLOOR) <= 10 * max(true, FLOOR), (
+        model.relative_eta_,
+        true,
+    )
 
 
 def test_the_estimate_never_looks_at_the_whole_matrix(blobs):

@@ -6,6 +6,8 @@ from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import Ridge
 
 from cases import assert_close, centred
+from lopsided import PriorNystroem
+from lopsided.kernels import RBF
 from lopsided.prior_nystroem.criteria import (
     RIDGE_GRID,
     WEIGHT_GRID,
@@ -15,7 +17,6 @@ from lopsided.prior_nystroem.criteria import (
     held_out_errors,
     least_error,
     leave_one_out_errors,
-    paper_criterion,
 )
 from lopsided.prior_nystroem.dictionary import nearest_semidefinite
 from lopsided.prior_nystroem.side_information import ClassRows, ClassTargets, PairTargets
@@ -73,16 +74,37 @@ def test_held_out_alignment_prefers_links_that_generalise(rng):
     assert losses[-1] == 1
 
 
-def test_criterion_of_the_paper_is_a_product_of_alignments(rng):
-    rows = ClassRows(rng.standard_normal((12, 5)), CLASSES)
-    E, information, wanted = rows.E, ClassTargets(rows, rows), CLASSES[:, None] == CLASSES
-    N0 = np.diag([1.0, 2.0, 3.0, 4.0, 5.0])
-    path = paper_criterion(information, N0, np.eye(5), np.eye(5), semidefinite=True)
-    for weight, error in zip(*path, strict=True):
-        minimiser = N0 if np.isinf(weight) else information.minimiser(N0, weight * information.curvature)
-        N = nearest_semidefinite(minimiser)
-        expected = correlated(centred(N), centred(N0)) * correlated(centred(E @ N @ E.T), centred(wanted))
-        assert 1 - error == pytest.approx(expected)
+def published_optimum(E, S0, wanted, weight):
+    """Minimise weight |S - S0|^2 + |E S E^T - wanted|^2 over semidefinite S by the steps (7) to (9), with momentum."""
+    S = before = S0
+    curvature = weight + np.linalg.norm(E, 2) ** 4
+    root = np.sqrt(weight / curvature)
+    for _ in range(3000):
+        ahead = S + (1 - root) / (1 + root) * (S - before)
+        half_slope = weight * (ahead - S0) + E.T @ (E @ ahead @ E.T - wanted) @ E
+        values, U = np.linalg.eigh(ahead - half_slope / curvature)
+        before, S = S, (U * np.maximum(values, 0)) @ U.T
+    return S
+
+
+def test_criterion_of_the_paper_is_taken_at_the_optimum_of_equation_6(rng):
+    """With S(lambda) from the equations as printed, in the coordinates of S."""
+    points, X = 2 * rng.standard_normal((5, 2)), rng.standard_normal((12, 2))
+    X[CLASSES == 1] += 1
+    model = PriorNystroem.as_published(landmarks=points, kernel=RBF(2.0), tol=1e-14, max_iter=10_000).fit(X, CLASSES)
+    E, W = (np.exp(-np.square(side[:, None] - points).sum(axis=2) / 4) for side in (X, points))
+    S0, wanted = np.linalg.inv(W), (CLASSES[:, None] == CLASSES).astype(float)
+    (path,), scores = model.path_, []
+    for relative, (error,) in zip(path.weights, path.errors, strict=True):
+        weight = relative * np.linalg.norm(E, 2) ** 4
+        S = S0 if np.isinf(relative) else published_optimum(E, S0, wanted, weight)
+        scores.append(correlated(centred(S), centred(S0)) * correlated(centred(E @ S @ E.T), centred(wanted)))
+        if relative >= 1e-4:  # below, these steps have not converged
+            assert 1 - error == pytest.approx(scores[-1], abs=1e-8)
+    assert model.prior_weight_ == path.weights[np.argmax(scores)]
+    assert_close(
+        model.dictionary_, published_optimum(E, S0, wanted, model.prior_weight_ * np.linalg.norm(E, 2) ** 4), 1e10
+    )
 
 
 def test_choice_is_of_least_error_and_of_equals_the_largest_weight():

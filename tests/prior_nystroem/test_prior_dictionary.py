@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from cases import assert_close, centred
+from lopsided import PriorNystroem
 from lopsided.exceptions import ConvergenceWarning
+from lopsided.kernels import RBF
 from lopsided.prior_nystroem.criteria import centred_alignment
 from lopsided.prior_nystroem.dictionary import Iteration, closed_form, learn_dictionary, nearest_semidefinite
 from lopsided.prior_nystroem.frames import axes_of_one_set, axes_of_two_sets
@@ -214,3 +216,34 @@ def test_smoothed_axes_are_those_of_the_smoothed_matrix(of_samples, smoothness, 
     assert_close(axes.left @ axes.spread @ axes.left.T, direct.left @ direct.spread @ direct.left.T, 1e7)
     root, _ = axes.frame(EPS).maps(axes.frame(EPS).prior)
     assert_close(root @ root.T, np.linalg.inv(smooth), 1e7)
+
+
+def test_proposition_1_similarities_are_extrapolated_from_the_nearest_landmarks(rng):
+    """|K_ij - W_pq| is within the bound of the proof, whose |E_i - W_p| is at most sqrt(m) eta d.
+
+    The bound as printed has sqrt(m eta) instead. For exp(-r^2 / 4) the slope eta is at most exp(-1/2) / sqrt(2).
+    """
+    points, X = rng.uniform(-2, 2, (8, 2)), rng.uniform(-2, 2, (40, 2))
+    model = PriorNystroem(prior_weight=np.inf, landmarks=points, kernel=RBF(2.0)).fit(X)
+    W = np.exp(-np.square(points[:, None] - points).sum(axis=2) / 4)
+    K = model.learned_kernel(X, X)
+    E = np.exp(-np.square(X[:, None] - points).sum(axis=2) / 4)
+    np.testing.assert_allclose(K, E @ np.linalg.inv(W) @ E.T, atol=1e-9)  # (3), (4)
+    distances = np.linalg.norm(X[:, None] - points, axis=2)
+    nearest, d = distances.argmin(axis=1), distances.min(axis=1)
+    slope, c = np.sqrt(8) * np.exp(-0.5) / np.sqrt(2), 8.0
+    bound = slope * (c * (d[:, None] + d) + slope * np.outer(d, d)) * np.linalg.norm(np.linalg.inv(W))
+    assert (np.abs(K - W[np.ix_(nearest, nearest)]) <= bound).all()
+    np.testing.assert_allclose(model.learned_kernel(points, points), W, atol=1e-9)  # exact at landmarks
+
+
+def test_equations_1_and_2_eigenvectors_of_the_landmarks_extend_to_all_samples(rng):
+    """Features of the plain method span the extended eigenfunctions k(x, z) phi / (m lambda)."""
+    points, X = rng.uniform(-2, 2, (6, 2)), rng.uniform(-2, 2, (20, 2))
+    model = PriorNystroem(prior_weight=np.inf, landmarks=points, kernel=RBF(2.0)).fit(X)
+    W = np.exp(-np.square(points[:, None] - points).sum(axis=2) / 4)
+    E = np.exp(-np.square(X[:, None] - points).sum(axis=2) / 4)
+    values, phi = np.linalg.eigh(W)
+    np.testing.assert_allclose(W @ phi, phi * values, atol=1e-12)  # (2)
+    functions = E @ phi / values  # (1), with lambda of the operator values / m
+    np.testing.assert_allclose((functions * values) @ functions.T, model.learned_kernel(X, X), atol=1e-9)

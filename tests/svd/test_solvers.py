@@ -14,7 +14,7 @@ from cases import NOTHING, OPERATORS, PLENTY, SOLVERS, assert_close, blocked, wi
 from lopsided.exceptions import ConvergenceWarning, FallbackWarning
 from lopsided.kernels import NodeKernel
 from lopsided.operators import Centered, Stored
-from lopsided.svd import Factors, factorise, lapack
+from lopsided.svd import Factors, eta, factorise, lapack, relative_eta
 from lopsided.svd.krylov import krylov
 from lopsided.svd.policy import choose_solver
 from lopsided.svd.solvers import SOLVERS as TABLE
@@ -345,3 +345,21 @@ def test_krylov_never_starts_threads_of_blas(sparsity, rng):
     with threadpool_limits(2, "blas"):
         krylov(Watched(sparse.csr_array(K) if sparsity == "sparse" else K), 5, rng=rng)
     assert set(seen) == {1}
+
+
+@pytest.mark.parametrize("scale", [1.0, 7.0])
+def test_eta_is_the_weighted_mean_of_section_4_4(scale, rng):
+    K = scale * rng.standard_normal((12, 9))
+    U, s, Vt = np.linalg.svd(K, full_matrices=False)
+    exact = Factors(U[:, :3], s[:3], Vt[:3].T)
+    found = Factors(U[:, :3] + 0.3 * rng.standard_normal((12, 3)), s[:3], 2 * Vt[:3].T + rng.standard_normal((9, 3)))
+    expected = 0.0
+    for i in range(3):
+        for vector, other in ((exact.U[:, i], found.U[:, i]), (exact.V[:, i], found.V[:, i])):
+            expected += s[i] * (1 - abs(vector @ other / np.linalg.norm(other))) / 3
+    assert eta(exact, found) == pytest.approx(expected, rel=1e-12)
+    assert relative_eta(exact, found) == pytest.approx(expected / s[0], rel=1e-12)
+    assert eta(exact, exact) == pytest.approx(0, abs=1e-12 * scale)
+    assert eta(exact, found.truncate(1)) > eta(exact, found)
+    nothing = Factors(np.zeros((12, 3)), s[:3], np.zeros((9, 3)))
+    assert eta(exact, nothing) == pytest.approx(2 * s[:3].mean())

@@ -199,6 +199,53 @@ def test_equation_20_kernels_of_the_inner_product_act_on_the_entries(make, kerne
         assert model.diagnostics().worst <= TIGHT
 
 
+@every_matrix
+def test_equation_3_singular_vectors_are_extrema_of_the_bilinear_form(make, rng):
+    """Along every tangent of the unit spheres, u^T A v has no slope at a singular pair; at others it has."""
+    A = make(rng)
+    factors = triplets(A)
+
+    def slopes(u, v):
+        return np.r_[A @ v - u * (u @ A @ v), A.T @ u - v * (u @ A @ v)]
+
+    for u, v in zip(factors.U.T, factors.V.T, strict=True):
+        assert np.abs(slopes(u, v)).max() <= TIGHT * factors.s[0]
+    other = rng.standard_normal(len(A))
+    assert np.abs(slopes(other / np.linalg.norm(other), factors.V[:, 0])).max() > 1e-3
+
+
+@every_matrix
+def test_equations_7_8_11_13_and_16_the_lagrangian_is_stationary_in_every_variable(make, rng):
+    """Primal variables from the multipliers alpha = u and beta = v, at gamma = 1 / s, with the maps of (7)."""
+    A = make(rng)
+    phi, psi, factors = multipliers(A)
+    for alpha, s, beta in zip(factors.U.T, factors.s, factors.V.T, strict=True):
+        w, v = psi.T @ beta, phi.T @ alpha
+        point = {"w": w, "v": v, "e": s * alpha, "r": s * beta, "alpha": alpha, "beta": beta}
+        for primal, dual in ((phi @ w, phi @ psi.T @ beta), (psi @ v, psi @ phi.T @ alpha)):  # (16)
+            np.testing.assert_allclose(primal, dual, atol=TIGHT * s)
+        np.testing.assert_allclose(phi @ psi.T @ beta, alpha * s, atol=TIGHT * factors.s[0])  # (13)
+
+        def lagrangian(w, v, e, r, alpha, beta, gamma=1 / s):
+            constraints = alpha @ (e - phi @ w) + beta @ (r - psi @ v)
+            return -w @ v + gamma / 2 * (e @ e + r @ r) - constraints  # (8) and (11)
+
+        for name, value in point.items():
+            change = rng.standard_normal(value.shape) * np.linalg.norm(value)
+            ahead, behind = (lagrangian(**point | {name: value + t * change}) for t in (1, -1))
+            assert abs(ahead - behind) <= TIGHT * max(abs(ahead), abs(behind), s), name
+
+
+@every_matrix
+def test_equation_19_compatible_maps_of_the_kernel_matrix_reproduce_it(make, rng):
+    A = make(rng) / 10
+    B = np.exp(A)
+    C1, C2 = split_condition(B)
+    np.testing.assert_allclose((B @ C1) @ (C2 @ B), B, atol=TIGHT)
+    model = KernelSVD(min(A.shape), kernel=Exponential(1.0), compatibility="pinv").fit(A)
+    np.testing.assert_allclose(model.reconstruct(), B, atol=TIGHT)
+
+
 def symmetrised(A):
     """A + A^T."""
     return A + A.T

@@ -12,6 +12,7 @@ from .compatibility.maps import (
 )
 from .estimator import KernelSVD, kernel_times as kernel_times
 from .learned import LearnedKernelSVDClassifier, LearnedKernelSVDRegressor
+from .robust import fit_robust
 
 __all__ = [
     "Compatibility",
@@ -23,6 +24,7 @@ __all__ = [
     "PCAProjection",
     "PseudoInverse",
     "RandomProjection",
+    "fit_robust",
     "make_compatible",
     "split_condition",
 ]

@@ -30,7 +30,7 @@ from .._core import (
 )
 from ..kernels import Kernel, Precomputed, as_kernel
 from ..nystrom import Nystrom
-from ..operators import as_operator, out_of_sample_operator
+from ..operators import KernelOperator, as_operator, out_of_sample_operator
 from ..svd import SOLVERS, Diagnostics, Factors, diagnose, powers
 from .compatibility.maps import PROJECTIONS
 from .inputs import Inputs, Settings, check_ignored, points_again, prepare
@@ -70,9 +70,9 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         short for Nystrom(); the others are exact. "auto" decides by shape, sparsity and memory budget, and uses
         Nystrom() for large dense matrices; see ``solver_``.
     tol : float, default=0.0
-        Acceptable eta, the 2024 paper's error of the singular vectors (section 4.4, weights s / s_1), as it is
-        estimated: "krylov" stops there, and goes on to machine precision with 0; the number of landmarks is doubled
-        until it is reached, and stays as it is with 0. The other solvers ignore it.
+        Acceptable relative eta (:func:`lopsided.svd.relative_eta`), the 2024 paper's error of the singular vectors over
+        the largest singular value, as it is estimated: "krylov" stops there, and goes on to machine precision with 0;
+        the number of landmarks is doubled until it is reached, and stays as it is with 0. The other solvers ignore it.
     random_state : int, RandomState instance or None, default=None
         Seed of compatibility="random", landmarks and start vectors; None means a fixed seed.
     n_jobs : int or None, default=None
@@ -99,9 +99,9 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Weights of the ``left`` and ``right`` points, if given. Then U^T diag(left) U = I = V^T diag(right) V.
     landmarks_ : tuple of Landmarks or None
         Left and right landmarks: ``points``, ``weights`` and, if they are rows of the data, ``indices``.
-    eta_, path_ : float or None, and tuple of Attempt
+    relative_eta_, path_ : float or None, and tuple of Attempt
         With landmarks and ``tol``: the error that ``tol`` bounds, estimated from held-out rows and columns, and the
-        numbers of landmarks that were used in turn, with the eta of each.
+        numbers of landmarks that were used in turn, with the relative eta of each.
     solver_ : Choice
         Name of the solver and the reason for it.
     n_components_, n_features_in_, n_features_right_ : int
@@ -269,6 +269,11 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         store all points; a landmark approximation is then compared with the full kernel matrix. The result prints as a
         table, and :func:`lopsided.plotting.plot_diagnostics` plots it. Cost: four products of K with k columns.
         """
+        with jobs(self.n_jobs):
+            return diagnose(self._kernel_operator(X, Z=Z), self._factors(), self.weights_)
+
+    def _kernel_operator(self, X: ArrayLike = None, *, Z: ArrayLike = None) -> KernelOperator:
+        """The kernel matrix that was decomposed, centred with ``center``; X and Z as in ``diagnostics``."""
         check_is_fitted(self)
         if X is not None:
             of_fit = (len(self.left_vectors_), self.n_features_in_), (len(self.right_vectors_), self.n_features_right_)
@@ -283,9 +288,8 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             )
         else:
             X, Z = self.X_fit_, self.Z_fit_
-        with jobs(self.n_jobs):
-            A = as_operator(self.kernel_, X, Z, budget=budget_bytes(self.memory_budget))
-            return diagnose(centred(A, self.center, self.weights_), self._factors(), self.weights_)
+        A = as_operator(self.kernel_, X, Z, budget=budget_bytes(self.memory_budget))
+        return centred(A, self.center, self.weights_)
 
     def _validated(self, X: ArrayLike, *, reset: bool = False) -> Array:
         """Left points as an array or a sparse matrix by rows."""
@@ -301,7 +305,7 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.n_features_right_, self._right_names = inputs.widths[1], right_names
         self._left, self._right, self.means_ = solution.left, solution.right, solution.means
         self.solver_, self.landmarks_, self.path_ = solution.choice, solution.landmarks, solution.path
-        self.eta_ = solution.path[-1].eta if solution.path else None
+        self.relative_eta_ = solution.path[-1].relative_eta if solution.path else None
 
     def _factors(self) -> Factors:
         return Factors(self.left_vectors_, self.singular_values_, self.right_vectors_)

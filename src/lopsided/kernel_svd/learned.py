@@ -50,7 +50,7 @@ class LearnedKernelSVDClassifier(ClassifierMixin, LearnedKernelSVD):
         Mini-batch size and learning rate of Adam. A round that diverges is undone and the rate halved, with a warning.
     validation_fraction : float, default=0.2
         Fraction of the samples held out to select the best round; V and the head are then refitted on all samples. If
-        0, or with fewer than 40 samples, the training loss selects the best round.
+        0, the training loss selects the best round.
     n_iter_no_change, min_improvement : int and float, default=10 and 1e-4
         Number of rounds after which to stop if none lowered the loss by more than this share of it.
     verbose : bool, default=False

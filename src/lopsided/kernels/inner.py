@@ -88,7 +88,7 @@ class Polynomial(InnerProductKernel):
     degree : int, default=2
         Exponent, at least one.
     offset : float, default=1.0
-        The papers' c0.
+        Added to the inner product; the 2024 paper takes 1 (B.1).
 
     Examples
     --------

@@ -1,12 +1,13 @@
 """Base class of the LS-SVMs with an asymmetric kernel: fitting, and the values of both functions at new samples."""
 
 from abc import ABC, abstractmethod
+from copy import copy
 from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
-from sklearn.utils import Tags
+from sklearn.utils import Tags, check_array
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -28,6 +29,7 @@ from ..kernels import Kernel, Precomputed, as_kernel, takes_values
 from ..nystrom import Nystrom, select_nystrom
 from ..operators import out_of_sample_operator
 from .build import KernelSaddle, Settings, saddle_of_landmarks, saddle_of_samples
+from .diagnostics import PrimalDiagnostics, diagnose_primal
 from .merging import Merging
 from .saddle import SADDLE_SOLVERS, check_solution, warn_if_near_singular
 from .select_C import C_grid, select_C
@@ -120,6 +122,26 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
     def target_decision_function(self, X: ArrayLike) -> np.ndarray:
         """Target function f_t(x) = k(X, x)'a + b2, (n,) or (n, k); if precomputed, rows of X hold k(x_i, x)."""
         return self._squeeze(self._values(self._check_new(X), of_right=True))
+
+    @gate
+    def diagnostics(self, X: ArrayLike, y: Any) -> PrimalDiagnostics:
+        """Residuals of the 2023 paper's primal problem: constraints, stationarity, and primal against dual objective.
+
+        X and y are those of ``fit``. The result prints as a table. Damping solves another problem, as the residuals
+        then tell; with landmarks there are no duals of the samples. Cost: two products with the kernel matrix.
+        """
+        X = self._check_new(X)
+        if X.shape[0] != len(self.left_duals_):
+            raise ValueError(
+                f"X holds {X.shape[0]} samples, but the model has duals of {len(self.left_duals_)}; give the samples "
+                "of fit, whose solver must not be 'nystrom'"
+            )
+        y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
+        Y, _ = copy(self)._encode_targets(y)  # which stores the classes
+        right = X.T if isinstance(self.kernel_, Precomputed) else X
+        source, target = self._values(X, of_right=False), self._values(right, of_right=True)
+        a, c = self.left_duals_, self.right_duals_
+        return diagnose_primal(a, c, source - self.source_intercept_, Y - source, Y - target, Y, self.C_)
 
     @abstractmethod
     def _encode_targets(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

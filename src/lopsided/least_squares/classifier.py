@@ -39,12 +39,13 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
     ----------
     C : float, array-like or "auto", default="auto"
         Inverse regularisation strength (gamma in the papers). Of several values, the one with the least squared error
-        of held-out predictions is used (log-loss with merge="stack"). Let s be the largest singular value of the
-        centred kernel matrix: the system is positive definite for C < 1 / s, and a 1/C very close to a singular value
-        issues a :class:`~lopsided.exceptions.NearSingularWarning`. "auto" compares thirteen values from 0.2 / s to
-        2e5 / s, on a subset of 1,500 samples if each needs its own factorisation (an asymmetric matrix of more than
-        3,000 samples) or iteration (MINRES, up to 20 / s). With damping, or a sparse kernel matrix that is not
-        decomposed, it compares 0.2 / s and 0.6 / s.
+        of held-out predictions is used (with "auto", of predictions clipped to the range of the targets; with
+        merge="stack", the least log-loss). Let s be the largest singular value of the centred kernel matrix: the system
+        is positive definite for C < 1 / s, and a 1/C very close to a singular value issues a
+        :class:`~lopsided.exceptions.NearSingularWarning`. "auto" compares thirteen values from 0.2 / s to 2e5 / s, on a
+        subset of 1,500 samples if each needs its own factorisation (an asymmetric matrix of more than 3,000 samples) or
+        iteration (MINRES, up to 20 / s). With damping, or a sparse kernel matrix that is not decomposed, it compares
+        0.2 / s and 0.6 / s.
     kernel : str, Kernel or callable, default="sne"
         A kernel of :mod:`lopsided.kernels`, its name, a vectorised f(X, Z), or "precomputed": X is then the square K.
     merge : {"mean", "source", "target", "stack"}, default="mean"

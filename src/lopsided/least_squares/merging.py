@@ -55,12 +55,20 @@ class Merging:
         return float(np.exp(best.x))
 
     def held_out(
-        self, source: np.ndarray, target: np.ndarray, Y: np.ndarray, y: np.ndarray, folds: Sequence[Fold]
+        self,
+        source: np.ndarray,
+        target: np.ndarray,
+        Y: np.ndarray,
+        y: np.ndarray,
+        folds: Sequence[Fold],
+        *,
+        clipped: bool = False,
     ) -> HeldOutResult:
         """Merge held-out values of both functions, and compare them with the targets.
 
         With "stack", each fold is predicted by a stacking model trained on the other folds, unless these lack a class;
-        then the model trained on all folds is used.
+        then the model trained on all folds is used. With ``clipped``, the squared error is that of predictions clipped
+        to the range of the targets.
         """
         merger = self.fit(source, target, y)
         merged = self.merge(source, target, merger)
@@ -70,7 +78,8 @@ class Merging:
             apart = self.fit(source[kept], target[kept], y[kept])
             merged[left_out] = self.merge(source[left_out], target[left_out], apart)
         likelihood = self.of_classes and self.how == "stack"
-        error = _log_loss(per_class_scores(merged), y) if likelihood else float(np.square(merged - Y).mean())
+        judged = np.clip(merged, Y.min(axis=0), Y.max(axis=0)) if clipped else merged
+        error = _log_loss(per_class_scores(merged), y) if likelihood else float(np.square(judged - Y).mean())
         score = float((argmax_class(merged) == y).mean() if self.of_classes else r2_score(y, merged))
         return HeldOutResult(merger, merged, error, score)
 

@@ -44,12 +44,17 @@ def select_C(
     stacked. Y (n, k) holds the columns to be fitted, y class numbers or targets. The seed draws the subset that selects
     C if each candidate costs as much as a fit; the subset is small enough for its decomposition to fit the budget.
 
+    The squared error of candidates that were moved clear of the singular values is that of clipped predictions: a few
+    refits may come close to singular all the same, and their enormous predictions would decide. Where the candidates
+    may be close themselves, enormous predictions are what tells.
+
     Returns C, the held-out results at this C, and the errors and scores of all candidates.
     """
+    clear = grid is None and isinstance(family, Spectral)
     if grid is None:
         size = min(SUBSET_SIZE, max(affordable_size(budget), LEAST_SUBSET_SIZE))
         grid = _auto_C_grid(family, Y, y, merging, seed, size)
-    return _compare(family, grid, Y, y, merging, _folds(family, merging, cv, X, y))
+    return _compare(family, grid, Y, y, merging, _folds(family, merging, cv, X, y), clipped=clear)
 
 
 def C_grid(C: Any) -> np.ndarray:
@@ -83,7 +88,8 @@ def _auto_C_grid(
     part = Spectral.of_matrix(Stored(A.take(some, some)), np.inf)
     unit_of_part = _unit_of_C(part)
     grid = part.clear_of_singular((MINRES_C if iterated else WIDE_C) * unit_of_part)
-    best = _compare(part, grid, Y[some], y[some], merging, _folds(part, merging, None, some, y[some]))[0]
+    folds = _folds(part, merging, None, some, y[some])
+    best = _compare(part, grid, Y[some], y[some], merging, folds, clipped=True)[0]
     return best / unit_of_part * unit * (np.ones(1) if iterated else NEIGHBOUR_FACTORS)
 
 
@@ -138,7 +144,14 @@ def _folds(family: SaddleFamily, merging: Merging, cv: Any, X: Array, y: np.ndar
 
 
 def _compare(
-    family: SaddleFamily, grid: np.ndarray, Y: np.ndarray, y: np.ndarray, merging: Merging, folds: Sequence[Fold]
+    family: SaddleFamily,
+    grid: np.ndarray,
+    Y: np.ndarray,
+    y: np.ndarray,
+    merging: Merging,
+    folds: Sequence[Fold],
+    *,
+    clipped: bool,
 ) -> tuple[float, HeldOutResult, dict[str, np.ndarray]]:
     """Merge and judge the held-out values at every C, where finite, and select the C with the least error."""
     errors, scores = np.full(len(grid), np.inf), np.full(len(grid), np.nan)
@@ -147,7 +160,7 @@ def _compare(
     for number, (source, target) in enumerate(held_out):
         if not (np.isfinite(source).all() and np.isfinite(target).all()):
             continue
-        found = merging.held_out(source, target, Y, y, folds)
+        found = merging.held_out(source, target, Y, y, folds, clipped=clipped)
         errors[number], scores[number] = found.error, found.score
         if found.error < errors[:number].min(initial=np.inf):
             best, C = found, float(grid[number])

@@ -17,9 +17,9 @@ HELD_OUT_PER_TRIPLET = 4  # held-out rows, and columns, per triplet, if that giv
 
 
 def estimate_eta(result: NystromFactors, X: Array, Z: Array, rng: np.random.Generator) -> float:
-    """The 2024 paper's eta (section 4.4), estimated from a few rows and columns of the matrix.
+    """Relative eta (the 2024 paper's over s_1), estimated from a few rows and columns of the matrix.
 
-    eta is the mean of 1 - |cosine| between approximate and exact singular vectors, weighted by s_i / s_1, with both
+    It is the mean of 1 - |cosine| between approximate and exact singular vectors, weighted by s_i / s_1, with both
     sides added. The exact vectors are unknown. The estimate replaces the left ones by K V on held-out rows H, because
     a power step moves the span towards that of the exact vectors. Within this span, the vectors are rotated by the
     right singular vectors of B, the least-squares solution of U[H] B = (K V)[H]. The right side is treated likewise.

@@ -97,11 +97,11 @@ def select_nystrom(
 
 
 class Attempt(NamedTuple):
-    """Numbers of left and right landmarks in one attempt, and the eta estimated for it."""
+    """Numbers of left and right landmarks in one attempt, and the relative eta estimated for it."""
 
     left: int
     right: int
-    eta: float
+    relative_eta: float
 
 
 def approximate(
@@ -117,7 +117,7 @@ def approximate(
     center: bool = False,
     quiet: bool = False,
 ) -> tuple[NystromFactors, tuple[Attempt, ...]]:
-    """Choose landmarks and apply :func:`nystrom`; double their number until the estimated eta is at most ``tol``.
+    """Choose landmarks and apply :func:`nystrom`; double their number until the estimated error is at most ``tol``.
 
     Returns the approximation and the attempts that were made, none of them if ``tol`` is zero. The ``method`` tells
     how landmarks are chosen and extended, and with a tolerance how many there are in the first attempt. The ``budget``
@@ -162,8 +162,8 @@ def approximate(
     elif eta > tol:
         why = "these were given" if given else "more do not fit the data or the budget"
         warn(
-            f"eta is estimated at {eta:.1e} with {len(chosen[0])} left and {len(chosen[1])} right landmarks, above "
-            f"tol={tol:g}, and {why}; raise tol, choose landmarks in another way, or take an exact solver",
+            f"relative eta is estimated at {eta:.1e} with {len(chosen[0])} left and {len(chosen[1])} right landmarks, "
+            f"above tol={tol:g}, and {why}; raise tol, choose landmarks in another way, or take an exact solver",
             AccuracyWarning,
         )
     return result.without_spare(), tuple(path)

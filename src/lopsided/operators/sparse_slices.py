@@ -131,11 +131,11 @@ class Streamed(KernelOperator):
         slices = self.slices
         if not self.transposed:
             return np.concatenate(run(lambda rows: slices.operator(rows) @ V, slices.rows))
-        shares = even_slices(len(slices.rows), n_threads())
-        return reduce(np.add, run(lambda share: self._adjoint_sum(slices.rows[share], V), shares))
 
-    def _adjoint_sum(self, share: list[slice], U: np.ndarray) -> np.ndarray:
-        return reduce(np.add, (self.slices.operator(rows).T @ U[rows] for rows in share))
+        def adjoint_sum(share: slice) -> np.ndarray:
+            return reduce(np.add, (slices.operator(rows).T @ V[rows] for rows in slices.rows[share]))
+
+        return reduce(np.add, run(adjoint_sum, even_slices(len(slices.rows), n_threads())))
 
     def _adjoint(self) -> Streamed:
         return Streamed(self.slices, not self.transposed)

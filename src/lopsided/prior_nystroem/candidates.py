@@ -20,6 +20,7 @@ from .criteria import (
     leave_one_out_errors,
     paper_criterion,
 )
+from .dictionary import Iteration
 from .frames import Axes, Frame, axes_of_one_set, axes_of_two_sets, neighbour_laplacian
 from .samples import LandmarkedKernel, LandmarkedSamples, fit_kernel
 from .supervision import Labels, Pairs, Parts, folds_of, thinned
@@ -98,7 +99,9 @@ def _kernels_to_compare(kernel: Any, data: LandmarkedSamples, by_errors: bool) -
     return [RBF(bandwidth * part) for part in (BANDWIDTH_FRACTIONS if by_errors else BANDWIDTH_FRACTIONS[:1])]
 
 
-def select(candidates: list[Candidate], known: Labels | Pairs | None, weight: str | float, seed: int) -> Selection:
+def select(
+    candidates: list[Candidate], known: Labels | Pairs | None, weight: str | float, seed: int, iteration: Iteration
+) -> Selection:
     """Select a candidate and a prior weight: the given one, by the paper's criterion (12), or by cross-validation.
 
     With more than 200 labels of one set, cross-validation selects the candidate first, from up to 2,000 labels and
@@ -112,8 +115,7 @@ def select(candidates: list[Candidate], known: Labels | Pairs | None, weight: st
     if weight == "alignment":
         paths = []
         for values, frame in ((each.values, each.frame()) for each in candidates):
-            information = values.information(known, frame)
-            paths.append(paper_criterion(information, frame.prior, *frame.bases, semidefinite=frame.one_set))
+            paths.append(paper_criterion(values.information(known, frame), frame, iteration))
         return Selection(*least_error(paths), paths)
     two_sets = candidates[0].values.data.Z is not None
     if isinstance(known, Pairs) or two_sets or len(known.left.rows) <= WEIGHT_LABELS or len(candidates) == 1:

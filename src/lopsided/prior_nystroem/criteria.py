@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .._core import centred_twice, eigh
-from .dictionary import nearest_semidefinite
+from .dictionary import Iteration, solve
+from .frames import Frame
 from .side_information import SideInformation, class_values, cosine
 from .supervision import Parts
 
@@ -100,16 +101,15 @@ def held_out_alignments(information: SideInformation, N0: np.ndarray, folds: Seq
     return Path(np.array(WEIGHT_GRID), losses)
 
 
-def paper_criterion(
-    information: SideInformation, N0: np.ndarray, L: np.ndarray, R: np.ndarray, *, semidefinite: bool
-) -> Path:
-    """1 - the 2012 paper's criterion (12) at every weight, for the closed-form start N, projected if ``semidefinite``.
+def paper_criterion(information: SideInformation, frame: Frame, iteration: Iteration) -> Path:
+    """1 - the 2012 paper's criterion (12) at every weight: the alignment of S with S0, times that of E S E^T with K*.
 
-    The criterion is the alignment of S = L N R^T with the prior's S0, times that of the kernel with its targets.
+    S = L N R^T is the optimum of (6) at the weight, so that every weight costs as much as learning a dictionary.
     """
-    S0, losses = L @ N0 @ R.T, []
-    for minimiser in _minimisers(information, N0):
-        N = nearest_semidefinite(minimiser) if semidefinite else minimiser
+    (L, R), losses = frame.bases, []
+    S0 = L @ frame.prior @ R.T
+    for weight in WEIGHT_GRID:
+        N = solve(frame, information, weight, iteration).N
         losses.append([1 - centred_alignment(L @ N @ R.T, S0) * information.alignment(N)])
     return Path(np.array(WEIGHT_GRID), np.array(losses))
 

@@ -7,6 +7,7 @@ import numpy as np
 from .._core import eigh
 from ..exceptions import ConvergenceWarning, warn
 from ..svd import Choice
+from .frames import Frame
 from .side_information import Diagonal, PairTargets, SideInformation
 
 BOUND_GROWTH = 2.0  # factor by which the curvature bound of a step grows while too small, and shrinks after a step
@@ -28,6 +29,21 @@ class Iteration(NamedTuple):
     solver: str = "accelerated"  # with Nesterov extrapolation; "gradient" is without
     tol: float = 1e-3  # decrease of the objective in the last step, relative to its value
     max_iter: int = 100  # steps; zero leave the closed-form start
+
+
+def solve(frame: Frame, information: SideInformation | None, weight: float, iteration: Iteration) -> Dictionary:
+    """The dictionary at a prior weight in units of the loss's curvature: with one set the optimum of (6).
+
+    Without information or at an infinite weight it is that of the Nystrom method.
+    """
+    if information is None:
+        return Dictionary(frame.prior, np.empty(0), Choice("none", "there are no labels or pairs to learn from"))
+    if np.isinf(weight):
+        return Dictionary(frame.prior, np.empty(0), Choice("none", "the prior weight is infinite"))
+    weight *= information.curvature
+    if frame.one_set:
+        return learn_dictionary(information, frame.scales, weight, iteration)
+    return closed_form(information, frame.prior, weight)
 
 
 def closed_form(information: SideInformation, N0: np.ndarray, weight: float) -> Dictionary:

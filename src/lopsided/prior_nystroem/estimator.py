@@ -75,7 +75,8 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         "auto" selects from powers of a hundred by the cross-validated error of least-squares classifiers (with pairs or
         Z: by the alignment of held-out entries). If kernel and smoothness alone explain half of the held-out labels'
         variance, and with pairs or Z, infinity is kept unless another weight is significantly better, one-sided at 5 %.
-        "alignment" is the paper's criterion (12), which holds out no data.
+        "alignment" is the paper's criterion (12) at the optimum for each weight, which holds out no data; the paper's
+        lambda is ``prior_weight_`` times the fourth power of the largest singular value of E_l.
     smoothness : "auto" or float, default="auto"
         Weight of differences between neighbouring samples, in units of 1 / (mean k(z, z) of the landmarks z). "auto"
         selects from 0, 1e3, 1e4 and 1e5 together with the weight; it is 0 with Z, without labels and pairs, and if
@@ -200,6 +201,15 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.prior_metric, self.class_weight, self.solver = prior_metric, class_weight, solver
         self.tol, self.max_iter, self.random_state, self.n_jobs = tol, max_iter, random_state, n_jobs
 
+    @classmethod
+    def as_published(cls, n_components: int = 100, **parameters: Any) -> Self:
+        """The method of the 2012 paper: |S - W^+| as it is, projected gradients, and the weight by criterion (12).
+
+        ``parameters`` are further ones of the constructor. The paper takes a tenth of the samples as k-means landmarks.
+        """
+        published = {"prior_weight": "alignment", "prior_metric": "landmarks", "smoothness": 0.0, "solver": "gradient"}
+        return cls(n_components, **{**published, "self_training": False, **parameters})
+
     @atomic_fit
     def fit(self, X: ArrayLike, y: Any = None, *, Z: ArrayLike = None, y_right: Any = None, pairs: Any = None) -> Self:
         """Place landmarks and learn the dictionary.
@@ -233,7 +243,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             data = place_landmarks(X, Z, self.landmarks, self.n_components, seed)
             of_samples = self.prior_metric == "samples"
             candidates = list_candidates(data, self.kernel, self.smoothness, of_samples=of_samples, by_errors=by_errors)
-            selection = select(candidates, known, self.prior_weight, seed)
+            selection = select(candidates, known, self.prior_weight, seed, iteration)
             chosen, self_train = candidates[selection.number], self.self_training and by_errors
             learned = learn_kernel(chosen, selection, known, iteration, self_train=self_train)
         self._store(candidates, selection, learned)

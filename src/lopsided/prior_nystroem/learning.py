@@ -9,12 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.svm import LinearSVC
 
-from ..svd import Choice
 from .candidates import Candidate, Selection
 from .criteria import guessing_error
-from .dictionary import Dictionary, Iteration, closed_form, learn_dictionary
+from .dictionary import Dictionary, Iteration, solve
 from .frames import Frame, Moments, rescaled
-from .side_information import SideInformation
 from .supervision import LabelledRows, Labels, Pairs
 
 MOST_COMPLETED_LABELS = 200  # more describe their classes better than predictions would; not varied, the table has 100
@@ -49,28 +47,16 @@ def learn_kernel(
     E = values.left_values(rows) if candidate.smoothness or len(others) else np.empty((0, 0))
     moments = Moments.of(E) if candidate.smoothness else None
     information = None if known is None else values.information(known, frame)
-    dictionary = _solve(frame, information, weight, iteration._replace(max_iter=0) if len(others) else iteration)
+    dictionary = solve(frame, information, weight, iteration._replace(max_iter=0) if len(others) else iteration)
     left, right = _feature_maps(candidate, frame, dictionary, moments)
     if len(others) and isinstance(known, Labels):
         F, G = values.left_values(known.left.rows) @ left, E[np.isin(rows, others)] @ left
         weight = SELF_TRAINING_WEIGHT
-        dictionary = _solve(frame, values.information(_completed(known, F, others, G), frame), weight, iteration)
+        dictionary = solve(frame, values.information(_completed(known, F, others, G), frame), weight, iteration)
         left, right = _feature_maps(candidate, frame, dictionary, moments)
     alignment = np.nan if information is None else information.alignment(dictionary.N)
     unit = values.unit**0.5
     return LearnedKernel(left / unit, right / unit, dictionary, weight, alignment, len(others))
-
-
-def _solve(frame: Frame, information: SideInformation | None, weight: float, iteration: Iteration) -> Dictionary:
-    """The dictionary; that of the Nystrom method without information or at an infinite weight."""
-    if information is None:
-        return Dictionary(frame.prior, np.empty(0), Choice("none", "there are no labels or pairs to learn from"))
-    if np.isinf(weight):
-        return Dictionary(frame.prior, np.empty(0), Choice("none", "the prior weight is infinite"))
-    weight *= information.curvature
-    if frame.one_set:
-        return learn_dictionary(information, frame.scales, weight, iteration)
-    return closed_form(information, frame.prior, weight)
 
 
 def _feature_maps(

@@ -1,5 +1,6 @@
 """Operator in, frozen Factors out: the solvers, the policy that chooses among them, weights and diagnostics."""
 
+from .accuracy import eta, relative_eta
 from .diagnostics import Diagnostics, diagnose
 from .factors import (
     Factors,
@@ -12,4 +13,4 @@ from .policy import SMALL_SIDE as SMALL_SIDE, Choice as Choice, nystrom_if_large
 from .solvers import SOLVERS as SOLVERS, factorise, lapack as lapack
 from .weights import Weights as Weights, check_weights as check_weights
 
-__all__ = ["Diagnostics", "Factors", "diagnose", "factorise", "select_solver"]
+__all__ = ["Diagnostics", "Factors", "diagnose", "eta", "factorise", "relative_eta", "select_solver"]

@@ -282,7 +282,7 @@ class _Pace:
 
 
 def estimated_eta(s: np.ndarray, residuals: np.ndarray, k: int) -> float:
-    """The 2024 paper's eta (section 4.4) of k triplets: the mean of (s_i / s_1)(1 - |cosine|), both sides added.
+    """Relative eta of k triplets: the mean of (s_i / s_1)(1 - |cosine|), both sides added.
 
     A vector is wrong by an angle of up to its residual over the gap to the nearest other singular value. Values that
     agree to EQUAL_VALUES count as one, as any basis of their vectors is right. The value after the k-th may still grow

@@ -27,7 +27,7 @@ def factorise(
         Number of triplets; or the share of the energy, the sum of squared singular values, that they must hold. A
         share costs O(n m) for the energy, and factorisations with ranks that double until it is reached.
     solver, tol : as in KernelSVD
-        "auto", "lapack" or "krylov", and the eta at which "krylov" stops; zero means rounding.
+        "auto", "lapack" or "krylov", and the relative eta at which "krylov" stops; zero means rounding.
     budget, rng : int and Generator
         Memory in bytes, and the source of the start vectors.
     """

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..operators import KernelOperator
-from .agreement import assert_same
+from .agreement import ROUNDINGS, assert_same
 
 COLUMNS = 3  # of the random blocks that operators are multiplied by
 
@@ -37,17 +37,13 @@ def check_operator(A: KernelOperator, K: np.ndarray | None = None, *, tol: float
     >>> check_operator(Stored(K), K)
     """
     K = A.take() if K is None else np.asarray(K)
-    tol = _tolerance(A) if tol is None else tol
+    tol = ROUNDINGS * float(np.finfo(A.dtype).eps) if tol is None else tol
     assert A.shape == K.shape, f"the operator says shape {A.shape}, and its matrix has {K.shape}"
     assert A.T.shape == K.T.shape, f"the transpose says shape {A.T.shape}, and that of the matrix is {K.T.shape}"
     assert A.cost > 0, f"cost is {A.cost}; a product takes at least one multiplication"
     _check_products(A, K, tol)
     _check_entries(A, K, tol)
     _check_condensed(A, K, tol)
-
-
-def _tolerance(A: KernelOperator) -> float:
-    return 1e3 * float(np.finfo(A.dtype).eps)
 
 
 def _check_products(A: KernelOperator, K: np.ndarray, tol: float) -> None:

@@ -1,0 +1,295 @@
+"""Write docs/results.md: every table and figure of the papers beside ours, from the records of the benchmarks.
+
+    python benchmarks/results_page.py            write the page
+    python benchmarks/results_page.py --smoke    compose it and write nothing
+
+No figure is typed by hand: cells come from benchmarks/results, those of the papers from the scripts that print them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+import askls_tables
+import biclustering_table2
+import general_table3
+import graphs_table1
+import nystrom_tables
+import prior_table1
+from common import RESULTS, ROOT, parser
+
+PAGE = ROOT / "docs" / "results.md"
+IMAGES_2023 = {  # Table I: micro F1 of SVM, LS-SVM, AsK-LS
+    "Corel": (0.830, 0.840, 0.916),
+    "PASCAL": (0.337, 0.308, 0.397),
+    "Satellite": (0.959, 0.969, 0.990),
+}
+LARGE = {  # Table 7: rows, columns, AUROC of KPCA and KSVD
+    "AmazonCat-13K": ("1,186,239", "203,882", 0.51, 0.55),
+    "Avazu": ("14,596,137", "1,000,000", 0.52, 0.67),
+    "Criteo": ("45,840,617", "1,000,000", 0.54, 0.63),
+}
+
+
+def record(name: str) -> dict[str, Any]:
+    """Results of a benchmark by part."""
+    return {part: one["result"] for part, one in json.loads((RESULTS / f"{name}.json").read_text()).items()}
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A Markdown table."""
+    lines = [headings, ["---"] * len(headings), *rows]
+    return "\n".join("| " + " | ".join(map(cell, row)) + " |" for row in lines) + "\n"
+
+
+def cell(value: object) -> str:
+    """A figure in three digits, anything else as it is."""
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def mean(values: Sequence[float]) -> float:
+    """Mean as a Python float."""
+    return float(np.mean(values))
+
+
+def both(ours: float | None, paper: float | None, digits: int = 3) -> str:
+    """Our figure, and the paper's in brackets."""
+    shown = "-" if ours is None else f"{ours:.{digits}f}"
+    return shown if paper is None else f"{shown} ({paper:g})"
+
+
+def graphs() -> str:
+    """Table 1 of the 2024 paper: classes and reconstruction."""
+    found, rows = record("graphs_table1"), []
+    for name, paper in graphs_table1.PAPER.items():
+        for method in ("default", *graphs_table1.PAPER_METHODS):
+            if method not in found.get(name, {}):
+                continue
+            one = found[name][method]
+            place = graphs_table1.PAPER_METHODS.index(method) if method != "default" else None
+            cells = [None if place is None else column[place] for column in paper]
+            near, dot = (one["reconstruction"][decoder] for decoder in ("distance", "dot"))
+            f1 = [both(mean(one[average]), cells[i]) for i, average in enumerate(("micro", "macro"))]
+            norms = [
+                f"{near[norm]:.{digits}f} / {dot[norm]:.{digits}f}" + ("" if cells[i] is None else f" ({cells[i]:g})")
+                for i, norm, digits in ((2, "norm_1", 0), (3, "norm_2", 1))
+            ]
+            rows.append([name, method, *f1, *norms])
+    return table(["graph", "method", "micro F1", "macro F1", "norm 1 by distance / product", "norm 2"], rows)
+
+
+def reconstruction() -> str:
+    """What other protocols of reconstruction give."""
+    path = RESULTS / "graphs_reconstruction.json"
+    if not path.exists():
+        return "`python benchmarks/graphs_reconstruction.py` has not been run.\n"
+    rows = []
+    for name, methods in record("graphs_reconstruction")["protocols"].items():
+        for one in methods:
+            ways = [way for way in one if way not in ("method", "setting")]
+            rows.append(
+                [name, f"{one['method']} {one['setting']}", *(f"{one[w][0]:.0f} / {one[w][1]:.1f}" for w in ways)]
+            )
+    return table(["graph", "method", *ways], rows)
+
+
+def biclusters() -> str:
+    """Table 2 of the 2024 paper."""
+    found, rows = record("biclustering_table2"), []
+    pairs = {"SVD + k-means": "SVD", "KPCA twice": "KPCA", "KernelSVD, SNE, a1": "KSVD"}
+    sets = ("acm", "dblp", "pubmed", "wiki")
+    for method in found["acm"]["methods"]:
+        cells = biclustering_table2.PAPER.get(pairs.get(method, ""), {})
+        row = [method]
+        for name in sets:
+            one = found[name]["methods"].get(method)
+            paper = cells.get(name, (None, None))
+            values = (None, None) if one is None else (one["nmi"], one["coherence"])
+            row += [both(value, at, 2) for value, at in zip(values, paper, strict=True)]
+        rows.append(row)
+    cells = biclustering_table2.PAPER
+    rows += [[f"{m}, paper only", *(f"({v:g})" for n in sets for v in cells[m][n])] for m in ("BCOT", "EBC")]
+    return table(["method", *(f"{name} {what}" for name in sets for what in ("NMI", "Coh"))], rows)
+
+
+def general(part: str, paper: dict[str, tuple[float, ...]]) -> str:
+    """Tables 3 and 5 of the 2024 paper."""
+    found, rows = record("general_table3")[part], []
+    for method in next(iter(found.values())):
+        row = [method]
+        for number, (name, methods) in enumerate(found.items()):
+            known = paper.get(method)
+            digits = 2 if name in general_table3.REGRESSION else 3
+            row.append(both(mean(methods[method]["figures"]), known[number] if known else None, digits))
+        rows.append(row)
+    return table(["method", *found], rows)
+
+
+def times() -> str:
+    """Tables 4 and 6 of the 2024 paper, and Cora at the printed bandwidth."""
+    found, rows = record("nystrom_tables"), []
+    runs = {**found["tables"], **({"cora at 0.74": found["printed"]["cora"]} if "printed" in found else {})}
+    for name, methods in runs.items():
+        for bound, column in zip(nystrom_tables.BOUNDS, (0, 1), strict=True):
+            paper = nystrom_tables.PAPER[name.split(" ")[0]][column]
+            row = [name, f"{bound:g}"]
+            for method, cell_of_paper in zip(
+                ("TSVD", "RSVD", "symmetric Nystrom", "asymmetric Nystrom, plain", "asymmetric Nystrom", "lopsided"),
+                (*paper, None, None),
+                strict=True,
+            ):
+                one = methods[method].get(str(bound), methods[method])
+                reached = one["seconds"] is not None
+                shown = f"{one['seconds']:.3g} s" if reached else f"not reached (eta {one['eta']:.2f})"
+                count = f", {one['samples']}" if one.get("samples") else ""
+                row.append(shown + count + ("" if cell_of_paper is None else f" ({cell_of_paper:g} s)"))
+            rows.append(row)
+    ways = ("TSVD", "RSVD", "symmetric Nyström", "asymmetric, plain", "asymmetric, orthonormal", "`KernelSVD(tol=)`")
+    return table(["graph", "eta", *ways], rows)
+
+
+def bandwidths() -> str:
+    """Figure 4 of the 2024 paper as numbers."""
+    rows = []
+    for one in record("nystrom_tables")["figure4"]:
+        reached = [one[way]["samples"] if one[way]["seconds"] else "-" for way in ("plain", "orthonormal")]
+        gain = one["RSVD"]["seconds"] / one["plain"]["seconds"] if one["plain"]["seconds"] else None
+        rows.append([f"{one['bandwidth']:.2f}", *reached, "-" if gain is None else f"{gain:.1f}"])
+    return table(["bandwidth", "samples, plain", "samples, orthonormal", "RSVD / plain"], rows)
+
+
+def samples() -> str:
+    """Figures 5 and 6 of the 2024 paper as numbers."""
+    found, rows = record("nystrom_tables")["figure56"], []
+    for name, methods in found.items():
+        for method, one in methods.items():
+            lines = {str(line["samples"] or "exact"): line["f1"] for line in one["lines"]}
+            counts = ("100", "200", "400", "800", "1600", "exact")
+            rows.append([name, method, *("{:.3f} / {:.3f}".format(*lines[c]) if c in lines else "-" for c in counts)])
+    return table(["graph", "method", "100", "200", "400", "800", "1600", "exact"], rows)
+
+
+def images_2023() -> str:
+    """Table I of the 2023 paper, whose data are not here, and ours."""
+    found = record("kl_images")
+    rows: list[list[object]] = [
+        [f"{name} (paper only)", *(f"({v:g})" for v in cells)] for name, cells in IMAGES_2023.items()
+    ]
+    for name in ("textures", "digits", "ink"):
+        best = {
+            machine: max(mean(found[name][f"{machine}, mean {form}"]["micro"]) for form in ("divergence", "kernel"))
+            for machine in ("SVM", "LS-SVM")
+        }
+        rows.append([name, best["SVM"], best["LS-SVM"], mean(found[name]["AsK-LS"]["micro"])])
+    return table(["images", "SVM", "LS-SVM", "AsK-LS"], rows)
+
+
+def nodes_2023() -> str:
+    """Table III of the 2023 paper."""
+    found, rows = record("askls_tables"), []
+    for name, paper in askls_tables.PAPER_GRAPHS.items():
+        for number, average in enumerate(("micro", "macro")):
+            one = found[f"graphs: {name}"]
+            others = {
+                **dict(zip(("LS-SVM", "SVM", "flip", "clip", "shift", "Krein SVM"), paper[number][1:], strict=True)),
+                **dict(zip(("NERD + SVM", "NERD + LS-SVM"), askls_tables.PAPER_EMBEDDED[name][number], strict=True)),
+            }
+            best = max(others, key=lambda method: others[method])
+            ours = mean(one["AsK-LS"][average])
+            symmetric = mean(one["LS-SVM sym"][average])
+            svm = mean(one["SVM"][average]) if one["SVM"][average] else "-"
+            row = [name, average, both(ours, paper[number][0]), both(symmetric, paper[number][1]), svm]
+            rows.append([*row, f"{others[best]:.3f}, {best}"])
+    headings = ["graph", "F1", "AsK-LS", "LS-SVM, symmetrised", "SVM, symmetrised", "best other of the paper"]
+    return table(headings, rows)
+
+
+def uci_2023() -> str:
+    """Table IV of the 2023 paper."""
+    found, rows = record("askls_tables"), []
+    columns = list(askls_tables.KERNELS)
+    for name, paper in askls_tables.PAPER_UCI.items():
+        one, other = found[f"uci: {name}"], found.get(f"variants: {name}", {})
+        cells = [both(mean(one[k]["accuracy"]), paper[i] if i < len(paper) else None) for i, k in enumerate(columns)]
+        extra = [both(mean(other[k]["accuracy"]), paper[i]) if k in other else "-" for k, i in EXTRA.items()]
+        rows.append([name, *cells, *extra, len(one["SNE"]["accuracy"])])
+    return table(["data", *columns, *EXTRA, "splits"], rows)
+
+
+EXTRA = {"T, no parameter": 4, "tanh, C auto": 1}  # columns of PAPER_UCI
+
+
+def prior_2012() -> str:
+    """Table 1 of the 2012 paper."""
+    found, published, rows = record("prior_table1")["table"], record("prior_published")["table"], []
+    for name, (_, nystrom, ours) in prior_table1.ROWS.items():
+        draws = found[name]
+        as_published = published.get(name, {})
+        plain = [mean(prior_table1.column(draws, method, "error")) for method in ("Nystrom", "prior")]
+        rows.append(
+            [
+                name,
+                f"{nystrom[0]:.2f}",
+                f"{ours[0]:.2f}",
+                *(f"{mean(as_published[m]):.2f}" if as_published else "-" for m in ("Nystrom", "as published")),
+                *(f"{value:.2f}" for value in plain),
+            ]
+        )
+    headings = ["data", "paper Nyström", "paper Ours", "Nyström, paper's C", "as published", "Nyström, C of ours"]
+    return table([*headings, "`PriorNystroem()`"], rows)
+
+
+def criterion_2012() -> str:
+    """Figure 1 of the 2012 paper as numbers."""
+    found = record("prior_published")["figure1"]
+    weights = [f"{weight:.0e}" for weight in next(iter(found.values()))["weight"]]
+    rows = [
+        [name, *(f"{c:.2f} / {e:.1f}" for c, e in zip(one["criterion"], one["error"], strict=True)), one["correlation"]]
+        for name, one in found.items()
+    ]
+    return table(["data", *weights, "correlation"], rows)
+
+
+def page() -> str:
+    """The page, with the tables put in."""
+    template = (ROOT / "benchmarks" / "results_page.md").read_text()
+    parts = {
+        "graphs": graphs(),
+        "reconstruction": reconstruction(),
+        "biclusters": biclusters(),
+        "table3": general("table3", general_table3.PAPER3),
+        "table5": general("table5", general_table3.PAPER5),
+        "times": times(),
+        "bandwidths": bandwidths(),
+        "samples": samples(),
+        "large": table(["data", "rows", "columns", "paper KPCA", "paper KSVD"], [[n, *c] for n, c in LARGE.items()]),
+        "images_2023": images_2023(),
+        "nodes_2023": nodes_2023(),
+        "uci_2023": uci_2023(),
+        "prior_2012": prior_2012(),
+        "criterion_2012": criterion_2012(),
+    }
+    for name, text in parts.items():
+        mark = "{{" + name + "}}"
+        if template.count(mark) != 1:
+            raise ValueError(f"results_page.md has {template.count(mark)} marks {mark}, and not one")
+        template = template.replace(mark, text.rstrip("\n"))
+    return template
+
+
+def main() -> None:
+    """Write the page, or only compose it."""
+    options = parser(__doc__).parse_args()
+    text = page()
+    if options.smoke:
+        print("smoke run finished")
+    else:
+        PAGE.write_text(text)
+
+
+if __name__ == "__main__":
+    main()
