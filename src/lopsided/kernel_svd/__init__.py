@@ -1,5 +1,6 @@
 """KernelSVD, its learned versions, and compatibility between rows and columns of different widths."""
 
+from .compatibility.build import make_compatible, split_condition
 from .compatibility.maps import (
     Compatibility,
     Identity,
@@ -7,8 +8,7 @@ from .compatibility.maps import (
     PCAProjection,
     PseudoInverse,
     RandomProjection,
-    make_compatible,
-    split_condition,
+    TruncatedProjection,
 )
 from .estimator import KernelSVD, kernel_times as kernel_times
 from .learned import LearnedKernelSVDClassifier, LearnedKernelSVDRegressor
@@ -23,6 +23,7 @@ __all__ = [
     "PCAProjection",
     "PseudoInverse",
     "RandomProjection",
+    "TruncatedProjection",
     "make_compatible",
     "split_condition",
 ]

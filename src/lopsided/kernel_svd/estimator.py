@@ -32,7 +32,7 @@ from ..kernels import Kernel, Precomputed, as_kernel
 from ..nystrom import Nystrom
 from ..operators import as_operator, out_of_sample_operator
 from ..svd import SOLVERS, Diagnostics, Factors, diagnose, powers
-from .compatibility.maps import PROJECTIONS
+from .compatibility.build import PROJECTIONS
 from .inputs import Inputs, Settings, check_ignored, points_again, prepare
 from .solve import Solution, centred, solve
 
@@ -59,8 +59,9 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         How left and right vectors of different widths p and q are mapped to one width: "identity" (no map), "pca",
         "random" and "pinv" (a1, a2 and a0 in the papers), a matrix that maps one side, or a tuple C1 (p, width),
         C2 (width, q) for k(C1^T x, C2 z), for example from :func:`~lopsided.kernel_svd.split_condition`. "auto" is
-        "identity" for equal widths, and "pca" for the rows and columns of a non-square matrix, which costs a thin SVD,
-        or for sparse data a Gram matrix of the smaller side. Any other name maps the right side if widths are equal.
+        "identity" for equal widths, and "pca" for the rows and columns of a non-square matrix: the polar factor, which
+        costs a thin SVD, for sparse data a Gram matrix of the smaller side, or above 2,500 their 256 leading axes.
+        Any other name maps the right side if widths are equal.
     center : bool, default=False
         Whether to centre both feature maps, that is the rows and the columns of K.
     scaling : float, default=1.0

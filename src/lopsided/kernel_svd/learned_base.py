@@ -14,9 +14,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._core import FLOATS, check_finite, dense, gate, reject_masked, row_lengths, seed_of
 from ..kernels import Kernel, as_kernel
 from .compatibility.alternate import Data, Stopping, alternate, refit
+from .compatibility.axes import thin_svd
 from .compatibility.descent import LBFGS, Adam, Problem
 from .compatibility.losses import Loss
-from .compatibility.maps import LearnedProjection, thin_svd
+from .compatibility.maps import LearnedProjection
 
 # `python benchmarks/general_table3.py ablation` changes these two.
 DEFAULT_COMPONENTS = 4  # right singular vectors, as in the 2024 paper
