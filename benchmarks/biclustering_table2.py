@@ -13,8 +13,9 @@ counted as one more cluster. KernelPCA would need a matrix of 3 GB on Pubmed's d
 2,000 Nystroem samples.
 
 Seconds are those of one run, documents and terms together, all methods in one process. The paper's cells come from its
-own protocol. "truncation" repeats KernelSVD's row with only a few axes aligned, as for large tables. Planted biclusters are judged by the consensus score; the checkerboards that SpectralBiclustering finds
-where one block for each cluster is planted are paired in its favour.
+own protocol. "truncation" repeats KernelSVD's row with only a few axes aligned, as for large tables. Planted biclusters
+are judged by the consensus score; the checkerboards that SpectralBiclustering finds where one block for each cluster is
+planted are paired in its favour.
 
 ablation: documents and terms of all sets but ACM, three seeds (Wiki: one), with one number of KernelBiclustering or of
 the association kernel changed at a time.
