@@ -42,8 +42,8 @@ class KernelRecommender(BaseEstimator):
         Normalisation of the table by the sums of its rows and columns.
     popularity : float, default=0.25
         p. 0 ranks items by association, which favours rare ones; 0.5 undoes the kernel's normalisation by popularity.
-    tol, random_state, n_jobs, memory_budget : default=1e-3, None, None, None
-        As in ``KernelSVD``.
+    tol, random_state, n_jobs, memory_budget : default=0.05, None, None, None
+        As in ``KernelSVD``; rankings change little below 0.05.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class KernelRecommender(BaseEstimator):
         *,
         kernel: Any = "association",
         popularity: float = POPULARITY,
-        tol: float = 1e-3,
+        tol: float = 0.05,
         random_state: Any = None,
         n_jobs: int | None = None,
         memory_budget: float | str | None = None,
