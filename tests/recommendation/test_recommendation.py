@@ -31,7 +31,7 @@ def test_scores_are_those_of_ridge_regression_on_all_items(kind, A):
     model = KernelRecommender(60, popularity=0.0).fit(kind(A))  # every component is treated exactly
     K = Association()(A, np.arange(60)[:, None])
     expected = smoothed(K, model.threshold_)
-    found = np.asarray(model._scores(kind(K)))
+    found = np.asarray(model._scores(kind(K), kind(K.T)))
     np.testing.assert_allclose(found, expected, atol=1e-3 * np.abs(expected).max())
 
 
@@ -42,7 +42,9 @@ def test_components_beyond_the_leading_ones_count_to_first_order(kind, A):
     t = s[9] ** 2
     filtered = np.where(np.arange(60) < 10, s**3 / (s**2 + t), s**3 / (2 * t))
     assert model.threshold_ == pytest.approx(t)
-    np.testing.assert_allclose(model._scores(kind((U * s) @ Vt)), (U * filtered) @ Vt, atol=1e-9)
+    np.testing.assert_allclose(
+        model._scores(kind((U * s) @ Vt), kind(Vt.T @ (U * s).T)), (U * filtered) @ Vt, atol=1e-9
+    )
 
 
 @KINDS

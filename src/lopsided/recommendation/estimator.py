@@ -9,7 +9,7 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._core import FLOATS, Array, ArrayLike, atomic_fit, canonical, dense, gate, jobs, reject_masked, seed_of
+from .._core import FLOATS, Array, ArrayLike, atomic_fit, by_rows, canonical, dense, gate, jobs, reject_masked, seed_of
 from ..exceptions import LopsidedWarning, RankWarning, warn
 from ..kernel_svd import KernelSVD, best_columns, pairs_left_out
 from ..kernels import Association
@@ -142,21 +142,23 @@ class KernelRecommender(BaseEstimator):
                 LopsidedWarning,
             )
 
+        turned = by_rows(self._associations.T)  # once: scipy would convert it for every block
+
         def score(users: slice) -> np.ndarray:
-            scores = self._scores(rows[users])
+            scores = self._scores(rows[users], turned)
             scores[silent[users]] = self._popularity
             return scores
 
         with jobs(self.n_jobs):
             return best_columns(score, left_out, k)
 
-    def _scores(self, rows: Array) -> np.ndarray:
-        """Smoothed scores of users with the given rows of K, for all items."""
+    def _scores(self, rows: Array, turned: Array) -> np.ndarray:
+        """Smoothed scores of users with the given rows of K, for all items; ``turned`` is K^T."""
         K, V, t = self._associations, self.svd_.right_vectors_, self.threshold_
         squares = np.square(self.svd_.singular_values_)
         beyond_first_order = squares / (squares + t) - squares / (2 * t)
         found = ((rows @ V) * beyond_first_order) @ V.T
-        found += dense((rows @ K.T) @ K) / found.dtype.type(2 * t)
+        found += dense((rows @ turned) @ K) / found.dtype.type(2 * t)
         return found * self.item_weights_
 
     def _rank(self, shape: tuple[int, int]) -> int:
