@@ -106,57 +106,43 @@ def checkerboard(X: np.ndarray, k: int, seed: int) -> np.ndarray:
 
 
 def modularity(X: np.ndarray, k: int, seed: int) -> np.ndarray:
-    """Block-diagonal modularity, the trace of Z' (A - r c' / N) W, by alternating assignment."""
+    """Block-diagonal modularity, the trace of Z' (A - r c' / N) W, by assigning rows and columns in turn."""
     A = _shifted(X)
     B = A - A.sum(axis=1)[:, None] * A.sum(axis=0) / A.sum()
-    return _alternate(B, k, seed, lambda K, sums: K @ sums)
+    rng, found = np.random.default_rng(seed), []
+    for _ in range(STARTS):
+        columns, rows = rng.integers(k, size=B.shape[1]), np.full(len(B), -1)
+        for _ in range(SWEEPS):
+            before, rows = rows, np.argmax(B @ np.eye(k)[columns], axis=1)
+            columns = np.argmax(B.T @ np.eye(k)[rows], axis=1)
+            if np.array_equal(before, rows):
+                break
+        found.append((float(np.trace(np.eye(k)[rows].T @ B @ np.eye(k)[columns])), rows))
+    return max(found, key=lambda one: one[0])[1]
 
 
 def information(X: np.ndarray, k: int, seed: int) -> np.ndarray:
     """Information-theoretic co-clustering: the largest mutual information of row and column clusters."""
     A = _shifted(X)
     P = A / A.sum()
-
-    def affinities(K: np.ndarray, members: np.ndarray) -> np.ndarray:
-        return K @ members
-
-    best, score = np.zeros(len(P), dtype=int), -np.inf
-    rng = np.random.default_rng(seed)
+    rng, found = np.random.default_rng(seed), []
     for _ in range(STARTS):
         rows, columns = rng.integers(k, size=P.shape[0]), rng.integers(k, size=P.shape[1])
         for _ in range(SWEEPS):
             before = rows
-            R, C = np.eye(k)[rows], np.eye(k)[columns]
-            joint = R.T @ P @ C + 1e-300
-            ratio = np.log(joint / joint.sum(axis=1)[:, None] / joint.sum(axis=0))
-            rows = np.argmax(affinities(P @ C, ratio.T), axis=1)
-            R = np.eye(k)[rows]
-            joint = R.T @ P @ C + 1e-300
-            ratio = np.log(joint / joint.sum(axis=1)[:, None] / joint.sum(axis=0))
-            columns = np.argmax(affinities(P.T @ R, ratio), axis=1)
+            rows = np.argmax(P @ np.eye(k)[columns] @ _ratios(P, rows, columns, k)[1].T, axis=1)
+            columns = np.argmax(P.T @ np.eye(k)[rows] @ _ratios(P, rows, columns, k)[1], axis=1)
             if np.array_equal(before, rows):
                 break
-        value = float((joint * ratio).sum())
-        if value > score:
-            best, score = rows, value
-    return best
+        joint, ratio = _ratios(P, rows, columns, k)
+        found.append((float((joint * ratio).sum()), rows))
+    return max(found, key=lambda one: one[0])[1]
 
 
-def _alternate(B: np.ndarray, k: int, seed: int, product: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
-    """Assign rows and columns to the clusters of the other side in turn; the best of several starts."""
-    rng, best, score = np.random.default_rng(seed), np.zeros(len(B), dtype=int), -np.inf
-    for _ in range(STARTS):
-        columns = rng.integers(k, size=B.shape[1])
-        rows = np.full(len(B), -1)
-        for _ in range(SWEEPS):
-            before, rows = rows, np.argmax(product(B, np.eye(k)[columns]), axis=1)
-            columns = np.argmax(product(B.T, np.eye(k)[rows]), axis=1)
-            if np.array_equal(before, rows):
-                break
-        value = float(np.trace(np.eye(k)[rows].T @ B @ np.eye(k)[columns]))
-        if value > score:
-            best, score = rows, value
-    return best
+def _ratios(P: np.ndarray, rows: np.ndarray, columns: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Joint distribution of row and column clusters, and logarithms of its ratio to that of independent ones."""
+    joint = np.eye(k)[rows].T @ P @ np.eye(k)[columns] + np.finfo(float).tiny
+    return joint, np.log(joint / joint.sum(axis=1)[:, None] / joint.sum(axis=0))
 
 
 def _shifted(X: np.ndarray) -> np.ndarray:

@@ -56,7 +56,7 @@ PAPER = {  # NMI and coherence
     "EBC": {"acm": (0.62, 0.20), "dblp": (0.15, 0.21), "pubmed": (0.19, 0.56), "wiki": (0.47, 0.63)},
 }
 LEFT_VECTORS = 10  # of KernelSVD, in which documents are clustered
-TRUNCATIONS = (64, 128, 256, 512)  # axes of the aligned a1
+TRUNCATIONS = (64, 128, 256)  # axes of the aligned a1
 MANY = 10_000  # rows above which a symmetric kernel matrix is not formed
 
 ABLATION_SEEDS = {"dblp": 3, "cora": 3, "citeseer": 3, "pubmed": 3, "wiki": 1}  # the last two have weights
@@ -273,9 +273,11 @@ def truncation(smoke: bool) -> dict[str, Any]:
         X, y = _tiny() if smoke else load(name)
         k_rows, k_columns = len(np.unique(y)), len(np.unique(y)) if smoke else TERM_CLUSTERS[name]
         scored = partial(_scores, ksvd, X, y, k_rows, k_columns, 1 if smoke else FEW_SEEDS)
+        of = "kernel_svd.compatibility.build"
         result[name] = {"all axes": scored()}
+        with changed({f"{of}.aligned_axes": _unaligned}):
+            result[name]["all axes, not aligned"] = scored()
         for r in TRUNCATIONS[:1] if smoke else TRUNCATIONS:
-            of = "kernel_svd.compatibility.build"
             with changed({f"{of}.ALIGNED_DIRECTIONS": r, f"{of}.GRAM_SIDE": 0}):
                 result[name][str(r)] = scored()
     rows = [
@@ -285,6 +287,11 @@ def truncation(smoke: bool) -> dict[str, Any]:
     ]
     print_table("KernelSVD, SNE, a1 along a few axes", ["set", "axes", "NMI", "coherence", "seconds"], rows)
     return result
+
+
+def _unaligned(W: Any, U: np.ndarray, N: Any, decompose: Any) -> np.ndarray:
+    """Principal axes in place of their alignment: another minimiser of the paper's objective."""
+    return np.eye(N.shape[1], U.shape[1])
 
 
 def planted(smoke: bool) -> list[dict[str, Any]]:
