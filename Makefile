@@ -32,6 +32,8 @@ bench: $(STAMP)  ## the tables of README and docs
 	$(BIN)/python benchmarks/image_curves.py
 	$(BIN)/python benchmarks/general_table3.py
 	$(BIN)/python benchmarks/biclustering_table2.py
+	$(BIN)/python benchmarks/biclustering_dense.py
+	$(BIN)/python benchmarks/recommend.py
 	$(BIN)/python benchmarks/prior_table1.py
 	$(BIN)/python benchmarks/graphs_table1.py
 	$(BIN)/python benchmarks/graphs_nodes.py

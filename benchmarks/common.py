@@ -28,7 +28,7 @@ from lopsided._core.threads import n_threads
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("LOPSIDED_DATA", ROOT.parent / "shared" / "data"))
 RESULTS = ROOT / "benchmarks" / "results"
-PACKAGES = ("numpy", "scipy", "scikit-learn", "scikit-network", "gensim", "torch", "lopsided")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "scikit-network", "gensim", "implicit", "torch", "lopsided")
 
 T = TypeVar("T")
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         operators,
         plotting,
         prior_nystroem,
+        recommendation,
         svd,
         testing,
     )
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from .least_squares import AsymmetricLSSVC, AsymmetricLSSVR
     from .nystrom import Nystrom
     from .prior_nystroem import PriorNystroem
+    from .recommendation import KernelRecommender
     from .svd import select_solver
 
 __all__ = [
@@ -42,6 +44,7 @@ __all__ = [
     "DirectedGraphEmbedding",
     "ImageMixtures",
     "KernelBiclustering",
+    "KernelRecommender",
     "KernelSVD",
     "LearnedKernelSVDClassifier",
     "LearnedKernelSVDRegressor",
@@ -61,6 +64,7 @@ __all__ = [
     "operators",
     "plotting",
     "prior_nystroem",
+    "recommendation",
     "select_solver",
     "svd",
     "testing",
@@ -73,6 +77,7 @@ _ROOM_OF = {
     "DirectedGraphEmbedding": "graphs",
     "ImageMixtures": "images",
     "KernelBiclustering": "biclustering",
+    "KernelRecommender": "recommendation",
     "KernelSVD": "kernel_svd",
     "LearnedKernelSVDClassifier": "kernel_svd",
     "LearnedKernelSVDRegressor": "kernel_svd",

@@ -13,7 +13,6 @@ from lopsided.biclustering.blocks import (
     matched_left_classes,
     unequal_sweeps,
 )
-from lopsided.biclustering.clustering import count_clusters
 from lopsided.biclustering.discriminant import fisher, nearest_mean, refine_partition, unit_rows
 from lopsided.svd import Factors
 
@@ -135,10 +134,3 @@ def test_block_means_are_means_of_the_matrix(rng):
 def test_classes_are_matched_one_to_one_with_the_largest_sum_of_means():
     assert matched_left_classes(np.array([[1.0, 9.0, 2.0], [8.0, 6.0, 3.0], [4.0, 4.0, 1.0]])).tolist() == [1, 0, 2]
     assert matched_left_classes(np.array([[5.0], [7.0], [6.0]])).tolist() == [1]
-
-
-@pytest.mark.parametrize(
-    ("s", "count"), [([3, 2.9, 2.8, 0.1, 0.05], 3), ([1, 0.9, 0.1], 2), ([1.0, 0.5], 2), ([1.0, 0, 0], 2), ([1.0], 1)]
-)
-def test_classes_are_counted_before_the_widest_gap(s, count):
-    assert count_clusters(np.array(s, dtype=float)) == count

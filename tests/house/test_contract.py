@@ -32,6 +32,7 @@ from lopsided import (
     nystrom,
     operators,
     plotting,
+    recommendation,
     svd,
 )
 
@@ -39,7 +40,20 @@ SOURCE = Path(lopsided.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
 PUBLIC = [
     (module, name)
-    for module in (lopsided, kernels, operators, svd, nystrom, kernel_svd, io, biclustering, images, graphs, plotting)
+    for module in (
+        lopsided,
+        kernels,
+        operators,
+        svd,
+        nystrom,
+        kernel_svd,
+        io,
+        biclustering,
+        images,
+        graphs,
+        plotting,
+        recommendation,
+    )
     for name in module.__all__
     if callable(getattr(module, name))
 ]

@@ -125,7 +125,7 @@ def test_masked_entries_are_not_read_as_data(estimator):
         clone(estimator).fit(masked, y)
     model = clone(estimator).fit(np.ma.masked_array(X), y)
     with pytest.raises(ValueError, match="has [0-9]+ masked entries; fill them"):
-        getattr(model, "predict" if hasattr(model, "predict") else "transform")(masked)
+        next(getattr(model, ask) for ask in ("predict", "transform", "recommend") if hasattr(model, ask))(masked)
 
 
 @pytest.mark.parametrize(

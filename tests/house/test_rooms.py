@@ -19,7 +19,7 @@ FLOORS = [
     {"nystrom"},
     {"io"},
     {"kernel_svd", "least_squares", "prior_nystroem"},
-    {"graphs", "biclustering", "images"},
+    {"graphs", "biclustering", "images", "recommendation"},
     {"distributed"},
     {"datasets", "plotting", "testing", "explore", "cli"},
 ]

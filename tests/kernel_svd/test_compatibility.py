@@ -1,16 +1,20 @@
 """Compatibilities: linear maps that bring rows and columns of a matrix to one width."""
 
 import tracemalloc
+from unittest import mock
 
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.linalg import sqrtm
 
 from cases import as_dense, assert_close
-from lopsided import KernelSVD
-from lopsided.kernel_svd import PseudoInverse, make_compatible
-from lopsided.kernel_svd.compatibility.maps import given
-from lopsided.kernels import RBF
+from lopsided import KernelSVD, Nystrom
+from lopsided.exceptions import AccuracyWarning
+from lopsided.kernel_svd import PCAProjection, PseudoInverse, make_compatible
+from lopsided.kernel_svd.compatibility import build, maps as maps_module
+from lopsided.kernel_svd.compatibility.build import given
+from lopsided.kernels import RBF, SNE, Linear, Polynomial
 
 KINDS = pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, sparse.csr_matrix])
 MATRICES = {
@@ -55,15 +59,105 @@ def test_the_pseudo_inverse_fulfils_the_compatibility_condition(make, kind, rng)
 
 @KINDS
 @every_matrix
-def test_pca_projects_the_wider_side_on_its_leading_directions(make, kind, rng):
+def test_pca_is_the_polar_factor_of_the_matrix(make, kind, rng):
     A = make(rng)
     n, m = A.shape
     left, right = map_of(make_compatible("pca", kind(A), kind(A.T), rng), m, n)
     wide, C = (A, left) if m > n else (A.T, right)
     assert left.shape[1] == right.shape[1] == min(n, m)
-    rank = np.linalg.matrix_rank(A)
-    np.testing.assert_allclose(C.T @ C, np.diag(np.arange(min(n, m)) < rank), atol=1e-9)
-    assert np.linalg.norm(wide @ C @ C.T - wide) <= 1e-9 * np.linalg.norm(wide)
+    assert np.linalg.norm(wide @ C @ C.T - wide) <= 1e-9 * np.linalg.norm(wide)  # the 2024 paper's objective
+    root = sqrtm(wide @ wide.T).real
+    assert np.linalg.norm(wide @ C - root) <= 1e-6 * np.linalg.norm(root)
+    assert np.linalg.norm(C.T @ C @ C.T - C.T) <= 1e-9  # a partial isometry
+
+
+@KINDS
+@every_matrix
+def test_linear_kernel_with_aligned_pca_has_the_singular_vectors_of_the_matrix(make, kind, rng):
+    A, k = make(rng), 3
+    model = KernelSVD(k, kernel="linear", compatibility="pca").fit(kind(A))
+    U, s, Vt = np.linalg.svd(A)
+    np.testing.assert_allclose(model.singular_values_, s[:k] ** 2, rtol=1e-9)
+    np.testing.assert_allclose(np.abs(np.sum(model.left_vectors_ * U[:, :k], axis=0)), 1, atol=1e-9)
+    np.testing.assert_allclose(np.abs(np.sum(model.right_vectors_ * Vt[:k].T, axis=0)), 1, atol=1e-9)
+    np.testing.assert_allclose(
+        model.transform(kind(A)),
+        A @ Vt[:k].T * s[:k] * np.sign(np.sum(model.right_vectors_ * Vt[:k].T, axis=0)),
+        atol=1e-8 * s[0] ** 2,
+    )
+
+
+@KINDS
+def test_pca_of_two_sets_follows_a_rotation_of_both(kind, rng):
+    X, Z = (rng.gamma(1.0, size=(n, 6)) * 0.6 ** np.arange(6) for n in (40, 30))
+    Q = np.linalg.qr(rng.standard_normal((6, 6)))[0]
+    before, after = (
+        KernelSVD(4, kernel=RBF(1.0), compatibility="pca").fit(kind(X @ R), Z=kind(Z @ R)) for R in (np.eye(6), Q)
+    )
+    np.testing.assert_allclose(after.singular_values_, before.singular_values_, rtol=1e-7)
+    np.testing.assert_allclose(after.left_vectors_, before.left_vectors_, atol=1e-6)
+
+
+@KINDS
+def test_pca_of_two_sets_of_one_shape_matches_their_axes(kind, rng):
+    Z = rng.gamma(1.0, size=(200, 4)) * 0.5 ** np.arange(4)
+    Q = np.linalg.qr(rng.standard_normal((9, 9)))[0][:, :4]
+    found = make_compatible("pca", kind(Z @ Q.T), kind(Z), rng)  # the same points in a wider space
+    np.testing.assert_allclose(as_dense(found.left(kind(Z @ Q.T))), Z, atol=1e-6)
+
+
+def test_pca_completes_the_axes_of_a_set_with_few_directions(rng):
+    X, Z = rng.standard_normal((30, 8)), rng.standard_normal((2, 5))
+    C = map_of(make_compatible("pca", X, Z, rng), 8, 5)[0]
+    np.testing.assert_allclose(C.T @ C, np.eye(5), atol=1e-12)
+
+
+def truncated(A, k=4, r=12, **settings):
+    with mock.patch.multiple(build, GRAM_SIDE=1, ALIGNED_DIRECTIONS=r), pytest.warns(AccuracyWarning, match="axes"):
+        return KernelSVD(k, compatibility="pca", **settings).fit(A)
+
+
+@pytest.mark.parametrize("shape", [(60, 25), (25, 60)])
+@pytest.mark.parametrize("kernel", [RBF(3.0), SNE(3.0), Linear(), Polynomial(2, 0.5)], ids=repr)
+def test_truncated_axes_of_a_matrix_of_their_rank_lose_nothing(kernel, shape, rng):
+    A = rng.standard_normal((shape[0], 12)) @ rng.standard_normal((12, shape[1])) / 8
+    whole, part = KernelSVD(4, kernel=kernel).fit(A), truncated(sparse.csr_array(A), kernel=kernel)
+    assert part.compatibility_.energy == pytest.approx(1.0)
+    np.testing.assert_allclose(part.singular_values_, whole.singular_values_, rtol=1e-5)
+    new, column = (rng.standard_normal((3, len(side))) @ side / 8 for side in (A, A.T))
+    for method, points in (("transform", new), ("transform_right", column)):
+        found, expected = (getattr(model, method)(points) for model in (part, whole))
+        np.testing.assert_allclose(np.abs(found), np.abs(expected), atol=1e-4 * whole.singular_values_[0])
+
+
+@pytest.mark.parametrize("shape", [(60, 25), (25, 60)])
+def test_truncated_axes_keep_lengths_and_leading_products(shape, rng):
+    A = rng.standard_normal(shape)
+    maps = truncated(sparse.csr_array(A), kernel="linear").compatibility_
+    L, R = maps.left(A), maps.right(A.T)
+    np.testing.assert_allclose(np.linalg.norm(L, axis=1), np.linalg.norm(A, axis=1), rtol=1e-6)
+    np.testing.assert_allclose(np.linalg.norm(R, axis=1), np.linalg.norm(A, axis=0), rtol=1e-6)
+    U, s, Vt = np.linalg.svd(A)
+    np.testing.assert_allclose(L @ R.T, (U[:, :12] * s[:12] ** 2) @ Vt[:12], atol=2e-3 * s[0] ** 2)
+    assert maps.energy == pytest.approx(float((s[:12] ** 2).sum() / (s**2).sum()), rel=1e-6)
+
+
+def test_kernels_of_single_coordinates_are_not_truncated(rng):
+    A = sparse.csr_array(rng.standard_normal((30, 12)))
+    with mock.patch.multiple(build, GRAM_SIDE=1, ALIGNED_DIRECTIONS=3):
+        model = KernelSVD(2, kernel="laplacian").fit(A)
+    assert type(model.compatibility_) is PCAProjection
+
+
+def test_a_large_sparse_matrix_is_compared_without_an_array_of_its_size():
+    A = sparse.random_array((20_000, 5_000), density=1e-3, rng=0, dtype=np.float32)
+    tracemalloc.start()
+    with pytest.warns(AccuracyWarning, match="256 axes"):
+        model = KernelSVD(2, kernel="sne", solver=Nystrom(200)).fit(A)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.5 * 20_000 * 5_000 * 4
+    assert model.transform(A[:3]).shape == (3, 2)
 
 
 @KINDS
@@ -74,6 +168,32 @@ def test_pca_is_the_best_projection_of_its_rank(kind, rng):
     _, s, Vt = np.linalg.svd(X)
     np.testing.assert_allclose(np.linalg.norm(X - X @ C @ C.T), np.linalg.norm(s[5:]), rtol=1e-8)
     np.testing.assert_allclose(C @ C.T, Vt[:5].T @ Vt[:5], atol=1e-8)
+
+
+def test_a_random_projection_is_one_map_whatever_the_precision_or_blocks(rng):
+    X, Z = rng.standard_normal((5, 400)), rng.standard_normal((10, 100))
+    found = make_compatible("random", X, Z, rng)
+    with mock.patch.object(maps_module, "BLOCK_ENTRIES", 400 * 7):
+        other = make_compatible("random", X, Z, np.random.default_rng(0))
+        single, double = other.left(X.astype(np.float32)), other.left(X)
+        np.testing.assert_allclose(single, double, rtol=1e-3, atol=1e-3)
+        np.testing.assert_allclose(other.left(X[1:3] - X[:2]), double[1:3] - double[:2], atol=1e-12)
+        np.testing.assert_allclose(other.left(sparse.csr_array(X)), double, atol=1e-12)
+    assert np.array_equal(found.right(Z), Z)
+
+
+def test_a_random_projection_stores_no_matrix(rng):
+    A = sparse.random_array((30_000, 3_000), density=1e-3, rng=0)
+    tracemalloc.start()
+    try:
+        assert make_compatible("random", A, sparse.csr_array(A.T), rng).right(sparse.csr_array(A.T)).shape == (
+            3000,
+            3000,
+        )
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 0.5 * 30_000 * 3_000 * 8
 
 
 @KINDS

@@ -9,6 +9,7 @@ from .decompositions import eigh, singular_values, svd
 from .finite import check_finite, gate
 from .memory import budget_bytes
 from .products import in_strips, product
+from .ranking import largest
 from .rows import as_indexable, check_out, reject_masked
 from .seeds import seed_of
 from .targets import argmax_class, encoded, per_class_scores, real_targets
@@ -44,6 +45,7 @@ __all__ = [
     "in_strips",
     "in_unit",
     "jobs",
+    "largest",
     "led_by_ones",
     "n_threads",
     "one_blas_thread",

@@ -10,7 +10,6 @@ from sklearn.cluster import KMeans
 from ..exceptions import LopsidedWarning, warn
 from .discriminant import Discriminant, nearest_mean, refine_partition, unit_rows
 
-MAX_AUTO_CLUSTERS = 16  # upper limit on the number of clusters found from singular values
 # Both chosen once on the six sets of benchmarks/biclustering_table2.py, whose part "ablation" changes them
 FEATURES_PER_CLUSTER = 8
 MAX_FEATURES = 48  # in total, unless two per cluster are more
@@ -83,15 +82,6 @@ def check_counts(
         warn(f"n_clusters={columns} exceeds n_features={m}: every column is a cluster of its own", LopsidedWarning)
         columns = m
     return rows, columns
-
-
-def count_clusters(s: np.ndarray) -> int:
-    """Number of singular values, from 2 to 16, before the largest gap relative to the value above the gap."""
-    s = np.where(s > len(s) * np.finfo(s.dtype).eps * s[:1], s, 0)[: MAX_AUTO_CLUSTERS + 1]
-    if len(s) < 3 or not s[1] > 0:
-        return min(len(s), 2)
-    gaps = 1 - s[2:] / np.where(s[1:-1] > 0, s[1:-1], np.inf)
-    return int(np.argmax(gaps)) + 2
 
 
 def default_width(count: int) -> int:

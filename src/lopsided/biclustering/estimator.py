@@ -3,11 +3,9 @@
 from numbers import Integral
 from typing import Any, Self
 
-import narwhals as nw
 import numpy as np
-from narwhals.dependencies import is_into_dataframe
 from scipy import sparse
-from sklearn.base import BaseEstimator, BiclusterMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -27,42 +25,59 @@ from .._core import (
     safe_unit,
     seed_of,
 )
-from ..exceptions import LopsidedWarning, RankWarning, warn
+from ..exceptions import LopsidedWarning, warn
 from ..kernel_svd import KernelSVD, kernel_times
-from ..kernels import Function, Precomputed, as_kernel
+from ..kernels import Precomputed
 from ..svd import Factors
 from .blocks import BlockRules, block_means, block_sweeps, matched_left_classes, unequal_sweeps
-from .clustering import MAX_FEATURES, Clustering, Pair, check_counts, count_clusters, default_width
+from .clustering import Clustering, Pair, check_counts
+from .decompose import LEAST_SIDE, Decomposition
 from .discriminant import Discriminant
-from .weighting import WEIGHTINGS, Weighting
+from .missing import Filling, filled
+from .names import NamesBiclusters
+from .readings import READINGS
+from .stability import Stability, cluster_stability, most_stable_count, sampled_rows
+from .weighting import WEIGHTINGS
 
-TABLE: dict[str, Any] = {"accept_sparse": "csr", "dtype": FLOATS}
-OF_KERNEL_SVD = ("kernel", "tol", "random_state", "n_jobs", "memory_budget")  # parameters of the decomposition
+TABLE: dict[str, Any] = {"accept_sparse": "csr", "dtype": FLOATS, "ensure_all_finite": "allow-nan"}
+OF_KERNEL_SVD = ("compatibility", "center", "tol", "random_state", "n_jobs", "memory_budget")  # of the decomposition
 
 
-class KernelBiclustering(BiclusterMixin, BaseEstimator):
+class KernelBiclustering(NamesBiclusters, BaseEstimator):
     """Biclustering of the rows and columns of a table by kernel SVD.
 
-    The kernel matrix of the table is decomposed as K = U diag(s) V^T. Rows are clustered by their features U s and
-    columns by V s: by k-means on as many features as clusters, then by Fisher's discriminant on two, four and eight
-    times as many. If ``spherical_`` and ``joint`` are False and the kernel compares single entries, as the default
-    does, rows are then reassigned by their sums over the column clusters and columns by their sums over the row
-    clusters, until no label changes; if the side with fewer clusters describes the table in fewer bits when divided
-    into as many as the other, its sums over these are used. Entries may be negative, and rows or columns may be empty.
+    A table is read in one of three ways: as "counts", whose entries compare as they are (counts, tf-idf, ratings), as
+    "attributes", whose columns are of different kinds and units, or as "profiles", whose rows are to be compared
+    whatever their level and scale. The kernel matrix of the table is decomposed as K = U diag(s) V^T. Rows are
+    clustered by their features U s and columns by V s: by k-means on as many features as clusters, then by Fisher's
+    discriminant on two, four and eight times as many. If entries are compared as they are, and ``spherical_`` and
+    ``joint`` are False, rows are then reassigned by their sums over the column clusters and columns by their sums over
+    the row clusters, until no label changes; if the side with fewer clusters describes the table in fewer bits when
+    divided into as many as the other, its sums over these are used. Entries may be negative, and rows or columns may
+    be empty.
 
     Parameters
     ----------
     n_clusters : int, (int, int) or "auto", default=3
         Number of row clusters and of column clusters. An integer k gives k biclusters: each row cluster is paired with
         the column cluster it is most associated with, under the same label. A pair (rows, columns) gives a
-        checkerboard of rows x columns biclusters. "auto" is the number of singular values before the widest relative
-        gap, from 2 to 16 and below ``n_components``.
-    kernel : str, Kernel or callable, default="association"
-        Kernel between rows and columns. The default uses the entry at row i and column j, corrected for the sums of
-        that row and column. Any other kernel compares vectors, brought to a common length as in ``KernelSVD``.
+        checkerboard of rows x columns biclusters. "auto" finds the number of row clusters on which two random halves
+        of the columns agree best (see ``path_``), at most half of ``n_components``.
+    kernel : "auto", str, Kernel or callable, default="auto"
+        Kernel between rows and columns. "auto" uses the entry at row i and column j: "association", corrected for the
+        sums of that row and column, in the reading "counts", and the prepared entry in others. Most other kernels
+        compare vectors, brought to a common length as in ``KernelSVD``.
+    reading : {"auto", "counts", "attributes", "profiles"}, default="auto"
+        "counts" takes entries as they are; "attributes" standardises columns, scales rows to unit length and centres
+        columns; "profiles" takes logarithms if no entry is negative, standardises rows and centres columns. "auto" is
+        "counts" for sparse tables, tables that are mostly zero, whole numbers of which zero is most common, tables that
+        standardising hardly changes, checkerboards, and with any ``kernel`` or ``weighting``; otherwise "attributes",
+        unless row clusters from random halves of the columns agree clearly better as "profiles".
     weighting : {"tfidf", "length"} or None, default=None
         "length" scales rows to unit length; "tfidf" first reduces the weight of frequent columns, as scikit-learn's
         TfidfTransformer does.
+    compatibility, center : default="auto" and False
+        As in ``KernelSVD``, for kernels that compare vectors.
     joint : bool, default=False
         Whether to cluster rows and columns as one set of points, in the same number of clusters.
     n_components : int or None, default=None
@@ -93,6 +108,15 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         Number of row clusters and of column clusters that were fitted.
     spherical_ : bool
         Whether feature vectors were compared by direction only.
+    reading_ : Reading
+        ``name`` of the reading, and the ``reason`` for it.
+    stability_ : array of shape (n_row_clusters,) or None
+        For each row cluster, its Jaccard index with the cluster that half of the columns gives, averaged over random
+        halves: near one if it is stable, below one half if it dissolves. None for "counts", where it would take longer
+        than the fit, unless n_clusters="auto"; ``assess_stability`` computes it.
+    path_ : tuple of Stability
+        With n_clusters="auto": numbers of clusters and how well two halves of the columns agree on them, the choice
+        last.
     svd_, solver_ : KernelSVD and Choice
         The fitted decomposition, its solver and the reason for it.
     n_features_in_ : int
@@ -105,7 +129,11 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
 
     Notes
     -----
-    Cost: that of ``KernelSVD``, for the default kernel O(nnz q) per product with q triplets, plus O((n + m) q^2).
+    Missing values (NaN in dense tables) are filled in with the mean of their column plus its spread times the mean
+    standardised entry of their row, with a warning.
+
+    Cost: that of ``KernelSVD``, for the default kernel O(nnz q) per product with q triplets, plus O((n + m) q^2). To
+    choose the reading or the number of clusters takes ten more such fits on half of the columns and 1,000 rows.
 
     References
     ----------
@@ -126,6 +154,8 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
 
     _parameter_constraints: dict[str, Any] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left"), tuple, StrOptions({"auto"})],
+        "kernel": KernelSVD._parameter_constraints["kernel"],
+        "reading": [StrOptions({"auto", *READINGS})],
         "weighting": [StrOptions(set(WEIGHTINGS)), None],
         **{name: ["boolean"] for name in ("joint", "refine")},
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
@@ -138,8 +168,11 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         self,
         n_clusters: int | tuple[int, int] | str = 3,
         *,
-        kernel: Any = "association",
+        kernel: Any = "auto",
+        reading: str = "auto",
         weighting: str | None = None,
+        compatibility: Any = "auto",
+        center: bool = False,
         joint: bool = False,
         n_components: int | None = None,
         spherical: bool | str = "auto",
@@ -150,7 +183,8 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         n_jobs: int | None = None,
         memory_budget: float | str | None = None,
     ) -> None:
-        self.n_clusters, self.kernel, self.weighting, self.joint = n_clusters, kernel, weighting, joint
+        self.n_clusters, self.kernel, self.reading, self.weighting = n_clusters, kernel, reading, weighting
+        self.compatibility, self.center, self.joint = compatibility, center, joint
         self.n_components, self.spherical, self.refine, self.n_init = n_components, spherical, refine, n_init
         self.tol, self.random_state, self.n_jobs, self.memory_budget = tol, random_state, n_jobs, memory_budget
 
@@ -159,21 +193,31 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         """Find biclusters of X, an array or sparse matrix of shape (n, m)."""
         self._validate_params()
         X = canonical(validate_data(self, reject_masked(X, "X"), ensure_min_samples=2, **TABLE))
+        self._filling: Filling | None = None
+        X, self._filling = (check_points(X, "X"), None) if sparse.issparse(X) else filled(X)
         asked = check_counts(self.n_clusters, X.shape, joint=self.joint)
         seed = seed_of(self.random_state)
-        filled = X.count_nonzero() if sparse.issparse(X) else np.count_nonzero(X)
-        mostly_zero = 2 * filled < X.shape[0] * X.shape[1]
+        filled_entries = X.count_nonzero() if sparse.issparse(X) else np.count_nonzero(X)
+        mostly_zero = 2 * filled_entries < X.shape[0] * X.shape[1]
         self.spherical_ = bool(mostly_zero if self.spherical == "auto" else self.spherical)
-        self._weighting = Weighting.of_table(self.weighting, X)
-        table = self._weighting.rows(X)
+        clustering, decomposition = self._clustering(seed), self._decomposition(seed)
+        decomposition.check_width(X.shape)
+        board = isinstance(self.n_clusters, tuple)
+        self.reading_, halves = decomposition.choose_reading(self.reading, X, asked, clustering, checkerboard=board)
+        reading = self.reading_.name
+        self.path_: tuple[Stability, ...] = ()
+        if asked is None and min(X.shape) >= LEAST_SIDE:
+            halves = halves or decomposition.half_features(X, reading, None, seed)
+            self.path_ = most_stable_count(halves, decomposition.most_clusters(halves), clustering)
+        self.n_clusters_ = asked or (self.path_[-1].n_clusters if self.path_ else min(2, *X.shape),) * 2
+        self._preparation: Any = decomposition.prepare(X, reading)
+        table = self._preparation.rows(X)
         columns_of_table = by_rows(table.T)
-        self.svd_ = self._decompose(table, asked, seed)
+        self.svd_ = decomposition.svd(table, self.n_clusters_, reading)
         self.solver_ = self.svd_.solver_
-        self.n_clusters_ = (count_clusters(self.svd_.singular_values_),) * 2 if asked is None else asked
         left, right = self.svd_.transform(table), self.svd_.transform_right(columns_of_table)
         self._unit = safe_unit(left, right)
         left, right = in_unit(left, self._unit), in_unit(right, self._unit)
-        clustering = Clustering(self.spherical_, self.refine, self.n_components, self.n_init, seed)
         rules = self._fit_rules(left, right, clustering)
         self._row_rule, self._column_rule = rules[0], rules[-1]
         rows, columns = self._row_rule.labels(left), self._column_rule.labels(right)
@@ -183,18 +227,31 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         self._label_of_column_cluster = self._match_clusters(rows, columns)
         self.row_labels_, self.column_labels_ = rows, self._label_of_column_cluster[columns]
         checkerboard, diagonal = np.indices(self.n_clusters_).reshape(2, -1), np.arange(self.n_clusters_[0])
-        blocks = checkerboard if isinstance(self.n_clusters, tuple) else (diagonal, diagonal)
+        blocks = checkerboard if board else (diagonal, diagonal)
         row_clusters, column_clusters = blocks
         self.rows_ = self.row_labels_ == row_clusters[:, None]
         self.columns_ = self.column_labels_ == column_clusters[:, None]
+        self.stability_ = self._stability(halves, clustering) if halves else None
         return self
+
+    @gate
+    def assess_stability(self, X: ArrayLike) -> np.ndarray:
+        """Compute ``stability_`` from the table of ``fit``, at the cost of ten fits on half of the columns."""
+        check_is_fitted(self)
+        X = self._validated(X)
+        if X.shape[0] != len(self.row_labels_):
+            raise ValueError(
+                f"X has {X.shape[0]} rows, but the table of fit had {len(self.row_labels_)}; pass that table"
+            )
+        seed = seed_of(self.random_state)
+        halves = self._decomposition(seed).half_features(X, self.reading_.name, self.n_clusters_, seed)
+        return self._stability(halves, self._clustering(seed))
 
     @gate
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Assign new rows, an array or sparse matrix of shape (n_new, m), to the fitted row clusters."""
         check_is_fitted(self)
-        X = canonical(validate_data(self, reject_masked(X, "X"), reset=False, **TABLE))
-        return self._label_rows(self._weighting.rows(X))
+        return self._label_rows(self._preparation.rows(self._validated(X)))
 
     @gate
     def predict_columns(self, Z: ArrayLike) -> np.ndarray:
@@ -204,55 +261,18 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         n = len(self.row_labels_)
         if Z.shape[1] != n:
             raise ValueError(f"Z has {Z.shape[1]} columns, but new columns have {n} entries and are passed as rows")
-        return self._label_of_column_cluster[self._label_columns(self._weighting.columns(Z))]
+        return self._label_of_column_cluster[self._label_columns(self._preparation.columns(Z))]
 
-    def get_submatrix(self, i: int, data: Any) -> Any:
-        """Rows and columns of ``data`` in bicluster i; a dataframe keeps its index and column names."""
-        if is_into_dataframe(data):
-            return nw.from_native(data, eager_only=True)[self.get_indices(i)].to_native()
-        return super().get_submatrix(i, data)
-
-    def get_labels(self, data: Any) -> tuple[Any, Any]:
-        """Row and column labels as series, whose index is that of a pandas dataframe, and its columns.
-
-        Other libraries that narwhals supports have no index: row labels are in the order of the rows, and column labels
-        are a dataframe with the columns "column" and "cluster".
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> from lopsided import KernelBiclustering
-        >>> table = pd.DataFrame({"red": [9, 8, 0], "blue": [0, 1, 7]}, index=["rose", "tulip", "violet"])
-        >>> rows, columns = KernelBiclustering(2).fit(table).get_labels(table)
-        >>> rows.index.tolist(), bool(rows["violet"] == columns["blue"])
-        (['rose', 'tulip', 'violet'], True)
-        """
-        check_is_fitted(self)
-        if not is_into_dataframe(data):
-            kind = type(data).__name__
-            raise TypeError(f"data must be a dataframe, not {kind}; row_labels_ and column_labels_ are without names")
-        expected = len(self.row_labels_), len(self.column_labels_)
-        if data.shape != expected:
-            raise ValueError(f"data has shape {data.shape}, but the model was fitted to a table of shape {expected}")
-        frame = nw.from_native(data, eager_only=True)
-        library = nw.get_native_namespace(frame)
-        both = (self.row_labels_, self.column_labels_)
-        rows, columns = (nw.new_series("cluster", labels, backend=library) for labels in both)
-        if hasattr(data, "index"):
-            rows, columns = nw.maybe_set_index(rows, index=data.index), nw.maybe_set_index(columns, index=data.columns)
-            return rows.to_native(), columns.to_native()
-        named = nw.from_dict({"column": frame.columns, "cluster": columns}, backend=library)
-        return rows.to_native(), named.to_native()
-
-    def _decompose(self, X: Array, asked: tuple[int, int] | None, seed: int) -> KernelSVD:
-        most = min(X.shape)
-        wanted = self.n_components or (MAX_FEATURES if asked is None else max(map(default_width, asked)))
-        if self.n_components and wanted > most:
-            warn(f"n_components={wanted} exceeds min(n_samples, n_features)={most}; {most} are kept", RankWarning)
-        meets_widths = isinstance(as_kernel(self.kernel), Function) and X.shape[0] != X.shape[1]
+    def _decomposition(self, seed: int) -> Decomposition:
         settings = {name: getattr(self, name) for name in OF_KERNEL_SVD} | {"random_state": seed}
-        svd = KernelSVD(min(wanted, most), compatibility="pca" if meets_widths else "auto", **settings)
-        return svd.set_output(transform="default").fit(X)
+        return Decomposition(self.kernel, self.weighting, self.n_components, settings)
+
+    def _clustering(self, seed: int) -> Clustering:
+        return Clustering(self.spherical_, self.refine, self.n_components, self.n_init, seed)
+
+    def _stability(self, halves: list[Pair], clustering: Clustering) -> np.ndarray:
+        labels = self.row_labels_[sampled_rows(len(self.row_labels_), clustering.seed)]
+        return cluster_stability(labels, halves, self.n_clusters_[0], clustering)
 
     def _fit_rules(self, left: np.ndarray, right: np.ndarray, clustering: Clustering) -> list[Discriminant]:
         """Rules of the row clusters and of the column clusters; one rule for both if they are clustered jointly."""
@@ -268,7 +288,8 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
 
     def _fit_blocks(self, table: Array, features: Pair, labels: Pair, clustering: Clustering) -> BlockRules | None:
         """Rules by sums over the clusters of the other side, where the kernel compares entries and lengths matter."""
-        of_entries = isinstance(self.svd_.kernel_, Precomputed) and self.svd_.landmarks_ is None
+        of_entries = isinstance(self.svd_.kernel_, Precomputed) and self.reading_.name == "counts"
+        of_entries = of_entries and self.svd_.landmarks_ is None
         if not self.refine or self.spherical_ or self.joint or not of_entries:
             return None
         if any(np.bincount(of_side).min() == 0 for of_side in labels):
@@ -301,7 +322,11 @@ class KernelBiclustering(BiclusterMixin, BaseEstimator):
         sums = kernel_times(self.svd_, columns, self._blocks.rows_of, of_right=True)
         return self._blocks.columns.labels(in_unit(sums, self._unit))
 
+    def _validated(self, X: ArrayLike) -> Array:
+        X = canonical(validate_data(self, reject_masked(X, "X"), reset=False, **TABLE))
+        return check_points(X, "X") if sparse.issparse(X) or self._filling is None else self._filling.rows(X)
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
         return tags

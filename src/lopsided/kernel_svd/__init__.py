@@ -1,5 +1,6 @@
 """KernelSVD, its learned versions, and compatibility between rows and columns of different widths."""
 
+from .compatibility.build import make_compatible, split_condition
 from .compatibility.maps import (
     Compatibility,
     Identity,
@@ -7,11 +8,11 @@ from .compatibility.maps import (
     PCAProjection,
     PseudoInverse,
     RandomProjection,
-    make_compatible,
-    split_condition,
+    TruncatedProjection,
 )
 from .estimator import KernelSVD, kernel_times as kernel_times
 from .learned import LearnedKernelSVDClassifier, LearnedKernelSVDRegressor
+from .pairs import best_columns as best_columns, pairs_left_out as pairs_left_out
 from .robust import fit_robust
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "PCAProjection",
     "PseudoInverse",
     "RandomProjection",
+    "TruncatedProjection",
     "fit_robust",
     "make_compatible",
     "split_condition",

@@ -32,14 +32,15 @@ from ..kernels import Kernel, Precomputed, as_kernel
 from ..nystrom import Nystrom
 from ..operators import KernelOperator, as_operator, out_of_sample_operator
 from ..svd import SOLVERS, Diagnostics, Factors, diagnose, powers
-from .compatibility.maps import PROJECTIONS
+from .compatibility.build import PROJECTIONS
 from .inputs import Inputs, Settings, check_ignored, points_again, prepare
+from .pairs import ScoresPairs
 from .solve import Solution, centred, solve
 
 SLAB_ROWS = 1 << 18  # rows embedded at once into ``out``, so that a memory map is written piecewise
 
 
-class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelSVD(ScoresPairs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Singular value decomposition of an asymmetric kernel matrix.
 
     K = [k(x_i, z_j)] is the matrix of kernel values between left points x and right points z, which need not be of the
@@ -59,8 +60,9 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         How left and right vectors of different widths p and q are mapped to one width: "identity" (no map), "pca",
         "random" and "pinv" (a1, a2 and a0 in the papers), a matrix that maps one side, or a tuple C1 (p, width),
         C2 (width, q) for k(C1^T x, C2 z), for example from :func:`~lopsided.kernel_svd.split_condition`. "auto" is
-        "identity" for equal widths, and "pca" for the rows and columns of a non-square matrix, which costs a thin SVD,
-        or for sparse data a Gram matrix of the smaller side. Any other name maps the right side if widths are equal.
+        "identity" for equal widths, and "pca" for the rows and columns of a non-square matrix: the polar factor, which
+        costs a thin SVD, for sparse data a Gram matrix of the smaller side, or above 2,500 their 256 leading axes.
+        Any other name maps the right side if widths are equal.
     center : bool, default=False
         Whether to centre both feature maps, that is the rows and the columns of K.
     scaling : float, default=1.0
@@ -230,14 +232,7 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         fitting the kernel. ``set_output`` frames the result as that of ``transform``.
         """
         check_is_fitted(self)
-        check_names(column_names(Z), self._right_names, "the Z of fit")
-        given, Z = Z, check_points(as_indexable(Z, "Z"), "Z")
-        if Z.shape[1] != self.n_features_right_:
-            raise ValueError(
-                f"Z has {Z.shape[1]} columns, but right points have {self.n_features_right_} entries each; new columns "
-                "of a matrix are passed as rows"
-            )
-        return as_configured(self, self._embed(Z, out, of_right=True), given)
+        return as_configured(self, self._embed(self._validated_right(Z), out, of_right=True), Z)
 
     @gate
     def reconstruct(self) -> np.ndarray:
@@ -295,6 +290,17 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """Left points as an array or a sparse matrix by rows."""
         return canonical(validate_data(self, as_indexable(X, "X"), accept_sparse="csr", dtype=FLOATS, reset=reset))
 
+    def _validated_right(self, Z: ArrayLike) -> Array:
+        """Right points as an array or a sparse matrix by rows."""
+        check_names(column_names(Z), self._right_names, "the Z of fit")
+        Z = check_points(as_indexable(Z, "Z"), "Z")
+        if Z.shape[1] != self.n_features_right_:
+            raise ValueError(
+                f"Z has {Z.shape[1]} columns, but right points have {self.n_features_right_} entries each; new columns "
+                "of a matrix are passed as rows"
+            )
+        return Z
+
     def _store(self, inputs: Inputs, solution: Solution, right_names: np.ndarray | None) -> None:
         factors = solution.factors
         check_finite(factors.s)  # single precision may be too narrow for them
@@ -317,11 +323,20 @@ class KernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             for rows in slices_of(points.shape[0], SLAB_ROWS):
                 out[rows] = self._embed(points[rows], None, of_right=of_right)
             return out
-        side = self._right if of_right else self._left
-        scores = kernel_times(self, points, side.map, of_right=of_right)
-        features = (scores - side.offset) * self._powers(self.scaling)
+        features = self._new_vectors(points, of_right=of_right) * self._powers(self.scaling)
         check_finite(features)
         return features
+
+    def _new_vectors(self, points: Array, *, of_right: bool) -> np.ndarray:
+        """Left or right singular vectors of points: k(points, points of fit) map - offset."""
+        side = self._right if of_right else self._left
+        return kernel_times(self, points, side.map, of_right=of_right) - side.offset
+
+    def _vectors_of_new(self, points: ArrayLike, *, of_right: bool) -> np.ndarray:
+        checked = self._validated_right(points) if of_right else self._validated(points)
+        vectors = self._new_vectors(checked, of_right=of_right)
+        check_finite(vectors)
+        return vectors
 
     def _powers(self, exponent: float) -> np.ndarray:
         """s^exponent, with zero for singular values that are zero to rounding."""

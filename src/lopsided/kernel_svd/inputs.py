@@ -8,9 +8,10 @@ from scipy import sparse
 
 from .._core import Array, as_indexable, by_rows, check_points, check_sides, same_points
 from ..exceptions import LopsidedWarning, warn
-from ..kernels import Kernel, Precomputed
+from ..kernels import Attention, Kernel, Precomputed, SparseKernel
 from ..svd import Weights, check_weights
-from .compatibility.maps import Compatibility, Identity, given, given_pair, make_compatible
+from .compatibility.build import aligned_compatibility, given, given_pair, make_compatible
+from .compatibility.maps import Compatibility, Identity
 
 
 class Settings(NamedTuple):
@@ -124,7 +125,10 @@ def _choose_compatibility(
         compatibility = "pca" if of_one_matrix and p != q and kernel.same_width else "identity"
     if compatibility == "identity" and not kernel.same_width:
         return Identity()
-    return make_compatible(compatibility, X, Z, np.random.default_rng(settings.seed), settings.budget)
+    rng = np.random.default_rng(settings.seed)
+    if compatibility == "pca" and isinstance(kernel, SparseKernel) and not isinstance(kernel, Attention):
+        return aligned_compatibility(X, Z, settings.k, rng, settings.budget)
+    return make_compatible(compatibility, X, Z, rng, settings.budget)  # Attention's scale depends on the width
 
 
 def mapped_landmarks(landmarks: Any, kernel: Kernel, maps: Compatibility, widths: tuple[int, int]) -> Any:

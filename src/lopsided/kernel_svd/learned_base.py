@@ -14,9 +14,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._core import FLOATS, check_finite, dense, gate, reject_masked, row_lengths, seed_of
 from ..kernels import Kernel, as_kernel
 from .compatibility.alternate import Data, Stopping, alternate, refit
+from .compatibility.axes import thin_svd
 from .compatibility.descent import LBFGS, Adam, Problem
 from .compatibility.losses import Loss
-from .compatibility.maps import LearnedProjection, thin_svd
+from .compatibility.maps import LearnedProjection
 
 # As in C.3 of the 2024 paper. `python benchmarks/general_table3.py ablation` changes it, and the defaults of alpha,
 # optimizer and validation_fraction, on four of the paper's tables: Diabetes, Ionosphere, Cholesterol and Yacht.

@@ -1,0 +1,124 @@
+"""Readings of a table: what its columns are, and how they are brought to one scale before biclustering."""
+
+from typing import NamedTuple, Self
+
+import numpy as np
+from scipy import sparse
+
+from .._core import Array
+from .discriminant import unit_rows
+
+READINGS = ("counts", "attributes", "profiles")
+# Between tables of real data (at most 0.95 on the choosing half of benchmarks/biclustering_dense.py) and planted noise
+# around blocks (at least 0.96); the part "ablation" changes it.
+COMPARABLE = 0.955  # least correlation of the entries with those standardised by column, and by row
+
+
+class Reading(NamedTuple):
+    """How a table was read, and why."""
+
+    name: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.reason}"
+
+
+class Attributes(NamedTuple):
+    """Columns of different kinds: standardise columns, scale rows to unit length, centre columns."""
+
+    means: np.ndarray  # of the columns of the table
+    spreads: np.ndarray
+    lengths: np.ndarray  # of its standardised rows
+    centre: np.ndarray  # means of the columns after all
+
+    @classmethod
+    def of_table(cls, X: np.ndarray) -> Self:
+        """Learn the scale of each column and row. Cost: O(entries)."""
+        means, spreads = X.mean(axis=0), _positive(X.std(axis=0))
+        standardised = (X - means) / spreads
+        lengths = _positive(np.linalg.norm(standardised, axis=1))
+        return cls(means, spreads, lengths, (standardised / lengths[:, None]).mean(axis=0))
+
+    def rows(self, X: np.ndarray) -> np.ndarray:
+        """Apply the reading to rows with as many entries as the table has columns."""
+        return unit_rows((X - self.means) / self.spreads) - self.centre
+
+    def columns(self, Z: np.ndarray) -> np.ndarray:
+        """Apply the reading to new columns, passed as rows with one entry per row of the table."""
+        standardised = (Z - Z.mean(axis=1)[:, None]) / _positive(Z.std(axis=1))[:, None]
+        scaled = standardised / self.lengths
+        return scaled - scaled.mean(axis=1)[:, None]
+
+
+class Profiles(NamedTuple):
+    """Columns that compare: logarithms if no entry is negative, standardise rows, centre columns."""
+
+    unit: float | None  # of log(1 + x / unit), zero for log x; None for no logarithm
+    means: np.ndarray  # of the rows of the table
+    spreads: np.ndarray
+    centre: np.ndarray  # means of the columns after all
+
+    @classmethod
+    def of_table(cls, X: np.ndarray) -> Self:
+        """Learn the scale of each row, and the unit of logarithms. Cost: O(entries)."""
+        unit = _log_unit(X)
+        Y = _logarithm(X, unit)
+        means, spreads = Y.mean(axis=1), _positive(Y.std(axis=1))
+        return cls(unit, means, spreads, ((Y - means[:, None]) / spreads[:, None]).mean(axis=0))
+
+    def rows(self, X: np.ndarray) -> np.ndarray:
+        """Apply the reading to rows with as many entries as the table has columns."""
+        Y = _logarithm(X, self.unit)
+        return (Y - Y.mean(axis=1)[:, None]) / _positive(Y.std(axis=1))[:, None] - self.centre
+
+    def columns(self, Z: np.ndarray) -> np.ndarray:
+        """Apply the reading to new columns, passed as rows with one entry per row of the table."""
+        Y = (_logarithm(Z, self.unit) - self.means) / self.spreads
+        return Y - Y.mean(axis=1)[:, None]
+
+
+def plain_reading(X: Array) -> Reading | None:
+    """The reading "counts" of tables whose entries compare as they are; None if columns or rows have scales."""
+    if sparse.issparse(X):
+        return Reading("counts", "the table is sparse")
+    filled = np.count_nonzero(X)
+    if 2 * filled < X.size:
+        return Reading("counts", "the table is mostly zero")
+    if X.min() >= 0 and (np.rint(X) == X).all() and _mode_is_zero(X, X.size - int(filled)):
+        return Reading("counts", "entries are whole numbers, most often zero")
+    alike = min(_correlation(X, axis) for axis in (0, 1))
+    if alike > COMPARABLE:
+        return Reading("counts", f"standardising rows or columns changes little: the correlation is {alike:.2f}")
+    return None
+
+
+def _mode_is_zero(X: np.ndarray, zeros: int) -> bool:
+    return zeros >= np.unique(X[X != 0], return_counts=True)[1].max(initial=0)
+
+
+def _correlation(X: np.ndarray, axis: int) -> float:
+    """Correlation of all entries with those standardised along an axis; one for a constant table."""
+    Y = (X - X.mean(axis=axis, keepdims=True)) / _positive(X.std(axis=axis, keepdims=True))
+    centred = X - X.mean()
+    size = np.sqrt(np.square(centred).sum() * np.square(Y).sum())
+    return float((centred * Y).sum() / size) if size > 0 else 1.0
+
+
+def _positive(spreads: np.ndarray) -> np.ndarray:
+    """Spreads or lengths, with one for zero: constant rows and columns become zero."""
+    return np.where(spreads > 0, spreads, 1)
+
+
+def _log_unit(X: np.ndarray) -> float | None:
+    if X.min() < 0:
+        return None
+    return 0.0 if X.min() > 0 else float(np.median(X[X > 0])) if (X > 0).any() else None
+
+
+def _logarithm(X: np.ndarray, unit: float | None) -> np.ndarray:
+    if unit is None:
+        return X
+    if unit > 0:
+        return np.log1p(np.maximum(X, 0) / unit)
+    return np.log(np.maximum(X, np.finfo(X.dtype).tiny))

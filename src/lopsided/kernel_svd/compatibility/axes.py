@@ -1,0 +1,66 @@
+"""Principal axes of points, and the alignment of those of two sets."""
+
+from collections.abc import Callable
+from functools import reduce
+from operator import matmul
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import qr
+
+from ..._core import Array, budget_bytes, by_rows, eigh, in_unit, safe_unit, same_points, svd
+from ...operators import Stored
+from ...svd import factorise
+
+Decomposed = tuple[np.ndarray, np.ndarray, tuple[Array, ...]]  # U, s, and factors whose product is V
+LEADING_TOL = 1e-6  # eta of the leading axes of sparse points: kernels of their products need no more digits
+
+
+def thin_svd(W: Array) -> Decomposed:
+    """SVD of W truncated to its numerical rank: U, s, and factors whose product is V.
+
+    For a sparse W it is computed from the Gram matrix of the smaller side, which drops singular values below about
+    sqrt(eps) times the largest.
+    """
+    if not sparse.issparse(W):
+        U, s, Vt = svd(W)
+        r = np.count_nonzero(s > max(W.shape) * np.finfo(W.dtype).eps * s[0])
+        return U[:, :r], s[:r], (Vt[:r].T,)
+    unit = safe_unit(W)
+    W = in_unit(W, unit)
+    flat = W.shape[0] <= W.shape[1]
+    squares, Q = eigh((W @ W.T if flat else W.T @ W).toarray())
+    s, Q = np.sqrt(np.maximum(squares[::-1], 0)), Q[:, ::-1]
+    r = np.count_nonzero(s > np.sqrt(max(W.shape) * np.finfo(W.dtype).eps) * s[0])
+    s, Q = s[:r], Q[:, :r]
+    return (Q, s * unit, (sparse.csr_array(W.T), Q / s)) if flat else (W @ (Q / s), s * unit, (Q,))
+
+
+def leading_svd(W: Array, r: int, rng: np.random.Generator) -> Decomposed:
+    """The r leading singular triplets of W, by an iterative solver if W is large. Cost: O(nnz r) per iteration."""
+    found, _ = factorise(Stored(W), r, tol=LEADING_TOL, budget=budget_bytes(), rng=rng)
+    return found.U, found.s, (found.V,)
+
+
+def aligned_axes(W: Array, U: np.ndarray, N: Array, decompose: Callable[[Array], Decomposed]) -> np.ndarray:
+    """Orthonormal axes (width of N, r) that the r leading axes of the points W = U S V^T are mapped to.
+
+    If N holds the columns of W, these are U: axes of N, with the signs and, where singular values are equal, the
+    rotation that make W V U^T symmetric. Otherwise they are the axes of N in order of their singular values, completed
+    to r, and the sign of an axis is that of the sum of cubed coordinates, which no rotation of the points changes.
+    """
+    if N.shape == W.shape[::-1] and same_points(N, by_rows(W.T)):
+        return U
+    coordinates, _, factors = decompose(N)
+    axes, r = np.asarray(reduce(matmul, factors)), U.shape[1]
+    if axes.shape[1] < r:
+        axes = np.hstack([axes, qr(axes, mode="full")[0][:, axes.shape[1] :]])
+    both = min(r, coordinates.shape[1])
+    signs = np.ones(r, dtype=W.dtype)
+    signs[:both] = _skew_signs(coordinates[:, :both]) * _skew_signs(U[:, :both])
+    return axes[:, :r].astype(W.dtype, copy=False) * signs
+
+
+def _skew_signs(U: np.ndarray) -> np.ndarray:
+    """Sign of each column that makes the sum of its cubes positive."""
+    return np.where((U**3).sum(axis=0) < 0, -1, 1)

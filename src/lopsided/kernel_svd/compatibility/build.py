@@ -1,0 +1,143 @@
+"""Compatibilities by name, or from given matrices."""
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_array
+
+from ..._core import FLOATS, Array, dense, in_unit, row_lengths, safe_unit, slices_of
+from ...exceptions import AccuracyWarning, warn
+from .axes import aligned_axes, leading_svd, thin_svd
+from .maps import Compatibility, Identity, PCAProjection, PseudoInverse, RandomProjection, TruncatedProjection
+
+BLOCK_ENTRIES = 1 << 22  # entries per dense block of columns, to bound memory
+GRAM_SIDE = 2500  # shorter side of sparse points up to which their Gram matrix is decomposed, in seconds
+# `python benchmarks/biclustering_table2.py truncation` changes it.
+ALIGNED_DIRECTIONS = 256  # of larger sparse points, unless twice the components are more
+PROJECTIONS = ("pca", "random", "pinv")
+
+
+def make_compatible(name: str, X: Array, Z: Array, rng: np.random.Generator, budget: float = np.inf) -> Compatibility:
+    """Construct a compatibility from left points (n, p) and right points (m, q), within a budget in bytes.
+
+    The name is "identity", "pca", "random" or "pinv"; "pca" and "pinv" cost a thin SVD of the wider side.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided.kernel_svd import make_compatible
+    >>> A = np.random.default_rng(0).random((6, 4))
+    >>> found = make_compatible("pinv", A, A.T, np.random.default_rng(0))
+    >>> bool(np.allclose(found.left(A) @ found.right(A.T).T, A))
+    True
+    """
+    if name not in ("identity", *PROJECTIONS):
+        raise ValueError(f"name={name!r} must be 'identity' or one of {', '.join(map(repr, PROJECTIONS))}")
+    p, q = X.shape[1], Z.shape[1]
+    if name == "identity":
+        if p != q:
+            raise ValueError(
+                f"left vectors have {p} entries and right vectors {q}; compatibility='identity' needs equal widths, "
+                f"use one of {', '.join(map(repr, PROJECTIONS))} or give a ({p}, {q}) matrix"
+            )
+        return Identity()
+    side, W, N = ("left_factors", X, Z) if p > q else ("right_factors", Z, X)
+    width = N.shape[1]
+    _check_budget(name, W, width, budget)
+    if name == "random":
+        return RandomProjection(seed=int(rng.integers(1 << 62)), shape=(W.shape[1], width), of_right=W is Z)
+    if name == "pinv" and W.shape[0] != width:
+        raise ValueError(
+            f"compatibility='pinv' is for the rows and columns of one matrix; here {W.shape[0]} vectors of "
+            f"{W.shape[1]} entries meet vectors of {width}: use 'pca', 'random' or give a matrix"
+        )
+    U, s, V = thin_svd(W)
+    if name == "pinv":
+        return PseudoInverse(residual=_outside(U, W), **{side: (*V, (U / s).T)})
+    axes = aligned_axes(W, U[:, :width], N, thin_svd)
+    return PCAProjection(**{side: (*V[:-1], V[-1][:, :width], axes.T)})
+
+
+def aligned_compatibility(X: Array, Z: Array, k: float, rng: np.random.Generator, budget: float) -> Compatibility:
+    """Construct "pca" for a kernel of |x|^2, |z|^2 and x.z and k components; truncated if sparse points are many."""
+    W, N = (X, Z) if X.shape[1] > Z.shape[1] else (Z, X)
+    r = min(max(ALIGNED_DIRECTIONS, 2 * int(k)), *W.shape, *N.shape)
+    if not sparse.issparse(W) or min(W.shape) <= GRAM_SIDE or r == min(W.shape):
+        return make_compatible("pca", X, Z, rng, budget)
+    _check_bytes("pca", W, (X.shape[0] + Z.shape[0]) * (r + 2) * W.dtype.itemsize, N.shape[1], budget)
+    U, s, (wide,) = leading_svd(W, r, rng)
+    narrow = aligned_axes(W, U, N, lambda points: leading_svd(points, r, rng))
+    energy = _share(s, W)
+    warn(
+        f"compatibility='pca' of {W.shape[0]} sparse vectors of {W.shape[1]} entries compares both sides along {r} "
+        f"axes, which hold {energy:.0%} of the squared lengths; the rest counts as orthogonal. For all axes pass a "
+        "dense array; kernel='association' compares entries and needs no map",
+        AccuracyWarning,
+    )
+    left, right = (wide, narrow) if W is X else (narrow, wide)
+    return TruncatedProjection((left,), (right,), energy)
+
+
+def given(C: Array, p: int, q: int) -> Compatibility:
+    """Compatibility from a given matrix: (p, q) maps left points to the right width, (q, p) the reverse."""
+    if C.shape == (p, q):
+        return Compatibility(left_factors=(C,))
+    if C.shape == (q, p):
+        return Compatibility(right_factors=(C,))
+    wanted = f"({p}, {q}) to map the left vectors or ({q}, {p}) to map the right ones"
+    raise ValueError(f"the compatibility matrix has shape {C.shape}; it must be {wanted}")
+
+
+def given_pair(C1: Array, C2: Array, p: int, q: int) -> Compatibility:
+    """Compatibility k(C1^T x, C2 z) from given C1 (p, width) and C2 (width, q) (the 2016 paper's Remark 1)."""
+    if C1.shape[0] != p or C2.shape[1] != q or C1.shape[1] != C2.shape[0]:
+        shapes = f"shapes {C1.shape} and {C2.shape}"
+        raise ValueError(f"the compatibility matrices have {shapes}; they must be ({p}, width) and (width, {q})")
+    return Compatibility(left_factors=(C1,), right_factors=(C2.T,))
+
+
+def split_condition(A: np.ndarray, width: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Find C1 (m, q) and C2 (q, n) with A C1 C2 A = A (2016 paper, Remark 1), for the maps x -> C1^T x and z -> C2 z.
+
+    Rows x_i and columns z_j of A are then compared as x_i^T C1 C2 z_j = A_ij, so that the linear kernel SVD of rows and
+    columns is the SVD of A. C1 C2 is the pseudo-inverse V s^-1 U^T, split evenly: C1 = V s^-1/2 and C2 = s^-1/2 U^T,
+    zero-padded to the width q, which is at least and by default max(n, m). Cost: O(n m min(n, m)).
+    """
+    A = check_array(A, dtype=FLOATS, input_name="A")
+    q = max(A.shape) if width is None else width
+    if q < max(A.shape):
+        raise ValueError(f"width={q} is below max(n, m)={max(A.shape)} of the matrix; take at least that")
+    U, s, (V,) = thin_svd(A)
+    pad = ((0, 0), (0, q - len(s)))
+    return np.pad(V / np.sqrt(s), pad), np.pad(U / np.sqrt(s), pad).T
+
+
+def _share(s: np.ndarray, W: Array) -> float:
+    """Share of |W|_F^2 that singular values s hold."""
+    unit = safe_unit(W)
+    total = float(np.square(row_lengths(in_unit(W, unit)), dtype=float).sum())
+    return float(np.square(s / unit, dtype=float).sum()) / total if total > 0 else 1.0
+
+
+def _outside(U: np.ndarray, W: Array) -> float:
+    """|W - U U^T W| / |W|, the relative part of W outside the span of U, computed in blocks of columns."""
+    squares = total = 0.0
+    W = in_unit(W, safe_unit(W))
+    for columns in slices_of(W.shape[1], BLOCK_ENTRIES // W.shape[0]):
+        block = dense(W[:, columns])
+        squares += float(np.sum((block - U @ (U.T @ block)) ** 2, dtype=float))
+        total += float(np.sum(block**2, dtype=float))
+    return float(np.sqrt(squares / total)) if total > 0 else 0.0
+
+
+def _check_budget(name: str, W: Array, width: int, budget: float) -> None:
+    """Raise ValueError if the largest array of a projection, a Gram matrix or the mapped points, exceeds the budget."""
+    gram = min(W.shape) ** 2 if sparse.issparse(W) and name != "random" else 0
+    _check_bytes(name, W, max(gram, W.shape[0] * width) * W.dtype.itemsize, width, budget)
+
+
+def _check_bytes(name: str, W: Array, needed: int, width: int, budget: float) -> None:
+    if needed > budget:
+        raise ValueError(
+            f"compatibility={name!r} of {W.shape[0]} vectors of {W.shape[1]} entries needs an array of {needed:.3g} "
+            f"bytes, above the budget of {budget:.3g}; raise memory_budget, or give a matrix that maps them to {width}"
+        )

@@ -1,0 +1,131 @@
+"""Recommendations, and their evaluation."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.metrics import ndcg_score
+
+from lopsided import KernelRecommender
+from lopsided.exceptions import LopsidedWarning, RankWarning
+from lopsided.kernels import Association
+from lopsided.recommendation import coverage, ndcg_at_k, ranking_scores, recall_at_k
+
+KINDS = pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+
+
+@pytest.fixture
+def A(rng):
+    """Users and items of three groups; most interactions are within a group."""
+    users, items = np.arange(90) % 3, np.arange(60) % 3
+    return (rng.random((90, 60)) < np.where(users[:, None] == items, 0.4, 0.04)).astype(float)
+
+
+def smoothed(K, t):
+    """K (K'K + t I)^-1 K'K."""
+    G = K.T @ K
+    return K @ np.linalg.solve(G + t * np.eye(len(G)), G)
+
+
+@KINDS
+def test_scores_are_those_of_ridge_regression_on_all_items(kind, A):
+    model = KernelRecommender(60, popularity=0.0).fit(kind(A))  # every component is treated exactly
+    K = Association()(A, np.arange(60)[:, None])
+    expected = smoothed(K, model.threshold_)
+    found = np.asarray(model._scores(kind(K), kind(K.T)))
+    np.testing.assert_allclose(found, expected, atol=1e-3 * np.abs(expected).max())
+
+
+@KINDS
+def test_components_beyond_the_leading_ones_count_to_first_order(kind, A):
+    model = KernelRecommender(10, popularity=0.0, tol=0.0).fit(kind(A))
+    U, s, Vt = np.linalg.svd(Association()(A, np.arange(60)[:, None]), full_matrices=False)
+    t = s[9] ** 2
+    filtered = np.where(np.arange(60) < 10, s**3 / (s**2 + t), s**3 / (2 * t))
+    assert model.threshold_ == pytest.approx(t)
+    np.testing.assert_allclose(
+        model._scores(kind((U * s) @ Vt), kind(Vt.T @ (U * s).T)), (U * filtered) @ Vt, atol=1e-9
+    )
+
+
+@KINDS
+def test_items_of_the_group_are_recommended_and_none_that_the_user_has(kind, A):
+    found = KernelRecommender().fit(kind(A)).recommend(kind(A), 5)
+    assert not np.take_along_axis(A, found, axis=1).any()
+    assert np.mean(found % 3 == (np.arange(90) % 3)[:, None]) > 0.9
+
+
+def test_new_users_and_items_with_ids_of_their_own_need_no_fit(A):
+    model = KernelRecommender().fit(A[:80])
+    assert np.mean(model.recommend(A[80:], 5) % 3 == (np.arange(80, 90) % 3)[:, None]) > 0.9
+    assert np.array_equal(model.recommend(A[:80], 5), model.recommend(sparse.csr_array(A[:80]), 5))
+
+
+def test_users_without_interactions_get_what_is_popular(A):
+    A[4] = 0
+    model = KernelRecommender().fit(A)
+    with pytest.warns(LopsidedWarning, match="1 of 90 users have no interactions"):
+        found = model.recommend(A, 6)
+    assert np.array_equal(found[4], np.argsort(-A.sum(axis=0), kind="stable")[:6])
+
+
+def test_items_never_seen_are_not_recommended_before_others(A):
+    A[:, 7] = 0
+    assert not (KernelRecommender().fit(A).recommend(A, 10) == 7).any()
+
+
+def test_popularity_moves_frequent_items_up(A):
+    A[:, :6] = np.random.default_rng(0).random((90, 6)) < 0.6
+    counts = A.sum(axis=0)
+    rare, popular = (counts[KernelRecommender(popularity=p).fit(A).recommend(A, 5)].mean() for p in (0.0, 0.5))
+    assert popular > rare
+
+
+def test_what_cannot_be_recommended_is_refused(A):
+    model = KernelRecommender().fit(A)
+    with pytest.raises(ValueError, match="k=61 must be a whole number from 1 to 60"):
+        model.recommend(A, 61)
+    with pytest.raises(ValueError, match="k=1 exceeds the 0 points that exclude leaves to row 0"):
+        model.recommend(np.ones((1, 60)), 1)
+    assert model.recommend(np.ones((1, 60)), 60, new_only=False).shape == (1, 60)
+    with pytest.warns(RankWarning, match="n_components=61 exceeds"):
+        KernelRecommender(61).fit(A)
+    with pytest.raises(ValueError, match="NaN"):
+        KernelRecommender().fit(np.where(A > 0, A, np.nan))
+
+
+def test_a_table_of_one_user_or_of_zeros_gives_an_answer():
+    assert KernelRecommender().fit([[1.0, 0.0, 1.0]]).recommend([[1.0, 0.0, 0.0]], 2).shape == (1, 2)
+    with pytest.warns(LopsidedWarning, match="no interactions"):
+        assert KernelRecommender().fit(np.zeros((3, 4))).recommend(np.zeros((3, 4)), 2).shape == (3, 2)
+
+
+@KINDS
+def test_ndcg_is_that_of_scikit_learn(kind, rng):
+    held_out, scores = (rng.random((30, 40)) < 0.1).astype(float), rng.random((30, 40))
+    held_out = held_out[held_out.any(axis=1)]
+    scores = scores[: len(held_out)]
+    best = np.argsort(-scores, axis=1)[:, :8]
+    assert ndcg_at_k(best, kind(held_out)) == pytest.approx(ndcg_score(held_out, scores, k=8))
+    hits = np.take_along_axis(held_out, best, axis=1).sum(axis=1)
+    assert recall_at_k(best, kind(held_out)) == pytest.approx(np.mean(hits / held_out.sum(axis=1)))
+    assert coverage(best, 40) == len(set(best.ravel())) / 40
+
+
+def test_users_without_held_out_items_do_not_count():
+    assert recall_at_k([[0], [1]], [[1, 0], [0, 0]]) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("recommended", "message"),
+    [
+        ([[0, 9], [0, 1]], "item numbers from 0 to 2"),
+        ([[0.5], [1.0]], "item numbers from 0 to 2; got float64"),
+        ([[0, 1]], "recommended has 1 rows and held_out 2"),
+        ([[0, 0], [0, 1]], "names an item twice for user 0"),
+    ],
+)
+def test_bad_rankings_are_refused(recommended, message):
+    with pytest.raises(ValueError, match=message):
+        ranking_scores(recommended, [[1, 0, 0], [0, 1, 1]])
+    with pytest.raises(ValueError, match="nothing to evaluate"):
+        recall_at_k([[0]], [[0, 0]])
