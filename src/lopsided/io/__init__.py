@@ -1,5 +1,6 @@
-"""Graphs and tables in and out."""
+"""Graphs and tables in, saved models and vectors out and in."""
 
+from .atomic import written_whole as written_whole
 from .edges import Edges as Edges, holds_edges as holds_edges, is_text as is_text, read_edges as read_edges
 from .graph import (
     Graph,
@@ -9,5 +10,8 @@ from .graph import (
     read_graph,
 )
 from .ids import factorized as factorized, forms as forms, is_missing as is_missing, is_whole as is_whole
+from .saved import load, save
+from .types import trusted_types
+from .vectors import write_vectors
 
-__all__ = ["Graph", "read_graph"]
+__all__ = ["Graph", "load", "read_graph", "save", "trusted_types", "write_vectors"]
