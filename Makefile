@@ -40,6 +40,7 @@ bench: $(STAMP)  ## the tables of README and docs
 	$(BIN)/python benchmarks/busy_machine.py
 	$(BIN)/python benchmarks/read_edges.py
 	$(BIN)/python benchmarks/saved_models.py
+	$(BIN)/python benchmarks/command_line.py
 
 clean:
 	rm -rf $(VENV) out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

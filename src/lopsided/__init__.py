@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import (
         biclustering,
+        cli,
         datasets,
         exceptions,
         graphs,
@@ -48,6 +49,7 @@ __all__ = [
     "Nystrom",
     "PriorNystroem",
     "biclustering",
+    "cli",
     "datasets",
     "exceptions",
     "graphs",

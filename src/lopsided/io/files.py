@@ -1,7 +1,8 @@
 """Edges in CSV, TSV, edge-list and Parquet files, read by pyarrow, which is imported here alone."""
 
 import csv
-from collections.abc import Container
+import io
+from collections.abc import Container, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -105,6 +106,16 @@ def encoded_strings(source: Any, target: Any) -> tuple[np.ndarray, np.ndarray]:
     coded = imported_pyarrow().chunked_array(chunks, "string").dictionary_encode("encode").combine_chunks()
     codes = coded.indices.to_numpy().reshape(2, len(source))
     return codes, coded.dictionary.to_numpy(zero_copy_only=False)
+
+
+def write_text(columns: Mapping[str, Any], file: Any, separator: str) -> None:
+    """Write columns as lines of text to a binary file; cells are quoted only if they must be."""
+    pyarrow = imported_pyarrow()
+    header = io.StringIO()
+    csv.writer(header, delimiter=separator, lineterminator="\n").writerow(columns)
+    file.write(header.getvalue().encode())
+    options = pyarrow.csv.WriteOptions(include_header=False, delimiter=separator, quoting_style="needed")
+    pyarrow.csv.write_csv(pyarrow.table(dict(columns)), file, options)
 
 
 def imported_pyarrow() -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._core import slices_of
 from .atomic import written_whole
-from .files import imported_pyarrow
+from .files import imported_pyarrow, write_text
 
 SIDES = ("source", "target")
 LINES_AT_ONCE = 4096  # of text, formatted in memory
@@ -74,9 +74,8 @@ def _parquet(path: Path, ids: np.ndarray, vectors: dict[str, np.ndarray]) -> Non
 
 def _delimited(separator: str) -> Callable[[Path, np.ndarray, dict[str, np.ndarray]], None]:
     def write(path: Path, ids: np.ndarray, vectors: dict[str, np.ndarray]) -> None:
-        pyarrow = imported_pyarrow()
-        options = pyarrow.csv.WriteOptions(delimiter=separator, quoting_style="needed")
-        pyarrow.csv.write_csv(pyarrow.table(dict(_columns(ids, vectors))), path, options)
+        with path.open("wb") as file:
+            write_text(dict(_columns(ids, vectors)), file, separator)
 
     return write
 
@@ -115,3 +114,4 @@ WRITERS: dict[str, Callable[[Path, np.ndarray, dict[str, np.ndarray]], None]] = 
     ".npy": _npy,
     ".npz": _npz,
 }
+VECTOR_FORMATS = tuple(WRITERS)
