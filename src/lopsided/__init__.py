@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         svd,
         testing,
     )
+    from ._core import show_progress
     from .biclustering import KernelBiclustering
     from .graphs import DirectedGraphEmbedding
     from .images import ImageMixtures, image_svd
@@ -64,6 +65,7 @@ __all__ = [
     "plotting",
     "prior_nystroem",
     "select_solver",
+    "show_progress",
     "svd",
     "testing",
 ]
@@ -82,6 +84,7 @@ _ROOM_OF = {
     "PriorNystroem": "prior_nystroem",
     "image_svd": "images",
     "select_solver": "svd",
+    "show_progress": "_core",
 }
 
 if not TYPE_CHECKING:  # a type checker would take every misspelt name for one that this function knows

@@ -2,6 +2,8 @@
 
 from .arrays import FLOATS, Array, ArrayLike, Kind, by_rows, canonical, check_points, check_sides, dense, same_points
 from .atomic_fit import atomic_fit
+from .bar import show_progress
+from .callbacks import CallbackSupport
 from .centring import centred, centred_twice, led_by_ones
 from .column_names import as_configured, check_names, column_names
 from .csr import per_entry, row_numbers, row_peaks, row_sums, scale_rows, some_entries
@@ -9,6 +11,7 @@ from .decompositions import eigh, singular_values, svd
 from .finite import check_finite, gate
 from .memory import budget_bytes
 from .products import in_strips, product
+from .progress import counted
 from .rows import as_indexable, check_out, reject_masked
 from .seeds import seed_of
 from .targets import argmax_class, encoded, per_class_scores, real_targets
@@ -19,6 +22,7 @@ __all__ = [
     "FLOATS",
     "Array",
     "ArrayLike",
+    "CallbackSupport",
     "Kind",
     "argmax_class",
     "as_configured",
@@ -35,6 +39,7 @@ __all__ = [
     "check_points",
     "check_sides",
     "column_names",
+    "counted",
     "dense",
     "eigh",
     "encoded",
@@ -61,6 +66,7 @@ __all__ = [
     "same_points",
     "scale_rows",
     "seed_of",
+    "show_progress",
     "singular_values",
     "slices_of",
     "some_entries",

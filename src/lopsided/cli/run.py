@@ -4,6 +4,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from typing import Any
 
@@ -26,7 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.simplefilter("ignore")
             warnings.simplefilter("default", UserWarning)
             warnings.showwarning = _show_warning
-            module.run(options)
+            with _progress(options):
+                module.run(options)
             sys.stdout.flush()
     except SystemExit as end:  # argparse has said what is wrong
         return int(end.code or 0)
@@ -40,6 +42,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         return _complain(_one_line(error), 2)
     return 0
+
+
+def _progress(options: Any) -> AbstractContextManager[None]:
+    """A bar on standard error, if that is a terminal and something is computed."""
+    if options.quiet or options.json or not sys.stderr.isatty():
+        return nullcontext()
+    from .._core import show_progress  # late, as it imports numpy
+
+    return show_progress()
 
 
 def _complain(message: str, code: int) -> int:

@@ -19,6 +19,9 @@ from .types import class_of, name_of
 
 PLAIN_DTYPES = "biufcUSmM"  # kinds of arrays whose bytes are their values
 COMPRESSED_AXIS = {"csr": 0, "csc": 1}  # of the sparse formats that are saved
+CALLBACKS = (
+    "_skl_callbacks"  # attribute in which scikit-learn keeps them; they are code, and of no use to a fitted model
+)
 CHECKED_AT_ONCE = 1 << 20  # indices, so that a check of memory-mapped ones takes little memory
 
 
@@ -98,7 +101,8 @@ class Encoder:
             return {"type": name, "fields": [self.encode(part, f"{where}.{field}") for field, part in fields]}
         state = value.__getstate__() or {}
         _reject_memory(state, where)
-        return {"type": name, "state": {key: self.encode(part, f"{where}.{key}") for key, part in state.items()}}
+        kept = {key: part for key, part in state.items() if key != CALLBACKS}
+        return {"type": name, "state": {key: self.encode(part, f"{where}.{key}") for key, part in kept.items()}}
 
 
 def _refusal(value: Any, where: str) -> str:
