@@ -2,6 +2,7 @@
 
 import io
 from contextlib import nullcontext
+from functools import partial
 
 import numpy as np
 
@@ -32,33 +33,35 @@ class Counting:
         self.heard += 1
 
 
+def fit(
+    model: KernelSVD, data: tuple[object, object], callbacks: tuple[Counting, ...] = (), shown: bool = False
+) -> None:
+    """Fit with some callbacks, or under the bar."""
+    model.set_callbacks(*callbacks)
+    with show_progress(io.StringIO()) if shown else nullcontext():
+        model.fit(data[0], Z=data[1])
+
+
 def overhead(smoke: bool) -> list[dict[str, object]]:
     """A Krylov fit of many short steps, blocks of a dense matrix, and passes over landmarks."""
     n, repeats = (300, 1) if smoke else (12_000, 7)
     A = make_citation_graph(n, random_state=SEED)[0]
     X = np.random.default_rng(SEED).standard_normal((n, 20))
+    some = X[: n // 3]
     models = {
         "sparse, Krylov": (KernelSVD(32, kernel="sne", n_jobs=1), (A, None)),
-        "dense blocks, Krylov": (
-            KernelSVD(4, kernel="rbf", memory_budget="20MB", n_jobs=1),
-            (X[: n // 3], X[: n // 3]),
-        ),
+        "dense blocks, Krylov": (KernelSVD(4, kernel="rbf", memory_budget="20MB", n_jobs=1), (some, some)),
         "Nystrom": (KernelSVD(8, kernel="rbf", solver=Nystrom(200), n_jobs=1), (X, X)),
     }
     rows = []
-    for name, (model, (left, right)) in models.items():
-
-        def fit(callback: object = None, shown: bool = False, model=model, left=left, right=right) -> None:
-            model.set_callbacks(*([callback] if callback else []))
-            with show_progress(io.StringIO()) if shown else nullcontext():
-                model.fit(left, Z=right)
-
+    for name, case in models.items():
         callback = Counting()
-        seconds = race(
-            {"nobody": fit, "bar": lambda: fit(shown=True), "callback": lambda: fit(callback)},  # noqa: B023
-            repeats,
-        )
-        rows.append({"fit": name, **seconds, "heard": callback.heard // repeats})
+        tasks = {
+            "nobody": partial(fit, *case),
+            "bar": partial(fit, *case, shown=True),
+            "callback": partial(fit, *case, (callback,)),
+        }
+        rows.append({"fit": name, **race(tasks, repeats), "heard": callback.heard // repeats})
     table = [[r["fit"], r["nobody"], r["bar"] / r["nobody"], r["callback"] / r["nobody"], r["heard"]] for r in rows]
     print_table("Overhead of progress", ["fit", "seconds", "bar, ratio", "callback, ratio", "tasks told"], table)
     return rows
