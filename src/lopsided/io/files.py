@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Container, Mapping
 from itertools import islice
 from pathlib import Path
@@ -109,13 +110,18 @@ def encoded_strings(source: Any, target: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def write_text(columns: Mapping[str, Any], file: Any, separator: str) -> None:
-    """Write columns as lines of text to a binary file; cells are quoted only if they must be."""
+    """Write columns as lines of text to a binary file; strings are quoted if one of them must be."""
     pyarrow = imported_pyarrow()
     header = io.StringIO()
     csv.writer(header, delimiter=separator, lineterminator="\n").writerow(columns)
     file.write(header.getvalue().encode())
-    options = pyarrow.csv.WriteOptions(include_header=False, delimiter=separator, quoting_style="needed")
-    pyarrow.csv.write_csv(pyarrow.table(dict(columns)), file, options)
+    table = pyarrow.table(dict(columns))
+    strings = [table[name] for name in table.column_names if pyarrow.types.is_string(table[name].type)]
+    special = rf'[{re.escape(separator)}"\r\n]|^$'
+    marked = any(pyarrow.compute.any(pyarrow.compute.match_substring_regex(each, special)).as_py() for each in strings)
+    style = "needed" if marked else "none"
+    options = pyarrow.csv.WriteOptions(include_header=False, delimiter=separator, quoting_style=style)
+    pyarrow.csv.write_csv(table, file, options)
 
 
 def imported_pyarrow() -> Any:
