@@ -42,6 +42,7 @@ bench: $(STAMP)  ## the tables of README and docs
 	$(BIN)/python benchmarks/saved_models.py
 	$(BIN)/python benchmarks/command_line.py
 	$(BIN)/python benchmarks/callback_overhead.py
+	$(BIN)/python benchmarks/explore_page.py
 
 clean:
 	rm -rf $(VENV) out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -12,6 +12,7 @@ from .finite import check_finite, gate
 from .memory import budget_bytes
 from .products import in_strips, product
 from .progress import counted
+from .ranking import best_first
 from .rows import as_indexable, check_out, reject_masked
 from .seeds import seed_of
 from .targets import argmax_class, encoded, per_class_scores, real_targets
@@ -28,6 +29,7 @@ __all__ = [
     "as_configured",
     "as_indexable",
     "atomic_fit",
+    "best_first",
     "budget_bytes",
     "by_rows",
     "canonical",

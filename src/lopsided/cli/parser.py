@@ -5,10 +5,11 @@ from collections.abc import Callable
 
 from .. import __version__
 
-DESCRIPTION = "Embed, classify and complete directed graphs and tables with asymmetric kernels."
+DESCRIPTION = "Embed, classify and explore directed graphs and tables with asymmetric kernels."
 EPILOG = """example:
   lopsided embed follows.csv
   lopsided links follows.csv --of ann -k 5
+  lopsided explore follows.csv -o follows.html
 
 `lopsided COMMAND --help` shows the options and an example of each. Errors end with exit code 2 and one line."""
 GRAPH = "edges as CSV, TSV, edge list or Parquet (.gz too), adjacency as .npz, .npy or .mtx; - reads CSV from a pipe"
@@ -136,6 +137,16 @@ def _svd_image(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kernel", default="linear", help="linear (default), exponential, tanh, ...")
 
 
+def _explore(parser: argparse.ArgumentParser) -> None:
+    _input(parser, "graph", f"{GRAPH}; or a saved model, or a table id, source_0, ..., target_0, ...")
+    parser.add_argument("--labels", metavar="FILE", help="table id, label that colours the points")
+    parser.add_argument("--layout", choices=("components", "umap"), default="components", help="of the scatter plots")
+    _output(parser, "the page (default GRAPH.html)")
+    _rank(parser, 128)
+    _edges(parser)
+    _fit(parser, "auto")
+
+
 def _info(parser: argparse.ArgumentParser) -> None:
     """It takes nothing."""
 
@@ -167,6 +178,11 @@ COMMANDS: dict[str, tuple[str, str, Arguments]] = {
         _recommend,
     ),
     "svd-image": ("an image rebuilt from few components", "lopsided svd-image photo.jpg -k 20", _svd_image),
+    "explore": (
+        "a page with sources and targets as linked scatter plots",
+        "lopsided explore follows.csv -o follows.html",
+        _explore,
+    ),
     "info": ("versions, threads, BLAS and memory", "lopsided info --json", _info),
     "completion": ("a script that completes commands in a shell", 'eval "$(lopsided completion bash)"', _completion),
 }

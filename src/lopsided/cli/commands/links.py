@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..._core import best_first
 from ...io import plain_ids, read_columns
 from ..inputs import as_file, embedding_of, known_ids
-from ..ranking import best_first
 from ..report import PIPE, Report, checked_output
 
 

@@ -5,10 +5,10 @@ import argparse
 import numpy as np
 from scipy import sparse
 
+from ..._core import best_first
 from ...io import read_columns
 from ...kernel_svd import KernelSVD
 from ..inputs import as_file, known_ids
-from ..ranking import best_first
 from ..report import PIPE, Report, checked_output
 
 USUAL_NAMES = {

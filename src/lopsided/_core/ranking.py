@@ -5,9 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from .._core import slices_of
+from .threads import slices_of
 
 BLOCK_ENTRIES = 1 << 24  # scores in memory at once: 128 MB in float64
+FEW = 16  # up to which passes over the scores, one for each place, are faster than a partial sort
 
 
 class Ranked(NamedTuple):
@@ -29,10 +30,23 @@ def best_first(
         scores = left[some] @ right.T
         if leave_out is not None:
             scores[leave_out[some].nonzero()] = -np.inf
-        best = np.argpartition(-scores, k - 1, axis=1)[:, :k]
-        order = np.argsort(-np.take_along_axis(scores, best, axis=1), axis=1, kind="stable")
-        best = np.take_along_axis(best, order, axis=1)
-        values = np.take_along_axis(scores, best, axis=1)
+        best, values = _largest(scores, k)
         kept = np.isfinite(values)
         parts.append(Ranked(np.repeat(some, k)[kept.ravel()], best[kept], values[kept]))
     return Ranked(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
+
+def _largest(scores: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Columns and values of the k largest entries in each row, largest first; the scores may be changed."""
+    if k > FEW:
+        best = np.argpartition(-scores, k - 1, axis=1)[:, :k]
+        order = np.argsort(-np.take_along_axis(scores, best, axis=1), axis=1, kind="stable")
+        best = np.take_along_axis(best, order, axis=1)
+        return best, np.take_along_axis(scores, best, axis=1)
+    best, rows = np.empty((len(scores), k), dtype=np.intp), np.arange(len(scores))
+    values = np.empty((len(scores), k), dtype=scores.dtype)
+    for place in range(k):
+        best[:, place] = scores.argmax(axis=1)
+        values[:, place] = scores[rows, best[:, place]]
+        scores[rows, best[:, place]] = -np.inf
+    return best, values
