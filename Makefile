@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint types bench clean
+.PHONY: demo test lint types docs bench clean
 
 demo: $(STAMP)  ## embed directed graphs and compare; decompose photographs
 	$(BIN)/python examples/demo.py
@@ -20,6 +20,10 @@ lint: $(STAMP)
 
 types: $(STAMP)
 	$(BIN)/mypy
+
+docs: $(STAMP)  ## the site, in docs/_build/html
+	$(BIN)/pip install -q -e '.[docs]'
+	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html
 
 bench: $(STAMP)  ## the tables of README and docs
 	$(BIN)/pip install -q -e '.[bench]'
@@ -41,8 +45,13 @@ bench: $(STAMP)  ## the tables of README and docs
 	$(BIN)/python benchmarks/graphs_speed.py
 	$(BIN)/python benchmarks/busy_machine.py
 	$(BIN)/python benchmarks/read_edges.py
+	$(BIN)/python benchmarks/saved_models.py
+	$(BIN)/python benchmarks/command_line.py
+	$(BIN)/python benchmarks/callback_overhead.py
+	$(BIN)/python benchmarks/explore_page.py
 
 clean:
+	rm -rf docs/_build docs/api docs/auto_examples docs/sg_execution_times.rst
 	rm -rf $(VENV) out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(STAMP): pyproject.toml

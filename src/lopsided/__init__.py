@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import (
         biclustering,
+        cli,
         datasets,
         exceptions,
+        explore,
         graphs,
         images,
         io,
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
         svd,
         testing,
     )
+    from ._core import show_progress
     from .biclustering import KernelBiclustering
     from .graphs import DirectedGraphEmbedding
     from .images import ImageMixtures, image_svd
@@ -51,8 +54,10 @@ __all__ = [
     "Nystrom",
     "PriorNystroem",
     "biclustering",
+    "cli",
     "datasets",
     "exceptions",
+    "explore",
     "graphs",
     "image_svd",
     "images",
@@ -66,6 +71,7 @@ __all__ = [
     "prior_nystroem",
     "recommendation",
     "select_solver",
+    "show_progress",
     "svd",
     "testing",
 ]
@@ -85,6 +91,7 @@ _ROOM_OF = {
     "PriorNystroem": "prior_nystroem",
     "image_svd": "images",
     "select_solver": "svd",
+    "show_progress": "_core",
 }
 
 if not TYPE_CHECKING:  # a type checker would take every misspelt name for one that this function knows

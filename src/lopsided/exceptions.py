@@ -44,6 +44,10 @@ class NotFiniteError(ValueError):
     """A kernel matrix contains infinity or NaN."""
 
 
+class SavedModelError(ValueError):
+    """A file is not a saved model, is damaged or newer than this version, or holds what no saved model may hold."""
+
+
 @contextmanager
 def quiet() -> Iterator[None]:
     """Issue no warnings of this library: for trials of something that warns when it is done in earnest."""

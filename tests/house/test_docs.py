@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import lopsided
+
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 GRAPHS = ROOT / "docs" / "graphs.md"
@@ -77,3 +79,44 @@ def test_the_page_of_graphs_runs_as_printed_on_a_smaller_graph(tmp_path):
 )
 def test_other_pages_run_as_printed(page, tmp_path):
     runs("\n".join(snippets_of(page)), tmp_path)
+
+
+GALLERY = sorted((ROOT / "examples" / "gallery").glob("plot_*.py"))
+
+
+@pytest.mark.parametrize("example", GALLERY, ids=lambda path: path.stem)
+def test_examples_of_the_gallery_run_and_draw(example, tmp_path):
+    draws = "import matplotlib.pyplot as plt; assert plt.get_fignums(), 'no figure'"
+    runs(f"import matplotlib; matplotlib.use('Agg')\n{example.read_text()}\n{draws}", tmp_path)
+
+
+def test_the_gallery_has_a_dozen_examples():
+    assert len(GALLERY) >= 12
+
+
+ROOMS_ON_THE_API_PAGE = [name for name in lopsided.__all__ if name not in ("cli",) and name.islower()]
+EVERY_NAME = [
+    ("lopsided", *[name for name in lopsided.__all__ if callable(getattr(lopsided, name))]),
+    *(
+        (f"lopsided.{room}", *getattr(getattr(lopsided, room), "__all__", []))
+        for room in ROOMS_ON_THE_API_PAGE
+        if not callable(getattr(lopsided, room))
+    ),
+]
+
+
+def test_the_page_of_the_api_lists_every_public_name():
+    text = (ROOT / "docs" / "api.md").read_text()
+    listed = {
+        resolved(f"{module}.{name}")
+        for module, block in re.findall(r"currentmodule:: (\S+)\n(.*?)```", text, re.DOTALL)
+        for name in re.findall(r"^   (\w+)$", block, re.MULTILINE)
+    }
+    public = {getattr(resolved(module), name) for module, *names in EVERY_NAME for name in names}
+    assert {thing for thing in public if callable(thing)} - listed == set()
+
+
+def test_every_page_is_in_the_contents_of_the_site():
+    toctrees = re.findall(r"```\{toctree\}(.*?)```", "".join(page.read_text() for page in PAGES), re.DOTALL)
+    named = {line for block in toctrees for line in block.split() if not line.startswith(":")}
+    assert {page.stem for page in PAGES} - {"index"} <= named

@@ -21,7 +21,9 @@ FLOORS = [
     {"kernel_svd", "least_squares", "prior_nystroem"},
     {"graphs", "biclustering", "images", "recommendation"},
     {"distributed"},
-    {"datasets", "plotting", "testing", "explore", "cli"},
+    {"datasets", "plotting", "testing", "explore"},
+    {"cli"},
+    {"__main__"},
 ]
 
 
@@ -59,7 +61,7 @@ def room_of(path):
 
 
 def imports_of_other_rooms(path):
-    return [name for name in imported(path) if name.split(".")[0] != room_of(path)]
+    return [name for name in imported(path) if name.split(".")[0] not in (room_of(path), "__version__")]
 
 
 IN_ROOMS = [path for path in MODULES if path != SOURCE / "__init__.py"]

@@ -2,6 +2,8 @@
 
 from .arrays import FLOATS, Array, ArrayLike, Kind, by_rows, canonical, check_points, check_sides, dense, same_points
 from .atomic_fit import atomic_fit
+from .bar import show_progress
+from .callbacks import CallbackSupport
 from .centring import centred, centred_twice, led_by_ones
 from .column_names import as_configured, check_names, column_names
 from .csr import per_entry, row_numbers, row_peaks, row_sums, scale_rows, some_entries
@@ -9,7 +11,8 @@ from .decompositions import eigh, singular_values, svd
 from .finite import check_finite, gate
 from .memory import budget_bytes
 from .products import in_strips, product
-from .ranking import largest
+from .progress import counted
+from .ranking import best_first, largest
 from .rows import as_indexable, check_out, reject_masked
 from .seeds import seed_of
 from .targets import argmax_class, encoded, per_class_scores, real_targets
@@ -20,11 +23,13 @@ __all__ = [
     "FLOATS",
     "Array",
     "ArrayLike",
+    "CallbackSupport",
     "Kind",
     "argmax_class",
     "as_configured",
     "as_indexable",
     "atomic_fit",
+    "best_first",
     "budget_bytes",
     "by_rows",
     "canonical",
@@ -36,6 +41,7 @@ __all__ = [
     "check_points",
     "check_sides",
     "column_names",
+    "counted",
     "dense",
     "eigh",
     "encoded",
@@ -63,6 +69,7 @@ __all__ = [
     "same_points",
     "scale_rows",
     "seed_of",
+    "show_progress",
     "singular_values",
     "slices_of",
     "some_entries",

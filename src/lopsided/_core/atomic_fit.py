@@ -4,13 +4,14 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar, cast
 
+from .callbacks import fit_with_callbacks
 from .finite import gate
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 
 def atomic_fit(fit: Fit) -> Fit:
-    """Decorate ``fit`` to forget what was learned before, and to restore all attributes if it raises.
+    """Decorate ``fit`` to forget what was learned before, restore all attributes if it raises, and call callbacks.
 
     No attribute of a former fit survives a refit with other settings, and no model is left partially refitted.
     """
@@ -23,7 +24,7 @@ def atomic_fit(fit: Fit) -> Fit:
             if name.endswith("_") and not name.startswith("_"):
                 delattr(self, name)
         try:
-            return quiet_fit(self, *args, **kwargs)
+            return fit_with_callbacks(quiet_fit, self, *args, **kwargs)
         except BaseException:
             vars(self).clear()
             vars(self).update(before)

@@ -1,8 +1,40 @@
-"""The largest entries of each row of a block of scores."""
+"""The best right things for each left one, from a block of scores or from vectors whose inner products are scores."""
+
+from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
+from .threads import slices_of
+
+BLOCK_ENTRIES = 1 << 24  # scores in memory at once: 128 MB in float64
 GROUP = 64  # columns whose maximum is compared at once: one pass over the block finds a bound that few entries exceed
+
+
+class Ranked(NamedTuple):
+    """Pairs with their scores, by left thing and best first."""
+
+    left: np.ndarray
+    right: np.ndarray
+    scores: np.ndarray
+
+
+def best_first(
+    left: np.ndarray, right: np.ndarray, rows: np.ndarray, k: int, leave_out: sparse.csr_array | None
+) -> Ranked:
+    """The k right things with the largest left[rows] @ right.T, in blocks; fewer, where too many are left out."""
+    k = min(k, len(right))
+    parts = []
+    for part in slices_of(len(rows), BLOCK_ENTRIES // len(right)):
+        some = rows[part]
+        scores = left[some] @ right.T
+        if leave_out is not None:
+            scores[leave_out[some].nonzero()] = -np.inf
+        best = largest(scores, k)
+        values = np.take_along_axis(scores, best, axis=1)
+        kept = np.isfinite(values)
+        parts.append(Ranked(np.repeat(some, k)[kept.ravel()], best[kept], values[kept]))
+    return Ranked(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
 
 def largest(scores: np.ndarray, k: int) -> np.ndarray:

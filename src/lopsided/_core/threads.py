@@ -13,7 +13,10 @@ from typing import Any, TypeVar
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from .progress import Listener, counted, listening, stage
+
 T = TypeVar("T")
+BLOCKS = "blocks"  # name of the stage of a pool of tasks, for those who follow progress
 
 
 def n_threads(n_jobs: int | None = None) -> int:
@@ -60,17 +63,19 @@ def run(task: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
     items = list(items)
     threads = min(n_threads(), len(items))
     if threads < 2:
-        return [task(item) for item in items]
+        return [task(item) for item in counted(items, BLOCKS, len(items))]
     results: list[Any] = [None] * len(items)
     waiting = deque(enumerate(items))
     reactions = np.geterr()  # numpy keeps them per thread
 
-    def work() -> None:
+    def work(listener: Listener | None = None) -> None:
         before, _local.busy = _local.busy, True
         try:
-            with np.errstate(**reactions):
+            with np.errstate(**reactions), listening(None):
                 for number, item in _drained(waiting):
                     results[number] = task(item)
+                    if listener is not None:
+                        listener.advance(len(items) - len(waiting))
         finally:
             _local.busy = before
             waiting.clear()  # after an error or an interrupt the other threads finish their items and stop
@@ -78,7 +83,8 @@ def run(task: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
     with one_blas_thread():
         helpers = [_pool(threads - 1).submit(work) for _ in range(threads - 1)]
         try:
-            work()
+            with stage(BLOCKS, len(items)) as listener:
+                work(listener)
         finally:
             begun = [helper for helper in helpers if not helper.cancel()]
             wait(begun)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from .._core import slices_of
+from .._core import largest, slices_of
 from ..exceptions import LopsidedWarning, warn
 from .kernel_choice import COSINE, FACTORS, STEP
 from .nodes import Degrees, Nodes, known_nodes, some_nodes
@@ -180,10 +179,3 @@ def _logistic(X: np.ndarray, y: np.ndarray, n_positive: int) -> tuple[np.ndarray
 
 def _is_edge(edges: sparse.csr_array, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     return np.asarray(edges[rows, columns]).ravel() != 0 if len(rows) else np.zeros(0, dtype=bool)
-
-
-def largest(scores: np.ndarray, k: int) -> np.ndarray:
-    """Columns of the k largest scores in each row, largest first."""
-    best = np.argpartition(-scores, k - 1, axis=1)[:, :k]
-    order: Any = np.argsort(-np.take_along_axis(scores, best, axis=1), axis=1, kind="stable")
-    return np.take_along_axis(best, order, axis=1)

@@ -1,6 +1,7 @@
 """Lookup of nodes by id."""
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,17 @@ class NodeIndex:
 
     def __init__(self, ids: np.ndarray) -> None:
         self.ids = ids
-        self._number = {node: i for i, node in enumerate(ids.tolist())}
-        self._has_booleans = any(isinstance(node, BOOLEANS) for node in self._number)
+
+    @cached_property
+    def _number(self) -> dict[Any, int]:
+        return {node: i for i, node in enumerate(self.ids.tolist())}
+
+    @cached_property
+    def _has_booleans(self) -> bool:
+        return any(isinstance(node, BOOLEANS) for node in self._number)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"ids": self.ids}  # the rest follows from them
 
     def __len__(self) -> int:
         return len(self.ids)

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from .._core import gate, row_lengths, slices_of
-from .decoder import BLOCK_ENTRIES, EdgeDecoder, largest
+from .._core import gate, largest, row_lengths, slices_of
+from .decoder import BLOCK_ENTRIES, EdgeDecoder
 from .new_edges import NewEdges, edges_of_new
 from .node_index import NodeIndex
 from .nodes import Nodes, joined, some_nodes

@@ -13,7 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._core import FLOATS, ArrayLike, atomic_fit, gate, reject_masked, run, slices_of
+from .._core import FLOATS, ArrayLike, CallbackSupport, atomic_fit, gate, reject_masked, run, slices_of
 from ..kernels import log_densities, monomials
 
 # A guard against variances of zero, relative to the mean variance of a coefficient: from 1e-10 to 1e-3 results are the
@@ -24,7 +24,7 @@ BACKGROUND_PATCHES = 1 << 15  # patches, approximately, that the background is f
 BATCH_ENTRIES = 1 << 20  # coefficients in a batch of images: 8 MB
 
 
-class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class ImageMixtures(CallbackSupport, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Transformer that describes each image by a Gaussian mixture over the cosine coefficients of its patches.
 
     Each image is cut into patches, and each patch is represented by the patch x patch coefficients of its

@@ -1,6 +1,8 @@
-"""Graphs and tables in and out."""
+"""Graphs and tables in, saved models and vectors out and in."""
 
+from .atomic import written_whole as written_whole
 from .edges import Edges as Edges, holds_edges as holds_edges, is_text as is_text, read_edges as read_edges
+from .files import imported_pyarrow as imported_pyarrow, write_text as write_text
 from .graph import (
     Graph,
     assembled as assembled,
@@ -9,5 +11,9 @@ from .graph import (
     read_graph,
 )
 from .ids import factorized as factorized, forms as forms, is_missing as is_missing, is_whole as is_whole
+from .saved import load, save
+from .tables import is_matrix_file as is_matrix_file, read_columns as read_columns, read_matrix as read_matrix
+from .types import trusted_types
+from .vectors import VECTOR_FORMATS as VECTOR_FORMATS, plain_ids as plain_ids, write_vectors
 
-__all__ = ["Graph", "read_graph"]
+__all__ = ["Graph", "load", "read_graph", "save", "trusted_types", "write_vectors"]

@@ -1,7 +1,9 @@
-"""Edges in CSV, TSV, edge-list and Parquet files, read by pyarrow; the only file that imports it."""
+"""Edges in CSV, TSV, edge-list and Parquet files, read by pyarrow, which is imported here alone."""
 
 import csv
-from collections.abc import Container
+import io
+import re
+from collections.abc import Container, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,7 @@ def extension(path: Path) -> str:
 
 def read_file(path: Path, wanted: Wanted, header: bool | None, known: Container[Any]) -> Any:
     """The pyarrow.Table in a file; that of a text file has only the columns source, target and perhaps weight."""
-    kind, pyarrow = extension(path), _pyarrow()
+    kind, pyarrow = extension(path), imported_pyarrow()
     if kind not in (*SEPARATORS, ".parquet"):
         raise ValueError(f"{path.name!r} ends with {kind!r}, not with one of {', '.join(SEPARATORS)}, .parquet")
     try:
@@ -41,7 +43,7 @@ def read_file(path: Path, wanted: Wanted, header: bool | None, known: Container[
 
 def _table(text: Text, wanted: Wanted, header: bool | None, known: Container[Any]) -> Any:
     """The columns of sources, targets and weights in a text; ids are strings without spaces around them."""
-    pyarrow = _pyarrow()
+    pyarrow = imported_pyarrow()
     rows = [cells for _, cells in islice(text.lines(), JUDGED_LINES)]
     if not rows:
         return pyarrow.table(dict.fromkeys(ROLES[:2], pyarrow.array([], "string")))
@@ -72,7 +74,7 @@ def _table(text: Text, wanted: Wanted, header: bool | None, known: Container[Any
 
 def _parsed(text: Text, width: int, place: list[int], skip: int) -> Any:
     """The columns in place, as a pyarrow.Table; those of ids are strings."""
-    pyarrow = _pyarrow()
+    pyarrow = imported_pyarrow()
     names = [str(j) for j in range(width)]
     for role, j in zip(ROLES, place, strict=False):
         names[j] = role
@@ -102,17 +104,33 @@ def _skip_blank(row: Any) -> str:
 def encoded_strings(source: Any, target: Any) -> tuple[np.ndarray, np.ndarray]:
     """Codes of shape (2, n) and distinct values of two pyarrow.ChunkedArrays of n strings."""
     chunks = [chunk.cast("string") for column in (source, target) for chunk in column.chunks]
-    coded = _pyarrow().chunked_array(chunks, "string").dictionary_encode("encode").combine_chunks()
+    coded = imported_pyarrow().chunked_array(chunks, "string").dictionary_encode("encode").combine_chunks()
     codes = coded.indices.to_numpy().reshape(2, len(source))
     return codes, coded.dictionary.to_numpy(zero_copy_only=False)
 
 
-def _pyarrow() -> Any:
+def write_text(columns: Mapping[str, Any], file: Any, separator: str) -> None:
+    """Write columns as lines of text to a binary file; strings are quoted if one of them must be."""
+    pyarrow = imported_pyarrow()
+    header = io.StringIO()
+    csv.writer(header, delimiter=separator, lineterminator="\n").writerow(columns)
+    file.write(header.getvalue().encode())
+    table = pyarrow.table(dict(columns))
+    strings = [table[name] for name in table.column_names if pyarrow.types.is_string(table[name].type)]
+    special = rf'[{re.escape(separator)}"\r\n]|^$'
+    marked = any(pyarrow.compute.any(pyarrow.compute.match_substring_regex(each, special)).as_py() for each in strings)
+    style = "needed" if marked else "none"
+    options = pyarrow.csv.WriteOptions(include_header=False, delimiter=separator, quoting_style=style)
+    pyarrow.csv.write_csv(table, file, options)
+
+
+def imported_pyarrow() -> Any:
+    """The package pyarrow, or an error that says how to install it."""
     try:
         import pyarrow
         import pyarrow.compute
         import pyarrow.csv
         import pyarrow.parquet
     except ImportError as error:
-        raise ImportError("files of edges are read by pyarrow: pip install 'lopsided[graph]'") from error
+        raise ImportError("files of tables are read and written by pyarrow: pip install 'lopsided[graph]'") from error
     return pyarrow

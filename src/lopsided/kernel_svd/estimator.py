@@ -13,6 +13,7 @@ from .._core import (
     FLOATS,
     Array,
     ArrayLike,
+    CallbackSupport,
     as_configured,
     as_indexable,
     atomic_fit,
@@ -40,7 +41,7 @@ from .solve import Solution, centred, solve
 SLAB_ROWS = 1 << 18  # rows embedded at once into ``out``, so that a memory map is written piecewise
 
 
-class KernelSVD(ScoresPairs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelSVD(CallbackSupport, ScoresPairs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Singular value decomposition of an asymmetric kernel matrix.
 
     K = [k(x_i, z_j)] is the matrix of kernel values between left points x and right points z, which need not be of the

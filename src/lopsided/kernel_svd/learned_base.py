@@ -11,7 +11,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._core import FLOATS, check_finite, dense, gate, reject_masked, row_lengths, seed_of
+from .._core import FLOATS, CallbackSupport, check_finite, dense, gate, reject_masked, row_lengths, seed_of
 from ..kernels import Kernel, as_kernel
 from .compatibility.alternate import Data, Stopping, alternate, refit
 from .compatibility.axes import thin_svd
@@ -26,7 +26,7 @@ MAX_VALUES_PER_STEP = 1 << 22  # kernel values up to which every step uses all r
 COUNTS = ("max_iter", "batch_size", "n_iter_no_change")  # parameters that are positive integers
 
 
-class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class LearnedKernelSVD(CallbackSupport, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base class of the classifier and the regressor; see :class:`LearnedKernelSVDClassifier` for the parameters."""
 
     _parameter_constraints: dict[str, Any] = {

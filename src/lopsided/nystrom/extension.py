@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._core import Array, same_points
+from .._core import Array, counted, same_points
 from ..exceptions import RankWarning, warn
 from ..kernels import Kernel
 from ..operators import as_operator
@@ -154,7 +154,7 @@ def _extend(
         turns, values = orthonormal_turns(spreads, values, k)
         maps = [map @ turn for map, turn in zip(maps, turns, strict=True)]
     vectors, averages = [], []
-    for end, map in zip(ends, maps, strict=True):
+    for end, map in counted(zip(ends, maps, strict=True), "Nystrom passes", len(ends)):
         # A further column averages the kernel values over the landmarks, from which the means follow.
         found = end.times(kernel, np.column_stack([map, end.opposite.shares]) if small.center else map)
         vectors.append(found[:, :-1].copy() if small.center else found)

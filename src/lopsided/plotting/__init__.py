@@ -1,7 +1,27 @@
-"""Plots of embeddings, biclusters and diagnostics; requires matplotlib (``pip install 'lopsided[plot]'``)."""
+"""Plots of embeddings, spectra, biclusters, reconstructions and choices; requires matplotlib (``lopsided[plot]``)."""
 
 from .biclusters import plot_biclusters
 from .diagnostics import plot_diagnostics
+from .displays import (
+    BiclusterDisplay,
+    EdgeScoresDisplay,
+    EmbeddingDisplay,
+    LeaveOneOutDisplay,
+    NystromErrorDisplay,
+    ReconstructionDisplay,
+    SpectrumDisplay,
+)
 from .embeddings import plot_embeddings
 
-__all__ = ["plot_biclusters", "plot_diagnostics", "plot_embeddings"]
+__all__ = [
+    "BiclusterDisplay",
+    "EdgeScoresDisplay",
+    "EmbeddingDisplay",
+    "LeaveOneOutDisplay",
+    "NystromErrorDisplay",
+    "ReconstructionDisplay",
+    "SpectrumDisplay",
+    "plot_biclusters",
+    "plot_diagnostics",
+    "plot_embeddings",
+]

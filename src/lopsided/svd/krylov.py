@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from .._core import check_finite, frobenius, one_blas_thread, product, run, safe_unit, slices_of, svd
+from .._core import check_finite, counted, frobenius, one_blas_thread, product, run, safe_unit, slices_of, svd
 from ..exceptions import ConvergenceWarning, warn
 from ..operators import KernelOperator
 from .factors import Factors, canonical_signs
@@ -69,7 +69,7 @@ def krylov(
     step_cost = block * (2 * A.cost + 4 * capacity * min(A.shape))
     pace = _Pace(patience=SVD_COST * capacity**3 // step_cost)
     fresh, settled, next_look = space.random(block), None, -(-k // block)
-    for step in range(1, 1 + max(max_steps, next_look)):
+    for step in counted(range(1, 1 + max(max_steps, next_look)), "Krylov steps"):
         fresh = space.grow(fresh)
         full = space.size + block > capacity
         if step < next_look and not full:

@@ -1,0 +1,71 @@
+"""Seconds of a fit with nobody listening, with the library's bar, and with a callback of scikit-learn."""
+
+import io
+from contextlib import nullcontext
+from functools import partial
+
+import numpy as np
+
+from common import main, print_table, race
+from lopsided import KernelSVD, Nystrom, show_progress
+from lopsided.datasets import make_citation_graph
+
+SEED = 0
+
+
+class Counting:
+    """A callback that counts what it hears."""
+
+    heard = 0
+
+    def setup(self, estimator: object, context: object) -> None:
+        """Nothing to prepare."""
+
+    def teardown(self, estimator: object, context: object) -> None:
+        """Nothing to close."""
+
+    def on_fit_task_begin(self, estimator: object, context: object) -> None:
+        """Count."""
+        self.heard += 1
+
+    def on_fit_task_end(self, estimator: object, context: object) -> None:
+        """Count."""
+        self.heard += 1
+
+
+def fit(
+    model: KernelSVD, data: tuple[object, object], callbacks: tuple[Counting, ...] = (), shown: bool = False
+) -> None:
+    """Fit with some callbacks, or under the bar."""
+    model.set_callbacks(*callbacks)
+    with show_progress(io.StringIO()) if shown else nullcontext():
+        model.fit(data[0], Z=data[1])
+
+
+def overhead(smoke: bool) -> list[dict[str, object]]:
+    """A Krylov fit of many short steps, blocks of a dense matrix, and passes over landmarks."""
+    n, repeats = (300, 1) if smoke else (12_000, 7)
+    A = make_citation_graph(n, random_state=SEED)[0]
+    X = np.random.default_rng(SEED).standard_normal((n, 20))
+    some = X[: n // 3]
+    models = {
+        "sparse, Krylov": (KernelSVD(32, kernel="sne", n_jobs=1), (A, None)),
+        "dense blocks, Krylov": (KernelSVD(4, kernel="rbf", memory_budget="20MB", n_jobs=1), (some, some)),
+        "Nystrom": (KernelSVD(8, kernel="rbf", solver=Nystrom(200), n_jobs=1), (X, X)),
+    }
+    rows = []
+    for name, case in models.items():
+        callback = Counting()
+        tasks = {
+            "nobody": partial(fit, *case),
+            "bar": partial(fit, *case, shown=True),
+            "callback": partial(fit, *case, callback),
+        }
+        rows.append({"fit": name, **race(tasks, repeats), "heard": callback.heard // repeats})
+    table = [[r["fit"], r["nobody"], r["bar"] / r["nobody"], r["callback"] / r["nobody"], r["heard"]] for r in rows]
+    print_table("Overhead of progress", ["fit", "seconds", "bar, ratio", "callback, ratio", "tasks told"], table)
+    return rows
+
+
+if __name__ == "__main__":
+    main(__file__, __doc__, {"overhead": overhead}, seed=SEED)

@@ -1,0 +1,63 @@
+"""How far a computation is: loops count their steps, and whoever listens on this thread hears of them."""
+
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Protocol, TypeVar
+
+T = TypeVar("T")
+
+
+class Listener(Protocol):
+    """Hears of stages, each of which has steps; a stage that begins within a step of another is part of that step."""
+
+    def begin(self, name: str, total: int | None) -> None:
+        """Begin a stage with so many steps, or with a number that is not known beforehand."""
+
+    def advance(self, done: int) -> None:
+        """So many steps of the innermost stage are done."""
+
+    def end(self) -> None:
+        """The innermost stage has ended, after all of its steps or earlier."""
+
+
+class _Local(threading.local):
+    listener: Listener | None = None
+
+
+_local = _Local()
+
+
+def counted(items: Iterable[T], name: str, total: int | None = None) -> Iterator[T]:
+    """Yield the items of a loop, each a step of a stage of this name; without a listener that is all it does."""
+    with stage(name, total) as listener:
+        if listener is None:
+            yield from items
+            return
+        for done, item in enumerate(items, 1):
+            yield item
+            listener.advance(done)
+
+
+@contextmanager
+def stage(name: str, total: int | None) -> Iterator[Listener | None]:
+    """Begin and end a stage, and yield the listener to whom its steps are told, if there is one."""
+    listener = _local.listener
+    if listener is None:
+        yield None
+        return
+    listener.begin(name, total)
+    try:
+        yield listener
+    finally:
+        listener.end()
+
+
+@contextmanager
+def listening(listener: Listener | None) -> Iterator[None]:
+    """Let the listener hear of all stages that the enclosed code begins on this thread."""
+    before, _local.listener = _local.listener, listener
+    try:
+        yield
+    finally:
+        _local.listener = before

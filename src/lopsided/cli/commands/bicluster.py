@@ -1,0 +1,31 @@
+"""``lopsided bicluster``: clusters of the rows and of the columns of a table."""
+
+import argparse
+
+import numpy as np
+
+from ...biclustering import KernelBiclustering
+from ..inputs import numeric_table
+from ..report import PIPE, Report, checked_output
+
+
+def run(options: argparse.Namespace) -> None:
+    """Write a table side, name, cluster."""
+    output = checked_output(options.output or PIPE, options.force)
+    if options.k != "auto" and not options.k.isdecimal():
+        raise ValueError(f"-k {options.k} is neither a number of clusters nor auto")
+    report = Report(options)
+    X, rows, columns, _ = numeric_table(options.table, [])
+    report.say(f"read {X.shape[0]:,} rows and {X.shape[1]:,} columns", rows=X.shape[0], columns=X.shape[1])
+    clusters = "auto" if options.k == "auto" else int(options.k)
+    settings = {"random_state": options.seed, "n_jobs": options.jobs, "memory_budget": options.memory}
+    model = KernelBiclustering(clusters, **settings).fit(X)
+    found = len(np.unique(model.row_labels_))
+    report.say(
+        f"found {found} clusters of rows, with the same labels for the columns that go with them", clusters=found
+    )
+    names = [str(name) for side in (rows, columns) for name in side.tolist()]
+    sides = ["row"] * len(rows) + ["column"] * len(columns)
+    labels = np.concatenate([model.row_labels_, model.column_labels_])
+    report.write_table({"side": sides, "name": names, "cluster": labels}, output)
+    report.finish()

@@ -1,0 +1,100 @@
+"""``lopsided classify``: classes for the unlabelled rows of a table, or nodes of a graph."""
+
+import argparse
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import RidgeClassifierCV
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from ...io import read_columns, save
+from ...least_squares import AsymmetricLSSVC
+from ..inputs import MODEL, as_file, embed, numeric_table, read_edges
+from ..report import PIPE, Report, checked_output
+
+FOLDS = 5
+PENALTIES = np.logspace(-3, 3, 13)  # of which generalised cross-validation chooses
+
+
+def run(options: argparse.Namespace) -> None:
+    """Write a table id, class of the rows or nodes that have none yet."""
+    output = checked_output(options.output or PIPE, options.force)
+    if (options.label is None) == (options.labels is None):
+        raise ValueError("give --label COLUMN for a table, or --labels FILE for a graph")
+    report = Report(options)
+    table = _nodes(options, report) if options.labels else _rows(options, report)
+    report.write_table(table, output)
+    report.finish()
+
+
+def _rows(options: argparse.Namespace, report: Report) -> dict[str, Any]:
+    if options.save:
+        checked_output(options.save, options.force, (MODEL,))
+    X, rows, names, aside = numeric_table(options.data, [options.label, *options.drop])
+    y = aside[options.label]
+    known = ~_missing(y)
+    report.say(
+        f"read {len(X):,} rows, {known.sum():,} of them with one of {len(set(y[known].tolist()))} classes in "
+        f"{options.label!r}, and {len(names)} columns of numbers",
+        rows=len(X),
+        labelled=int(known.sum()),
+    )
+    machine = AsymmetricLSSVC(random_state=options.seed, n_jobs=options.jobs, memory_budget=options.memory)
+    model = make_pipeline(StandardScaler(), machine).fit(X[known], y[known])
+    accuracy = float(model[-1].held_out_score_)
+    report.say(f"accuracy {accuracy:.3f} on rows held out in turn; C = {model[-1].C_:.3g}", accuracy=accuracy)
+    if options.save:
+        save(model, options.save)
+        report.say(f"wrote {options.save}: the model", model=options.save)
+    ids, unknown = rows[~known], X[~known]
+    if options.new:
+        ids, unknown = _new_rows(options, names)
+    elif not len(ids):
+        report.say("every row has a class; --new FILE names further rows")
+    return {"id": ids, "class": model.predict(unknown) if len(ids) else y[:0]}
+
+
+def _new_rows(options: argparse.Namespace, names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    with as_file(options.new) as path:
+        present = [name for name in (options.label, *options.drop) if name in read_columns(path)]
+    X, rows, found, _ = numeric_table(options.new, present)
+    missing = [name for name in names if name not in found]
+    if missing:
+        raise ValueError(f"{options.new} has no column {missing[0]!r}, which {options.data} has")
+    return rows, X[:, [found.tolist().index(name) for name in names]]
+
+
+def _nodes(options: argparse.Namespace, report: Report) -> dict[str, Any]:
+    graph = read_edges(options, report)
+    with as_file(options.labels) as path:
+        columns = list(read_columns(path).values())
+    if len(columns) < 2:
+        raise ValueError(f"{options.labels} has one column; labels need two, an id and a class")
+    number = {str(node): i for i, node in enumerate(graph.nodes.tolist())}
+    places = np.array([number.get(str(id), -1) for id in columns[0].tolist()], dtype=np.intp)
+    usable = ~_missing(columns[1]) & (places >= 0)
+    if (places < 0).any():
+        report.say(f"{(places < 0).sum():,} ids of {options.labels} are not in the graph, and are left out")
+    train, y = places[usable], columns[1][usable]
+    if len(set(y.tolist())) < 2:
+        raise ValueError(
+            f"{options.labels} labels {len(y)} nodes of the graph with {len(set(y.tolist()))} classes; it needs two"
+        )
+    model = embed(graph, options, report, options.k)
+    vectors = np.hstack([model.source_embedding_, model.target_embedding_])
+    machine = make_pipeline(StandardScaler(), RidgeClassifierCV(PENALTIES))
+    if min(np.unique(y.astype(str), return_counts=True)[1]) >= FOLDS:
+        folds = StratifiedKFold(FOLDS, shuffle=True, random_state=options.seed)
+        accuracy = float(cross_val_score(machine, vectors[train], y, cv=folds).mean())
+        report.say(f"accuracy {accuracy:.3f} on labelled nodes held out in {FOLDS} folds", accuracy=accuracy)
+    rest = np.setdiff1d(np.arange(len(graph.nodes)), train)
+    found = machine.fit(vectors[train], y).predict(vectors[rest]) if len(rest) else y[:0]
+    return {"id": graph.nodes[rest], "class": found}
+
+
+def _missing(column: np.ndarray) -> np.ndarray:
+    if column.dtype == object:
+        return np.array([value is None for value in column])
+    return np.isnan(column) if column.dtype.kind == "f" else np.zeros(len(column), dtype=bool)

@@ -1,0 +1,71 @@
+"""``lopsided explore``: a page with sources and targets as linked scatter plots."""
+
+import argparse
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...explore import write_page
+from ...io import is_matrix_file, read_columns
+from ..inputs import as_file, embedding_of, output_beside
+from ..report import PIPE, Report, checked_output
+
+SIDES = ("source", "target")
+
+
+class Vectors(NamedTuple):
+    """An embedding without a model, from a table that `lopsided embed` wrote."""
+
+    nodes_: np.ndarray
+    source_embedding_: np.ndarray
+    target_embedding_: np.ndarray
+
+
+def run(options: argparse.Namespace) -> None:
+    """Write the page."""
+    output = options.output or ("graph.html" if options.graph == PIPE else output_beside(options.graph, ".html"))
+    if output == PIPE:
+        raise ValueError("a page is written to a file; name it with -o")
+    checked_output(output, options.force, (".html", ".htm"))
+    report = Report(options)
+    model = _vectors(options.graph, report) or embedding_of(options, report, options.k)
+    labels = _labels(options.labels) if options.labels else None
+    if labels is not None:
+        labels = {node: labels[str(node)] for node in model.nodes_.tolist() if str(node) in labels}
+        if not labels:
+            raise ValueError(f"no id of {options.labels} is among the nodes, such as {model.nodes_[0]!s}")
+        report.say(f"{len(labels):,} nodes have labels", labelled=len(labels))
+    title = "Directed graph" if options.graph == PIPE else Path(options.graph).name
+    write_page(model, output, labels=labels, title=title, layout=options.layout)
+    report.wrote(output, f"{len(model.nodes_):,} nodes; open it in a browser")
+    report.finish()
+
+
+def _vectors(given: str, report: Report) -> Any:
+    """The vectors in a table with the columns of `lopsided embed`; None for anything else."""
+    path = Path(given)
+    if given == PIPE or is_matrix_file(path) or path.suffix.lower() not in (".csv", ".tsv", ".parquet"):
+        return None
+    with as_file(given) as file:
+        try:
+            columns = read_columns(file)
+        except ValueError:  # of no regular table; as a file of edges it gets a better message
+            return None
+    sides = [[column for name, column in columns.items() if name.startswith(f"{side}_")] for side in SIDES]
+    if "id" not in columns or not all(sides):
+        return None
+    source, target = (np.column_stack(side).astype(float) for side in sides)
+    if source.shape != target.shape or not np.isfinite(source).all() or not np.isfinite(target).all():
+        raise ValueError(f"{given} must have as many finite source as target columns")
+    report.say(f"read the vectors of {len(source):,} nodes", nodes=len(source))
+    return Vectors(columns["id"], source, target)
+
+
+def _labels(given: str) -> dict[str, str]:
+    with as_file(given) as path:
+        columns = list(read_columns(path).values())
+    if len(columns) < 2:
+        raise ValueError(f"{given} has one column; labels need two, an id and a label")
+    pairs = zip(columns[0].tolist(), columns[1].tolist(), strict=True)
+    return {str(id): str(label) for id, label in pairs if label is not None}

@@ -1,0 +1,92 @@
+"""``lopsided recommend``: new items for every user, from who took what."""
+
+import argparse
+
+import numpy as np
+from scipy import sparse
+
+from ..._core import best_first
+from ...io import read_columns
+from ...kernel_svd import KernelSVD
+from ..inputs import as_file, known_ids
+from ..report import PIPE, Report, checked_output
+
+USUAL_NAMES = {
+    "user": ("user", "user_id", "userid", "customer", "customer_id", "source"),
+    "item": ("item", "item_id", "itemid", "product", "product_id", "movie", "movieid", "artist", "artistid", "target"),
+    "weight": ("weight", "rating", "count", "score", "value"),
+}
+
+
+def run(options: argparse.Namespace) -> None:
+    """Write a table user, item, score."""
+    output = checked_output(options.output or PIPE, options.force)
+    if min(options.k, options.components) < 1:
+        raise ValueError(f"-k {options.k} and --components {options.components} must be at least 1")
+    report = Report(options)
+    with as_file(options.interactions) as path:
+        columns = read_columns(path)
+    X, users, items = _interactions(columns, options, report)
+    wanted = known_ids(options.of, users) if options.of else users.tolist()
+    number = {user: i for i, user in enumerate(users.tolist())}
+    rows = np.array([number[user] for user in wanted])
+    components = min(options.components, min(X.shape) - 1 or 1)
+    model = KernelSVD(
+        components,
+        kernel="association",
+        random_state=options.seed,
+        n_jobs=options.jobs,
+        memory_budget=options.memory,
+    ).fit(X)
+    report.say(f"decomposed with {components} components by {model.solver_.name}", components=components)
+    weights = np.sqrt(model.singular_values_)
+    vectors = model.left_vectors_ * weights, model.right_vectors_ * weights
+    best = best_first(*vectors, rows, options.k, None if options.known else X)
+    report.write_table({"user": users[best.left], "item": items[best.right], "score": best.scores}, output)
+    report.finish()
+
+
+def _interactions(
+    columns: dict[str, np.ndarray], options: argparse.Namespace, report: Report
+) -> tuple[sparse.csr_array, np.ndarray, np.ndarray]:
+    roles = {role: _column(columns, role, getattr(options, role), place) for place, role in enumerate(USUAL_NAMES)}
+    if roles["user"] == roles["item"]:
+        raise ValueError(f"users and items are the same column, {roles['user']!r}; name two with --user and --item")
+    ends = [columns[str(roles[role])] for role in ("user", "item")]
+    (users, u), (items, v) = (np.unique(_checked(side), return_inverse=True) for side in ends)
+    weights = np.ones(len(u)) if roles["weight"] is None else columns[roles["weight"]]
+    if weights.dtype.kind not in "biuf" or not np.isfinite(weights).all():
+        raise ValueError(f"weights in {roles['weight']!r} must be finite numbers; --weight names another column")
+    report.say(
+        f"read {len(u):,} interactions of {len(users):,} users ({roles['user']!r}) and {len(items):,} items "
+        f"({roles['item']!r}), " + ("all of weight 1" if roles["weight"] is None else f"weight {roles['weight']!r}"),
+        interactions=len(u),
+        users=len(users),
+        items=len(items),
+    )
+    return sparse.csr_array((weights.astype(float), (u, v)), shape=(len(users), len(items))), users, items
+
+
+def _column(columns: dict[str, np.ndarray], role: str, given: str | None, place: int) -> str | None:
+    """The name of the column of a role: given, usual, or the first and the second."""
+    names = list(columns)
+    if given is not None:
+        if given not in columns:
+            raise ValueError(f"--{role} {given} is not among the columns {', '.join(names)}")
+        return given
+    usual = next((name for name in names if name.lower() in USUAL_NAMES[role]), None)
+    if usual is not None or role == "weight":
+        return usual
+    if place >= len(names) or len(names) > 3:
+        raise ValueError(f"none of the columns {', '.join(names)} is named like a {role}; name it with --{role}")
+    return names[place]
+
+
+def _checked(side: np.ndarray) -> np.ndarray:
+    if side.dtype == object:
+        if any(value is None for value in side):
+            raise ValueError("some interactions have no user or no item; drop them")
+        return side.astype(str)
+    if side.dtype.kind == "f" and np.isnan(side).any():
+        raise ValueError("some interactions have no user or no item; drop them")
+    return side

@@ -1,0 +1,188 @@
+"""The arguments of every command. Nothing numerical is imported here, so that help is immediate."""
+
+import argparse
+from collections.abc import Callable
+
+from .. import __version__
+
+DESCRIPTION = "Embed, classify and explore directed graphs and tables with asymmetric kernels."
+EPILOG = """example:
+  lopsided embed follows.csv
+  lopsided links follows.csv --of ann -k 5
+  lopsided explore follows.csv -o follows.html
+
+`lopsided COMMAND --help` shows the options and an example of each. Errors end with exit code 2 and one line."""
+GRAPH = "edges as CSV, TSV, edge list or Parquet (.gz too), adjacency as .npz, .npy or .mtx; - reads CSV from a pipe"
+TABLE = "CSV, TSV, Parquet, .npz, .npy, .mtx or svmlight; - reads CSV from a pipe"
+
+Arguments = Callable[[argparse.ArgumentParser], None]
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The parser of the command line; ``options.command`` is the name of the command."""
+    parser = argparse.ArgumentParser("lopsided", description=DESCRIPTION, epilog=EPILOG, formatter_class=_Formatter)
+    parser.add_argument("--version", action="version", version=f"lopsided {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    for name, (summary, example, add) in COMMANDS.items():
+        command = commands.add_parser(
+            name,
+            help=summary,
+            description=f"{summary[0].upper()}{summary[1:]}.",
+            epilog=f"example:\n  {example}",
+            formatter_class=_Formatter,
+        )
+        add(command)
+        command.add_argument("--json", action="store_true", help="print one JSON object to standard output")
+        command.add_argument("-q", "--quiet", action="store_true", help="say nothing but errors and warnings")
+    return parser
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Keeps the lines of examples, and puts names and their meaning on one line."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=28)
+
+
+def _input(parser: argparse.ArgumentParser, name: str, help: str) -> None:
+    parser.add_argument(name, metavar=name.upper(), help=help)
+
+
+def _output(parser: argparse.ArgumentParser, help: str) -> None:
+    parser.add_argument("-o", "--output", metavar="FILE", help=help)
+    parser.add_argument("-f", "--force", action="store_true", help="replace output files that exist")
+
+
+def _rank(parser: argparse.ArgumentParser, default: int, help: str = "number of components") -> None:
+    parser.add_argument("-k", type=int, default=default, help=f"{help} (default {default})")
+
+
+def _columns(parser: argparse.ArgumentParser, **roles: str) -> None:
+    for role, help in roles.items():
+        parser.add_argument(f"--{role}", metavar="COLUMN", help=help)
+
+
+def _fit(parser: argparse.ArgumentParser, kernel: str | None = None) -> None:
+    if kernel is not None:
+        parser.add_argument("--kernel", default=kernel, help=f"name of a kernel (default {kernel})")
+    parser.add_argument("--seed", type=int, default=0, help="seed of random choices (default 0)")
+    parser.add_argument("--jobs", type=int, metavar="N", help="threads (default: all cores)")
+    parser.add_argument("--memory", metavar="SIZE", help="memory for large arrays, such as 2GB (default: 1/4 of free)")
+
+
+def _edges(parser: argparse.ArgumentParser) -> None:
+    _columns(parser, source="column of sources", target="column of targets", weight="column of weights")
+    parser.add_argument("--header", action=argparse.BooleanOptionalAction, help="whether the first line names columns")
+
+
+def _embed(parser: argparse.ArgumentParser) -> None:
+    _input(parser, "graph", GRAPH)
+    _output(parser, ".parquet, .csv, .tsv, .npz, .npy, .txt (word2vec) or - (default GRAPH.embedding.parquet)")
+    _rank(parser, 128)
+    _edges(parser)
+    parser.add_argument("--side", choices=("both", "source", "target"), default="both", help="which vectors to write")
+    parser.add_argument("--save", metavar="FILE", help="also save the model, for the other commands")
+    _fit(parser, "auto")
+
+
+def _links(parser: argparse.ArgumentParser) -> None:
+    _input(parser, "graph", f"{GRAPH}; or a model of `lopsided embed --save`")
+    parser.add_argument("--pairs", metavar="FILE", help="table of pairs source, target to score")
+    parser.add_argument("--of", metavar="ID", action="append", help="suggest targets for this node; may be repeated")
+    parser.add_argument("--known", action="store_true", help="suggest targets that are linked already, too")
+    _output(parser, ".csv, .tsv, .parquet, .json or - (default)")
+    _rank(parser, 10, "suggestions for each node")
+    parser.add_argument("--components", type=int, default=128, metavar="N", help="of the embedding (default 128)")
+    _edges(parser)
+    _fit(parser, "auto")
+
+
+def _classify(parser: argparse.ArgumentParser) -> None:
+    _input(parser, "data", f"a table ({TABLE}), or with --labels a graph: {GRAPH}")
+    parser.add_argument("--label", metavar="COLUMN", help="column of classes in the table; rows without one get one")
+    parser.add_argument(
+        "--labels", metavar="FILE", help="table id, class for some nodes of a graph; the others get one"
+    )
+    parser.add_argument("--drop", metavar="COLUMN", action="append", default=[], help="leave this column out")
+    parser.add_argument("--new", metavar="FILE", help="table of further rows to classify")
+    parser.add_argument("--save", metavar="FILE", help="also save the model of a table")
+    _output(parser, ".csv, .tsv, .parquet, .json or - (default)")
+    _rank(parser, 128, "components of a graph")
+    _edges(parser)
+    _fit(parser)
+
+
+def _bicluster(parser: argparse.ArgumentParser) -> None:
+    _input(parser, "table", f"{TABLE}; a first column of text names the rows")
+    _output(parser, ".csv, .tsv, .parquet, .json or - (default)")
+    parser.add_argument("-k", default="auto", help="number of clusters, or auto (default)")
+    _fit(parser)
+
+
+def _recommend(parser: argparse.ArgumentParser) -> None:
+    _input(parser, "interactions", "table user, item and perhaps weight, as CSV, TSV or Parquet; - reads CSV")
+    _columns(parser, user="column of users", item="column of items", weight="column of weights, such as ratings")
+    parser.add_argument("--of", metavar="USER", action="append", help="recommend to this user; may be repeated")
+    parser.add_argument("--known", action="store_true", help="recommend items that the user has already, too")
+    _output(parser, ".csv, .tsv, .parquet, .json or - (default)")
+    _rank(parser, 10, "items for each user")
+    parser.add_argument("--components", type=int, default=64, metavar="N", help="of the decomposition (default 64)")
+    _fit(parser)
+
+
+def _svd_image(parser: argparse.ArgumentParser) -> None:
+    _input(parser, "image", "PNG, JPEG or another format that Pillow reads")
+    _output(parser, "the image rebuilt from k components (default IMAGE.svd.png)")
+    _rank(parser, 20)
+    parser.add_argument("--kernel", default="linear", help="linear (default), exponential, tanh, ...")
+
+
+def _explore(parser: argparse.ArgumentParser) -> None:
+    _input(parser, "graph", f"{GRAPH}; or a saved model, or a table id, source_0, ..., target_0, ...")
+    parser.add_argument("--labels", metavar="FILE", help="table id, label that colours the points")
+    parser.add_argument("--layout", choices=("components", "umap"), default="components", help="of the scatter plots")
+    _output(parser, "the page (default GRAPH.html)")
+    _rank(parser, 128)
+    _edges(parser)
+    _fit(parser, "auto")
+
+
+def _info(parser: argparse.ArgumentParser) -> None:
+    """It takes nothing."""
+
+
+def _completion(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="the shell")
+
+
+COMMANDS: dict[str, tuple[str, str, Arguments]] = {
+    "embed": ("vectors of every node as a source and as a target", "lopsided embed follows.csv -k 64", _embed),
+    "links": (
+        "suggest new edges of a directed graph, or score given ones",
+        "lopsided links follows.csv --of ann --of bob -k 5",
+        _links,
+    ),
+    "classify": (
+        "classes for the unlabelled rows of a table or nodes of a graph",
+        "lopsided classify iris.csv --label species --new more.csv",
+        _classify,
+    ),
+    "bicluster": (
+        "clusters of the rows and of the columns of a table",
+        "lopsided bicluster words.csv -k 4 -o clusters.csv",
+        _bicluster,
+    ),
+    "recommend": (
+        "new items for every user, best first",
+        "lopsided recommend ratings.csv --user user --item film -k 10 -o lists.parquet",
+        _recommend,
+    ),
+    "svd-image": ("an image rebuilt from few components", "lopsided svd-image photo.jpg -k 20", _svd_image),
+    "explore": (
+        "a page with sources and targets as linked scatter plots",
+        "lopsided explore follows.csv -o follows.html",
+        _explore,
+    ),
+    "info": ("versions, threads, BLAS and memory", "lopsided info --json", _info),
+    "completion": ("a script that completes commands in a shell", 'eval "$(lopsided completion bash)"', _completion),
+}

@@ -1,0 +1,117 @@
+"""Source and target vectors of a graph as files that other programs read."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._core import slices_of
+from .atomic import written_whole
+from .files import imported_pyarrow, write_text
+
+SIDES = ("source", "target")
+LINES_AT_ONCE = 4096  # of text, formatted in memory
+DIGITS = {4: 9, 8: 17}  # significant digits that determine a float of so many bytes
+
+
+def write_vectors(model: Any, path: str | os.PathLike[str], *, side: str = "both") -> None:
+    """Write the vectors of an embedded graph to a file, in the format of its extension.
+
+    ``.parquet`` has the columns id, source_0, source_1, ..., target_0, ..., and ``.csv`` and ``.tsv`` hold the same as
+    text (these need ``lopsided[graph]``); ``.txt`` and ``.w2v`` are the text format of word2vec, which gensim reads;
+    ``.npy`` is one array, in the order of ``nodes_``; ``.npz`` has the arrays id, source and target. Text holds all
+    digits.
+
+    Parameters
+    ----------
+    model : DirectedGraphEmbedding
+        Fitted; or any object with ``nodes_``, ``source_embedding_`` and ``target_embedding_``.
+    path : path
+        The file, which is replaced if it exists.
+    side : {"both", "source", "target"}, default="both"
+        Which vectors; "both" sets them side by side.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> from lopsided import DirectedGraphEmbedding
+    >>> from lopsided.io import write_vectors
+    >>> model = DirectedGraphEmbedding(n_components=2).fit([("ann", "bob"), ("bob", "eve"), ("eve", "ann")])
+    >>> path = os.path.join(tempfile.mkdtemp(), "vectors.npz")
+    >>> write_vectors(model, path)
+    >>> np.load(path)["id"].tolist()
+    ['ann', 'bob', 'eve']
+    """
+    if side not in ("both", *SIDES):
+        raise ValueError(f"side={side!r} is not one of 'both', 'source', 'target'")
+    kind = Path(path).suffix.lower()
+    if kind not in WRITERS:
+        raise ValueError(f"{Path(path).name!r} ends with {kind!r}, not with one of {', '.join(WRITERS)}")
+    vectors = {name: getattr(model, f"{name}_embedding_") for name in SIDES if side in ("both", name)}
+    with written_whole(path) as part:
+        WRITERS[kind](part, plain_ids(model.nodes_), vectors)
+
+
+def plain_ids(nodes: np.ndarray) -> np.ndarray:
+    """Ids as integers, or as an array of strings."""
+    return nodes if nodes.dtype.kind in "iu" else np.array([str(node) for node in nodes.tolist()], dtype=object)
+
+
+def _columns(ids: np.ndarray, vectors: dict[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray]]:
+    yield "id", ids
+    for name, array in vectors.items():
+        for j in range(array.shape[1]):
+            yield f"{name}_{j}", array[:, j]
+
+
+def _parquet(path: Path, ids: np.ndarray, vectors: dict[str, np.ndarray]) -> None:
+    pyarrow = imported_pyarrow()
+    pyarrow.parquet.write_table(pyarrow.table(dict(_columns(ids, vectors))), path, compression="none")
+
+
+def _delimited(separator: str) -> Callable[[Path, np.ndarray, dict[str, np.ndarray]], None]:
+    def write(path: Path, ids: np.ndarray, vectors: dict[str, np.ndarray]) -> None:
+        with path.open("wb") as file:
+            write_text(dict(_columns(ids, vectors)), file, separator)
+
+    return write
+
+
+def _word2vec(path: Path, ids: np.ndarray, vectors: dict[str, np.ndarray]) -> None:
+    names = [str(node) for node in ids.tolist()]
+    broken = next((name for name in names if len(name.split()) != 1), None)
+    if broken is not None:
+        raise ValueError(f"the id {broken[:60]!r} has spaces, which end ids in word2vec's format; write .parquet")
+    width = sum(array.shape[1] for array in vectors.values())
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(f"{len(names)} {width}\n")
+        for rows in slices_of(len(names), LINES_AT_ONCE):
+            block = np.hstack([array[rows] for array in vectors.values()])
+            line = " ".join([f"%.{DIGITS[block.itemsize]}g"] * width)
+            file.writelines(f"{name} {line % tuple(row)}\n" for name, row in zip(names[rows], block, strict=True))
+
+
+def _npy(path: Path, ids: np.ndarray, vectors: dict[str, np.ndarray]) -> None:
+    with path.open("wb") as file:  # numpy would add .npy to the name of the temporary file
+        np.save(file, np.hstack(list(vectors.values())))
+
+
+def _npz(path: Path, ids: np.ndarray, vectors: dict[str, np.ndarray]) -> None:
+    with path.open("wb") as file:
+        arrays: dict[str, Any] = {"id": ids if ids.dtype.kind in "iu" else ids.astype(str), **vectors}
+        np.savez(file, **arrays)
+
+
+WRITERS: dict[str, Callable[[Path, np.ndarray, dict[str, np.ndarray]], None]] = {
+    ".parquet": _parquet,
+    ".csv": _delimited(","),
+    ".tsv": _delimited("\t"),
+    ".txt": _word2vec,
+    ".w2v": _word2vec,
+    ".npy": _npy,
+    ".npz": _npz,
+}
+VECTOR_FORMATS = tuple(WRITERS)

@@ -1,0 +1,293 @@
+"""Display objects in scikit-learn's manner: ``from_estimator`` computes what is drawn, ``plot`` draws it.
+
+A display keeps its data, so that it can be drawn again, and after ``plot`` the axes in ``ax_`` and the figure in
+``figure_``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.metrics import auc, roc_curve
+from sklearn.utils.validation import check_is_fitted
+
+from ..images import ImageSVD, psnr
+from .axes import new_axes
+from .biclusters import plot_biclusters
+from .embeddings import plot_embeddings
+
+LINE, ACCENT = "#0072b2", "#d55e00"  # distinct for every kind of colour vision (Okabe and Ito)
+ZERO_DRAWN_AT = 1e-18  # of the largest value, since the axis is logarithmic
+
+
+class Display:
+    """Base of the displays: remembers axes and figure."""
+
+    ax_: Any
+    figure_: Any
+
+    def _drawn(self, ax: Any) -> Self:
+        self.ax_, self.figure_ = ax, np.ravel(np.asarray(ax, dtype=object))[0].figure
+        return self
+
+
+class SpectrumDisplay(Display):
+    """Singular values on a logarithmic axis, with the widest relative gap marked as the elbow.
+
+    Parameters
+    ----------
+    singular_values : array of shape (k,)
+        Singular values, descending.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> import numpy as np
+    >>> matplotlib.use("Agg")
+    >>> from lopsided import KernelSVD
+    >>> from lopsided.plotting import SpectrumDisplay
+    >>> model = KernelSVD(n_components=5, kernel="sne").fit(np.random.default_rng(0).random((30, 30)))
+    >>> SpectrumDisplay.from_estimator(model).elbow
+    1
+    """
+
+    def __init__(self, singular_values: np.ndarray) -> None:
+        self.singular_values = np.asarray(singular_values, dtype=float)
+
+    @property
+    def elbow(self) -> int:
+        """Number of values before the widest relative gap; all of them if there are fewer than two."""
+        s = np.maximum(self.singular_values, ZERO_DRAWN_AT * max(self.singular_values.max(initial=0), 1e-300))
+        return int(np.argmax(s[:-1] / s[1:])) + 1 if len(s) > 1 else len(s)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
+        """Draw the spectrum of a fitted estimator with ``singular_values_``."""
+        check_is_fitted(estimator)
+        return cls(estimator.singular_values_).plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on the given axes, or on a new figure."""
+        ax = new_axes(figsize=(6, 3.8)) if ax is None else ax
+        s = self.singular_values
+        drawn = np.maximum(s, ZERO_DRAWN_AT * max(s.max(initial=0), 1e-300))
+        ax.semilogy(np.arange(1, len(s) + 1), drawn, "o-", color=LINE, markersize=4, linewidth=1)
+        if len(s) > 1:
+            ax.axvline(self.elbow + 0.5, color=ACCENT, linewidth=1, linestyle="--")
+            place = {"xy": (self.elbow + 0.5, drawn[0]), "xytext": (6, -4), "textcoords": "offset points", "va": "top"}
+            ax.annotate(f"widest gap after {self.elbow}", **place, color=ACCENT)
+        ax.set(xlabel="component", ylabel="singular value")
+        ax.spines[["top", "right"]].set_visible(False)
+        return self._drawn(ax)
+
+
+class EmbeddingDisplay(Display):
+    """Left and right embeddings as scatter plots side by side; see :func:`~lopsided.plotting.plot_embeddings`.
+
+    Parameters
+    ----------
+    left, right : arrays of shapes (n, k) and (m, k)
+        The embeddings.
+    labels : array, pair of arrays or None, default=None
+        Labels that colour the points.
+    """
+
+    def __init__(self, left: np.ndarray, right: np.ndarray, labels: Any = None) -> None:
+        self.left, self.right, self.labels = left, right, labels
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, labels: Any = None, *, axes: Any = None, **options: Any) -> Self:
+        """Draw the embeddings of a fitted KernelSVD or DirectedGraphEmbedding."""
+        check_is_fitted(estimator)
+        is_graph = hasattr(estimator, "source_embedding_")
+        names = ("source_embedding_", "target_embedding_") if is_graph else ("left_vectors_", "right_vectors_")
+        left, right = (getattr(estimator, name) for name in names)
+        display = cls(left, right, labels)
+        return display._drawn(plot_embeddings(estimator, labels, axes=axes, **options))
+
+    def plot(self, axes: Any = None, **options: Any) -> Self:
+        """Draw on two given axes, or on a new figure; options are those of ``plot_embeddings``."""
+        return self._drawn(plot_embeddings((self.left, self.right), self.labels, axes=axes, **options))
+
+
+class BiclusterDisplay(Display):
+    """A table before and after sorting by cluster; see :func:`~lopsided.plotting.plot_biclusters`.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, m)
+        The table.
+    model_or_labels : fitted biclustering, or pair of arrays of shapes (n,) and (m,)
+        The biclusters.
+    """
+
+    def __init__(self, X: Any, model_or_labels: Any) -> None:
+        self.X, self.model_or_labels = X, model_or_labels
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, *, axes: Any = None) -> Self:
+        """Draw the table on which a biclustering was fitted."""
+        return cls(X, estimator).plot(axes)
+
+    def plot(self, axes: Any = None) -> Self:
+        """Draw on two given axes, or on a new figure."""
+        return self._drawn(plot_biclusters(self.X, self.model_or_labels, axes=axes))
+
+
+class ReconstructionDisplay(Display):
+    """An image, and what few components of its kernel SVD rebuild of it.
+
+    Parameters
+    ----------
+    decomposition : ImageSVD
+        What :func:`~lopsided.image_svd` returned.
+    n_components : sequence of int
+        Numbers of components, one picture each.
+    """
+
+    def __init__(self, decomposition: ImageSVD, n_components: tuple[int, ...]) -> None:
+        self.decomposition, self.n_components = decomposition, tuple(n_components)
+
+    @classmethod
+    def from_estimator(cls, estimator: ImageSVD, n_components: tuple[int, ...] = (5, 20), *, axes: Any = None) -> Self:
+        """Draw the image of ``image_svd`` beside its reconstructions."""
+        return cls(estimator, n_components).plot(axes)
+
+    def plot(self, axes: Any = None) -> Self:
+        """Draw on one axes for the image and one for each number of components, or on a new figure."""
+        count, image = 1 + len(self.n_components), self.decomposition.image
+        axes = new_axes(1, count, figsize=(3.2 * count, 3.2)) if axes is None else np.ravel(axes)
+        if len(axes) != count:
+            raise ValueError(f"{len(axes)} axes for {count} pictures; make them with plt.subplots(1, {count})")
+        axes[0].imshow(np.clip(image, 0, 1), cmap="gray", vmin=0, vmax=1)
+        axes[0].set_title("image")
+        for ax, k in zip(axes[1:], self.n_components, strict=True):
+            rebuilt = self.decomposition.restore(self.decomposition.reconstruct(k))
+            ax.imshow(np.clip(rebuilt, 0, 1), cmap="gray", vmin=0, vmax=1)
+            ax.set_title(f"{k} components, {psnr(image, rebuilt, peak=1.0):.1f} dB")
+        for ax in axes:
+            ax.set_axis_off()
+        return self._drawn(axes)
+
+
+class LeaveOneOutDisplay(Display):
+    """Held-out error and score of a least-squares machine against C, with the C that was chosen.
+
+    Parameters
+    ----------
+    C, error, score : arrays of shape (n,)
+        Values that were compared, their held-out errors, and the accuracies or R^2.
+    chosen : float
+        The C that was taken.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> import numpy as np
+    >>> matplotlib.use("Agg")
+    >>> from lopsided import AsymmetricLSSVC
+    >>> from lopsided.plotting import LeaveOneOutDisplay
+    >>> X = np.random.default_rng(0).random((40, 3))
+    >>> LeaveOneOutDisplay.from_estimator(AsymmetricLSSVC().fit(X, X[:, 0] > 0.5)).ax_.get_xscale()
+    'log'
+    """
+
+    def __init__(self, C: np.ndarray, error: np.ndarray, score: np.ndarray, chosen: float) -> None:
+        self.C, self.error, self.score, self.chosen = np.asarray(C), np.asarray(error), np.asarray(score), chosen
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
+        """Draw the path of a fitted AsymmetricLSSVC or AsymmetricLSSVR that chose its C."""
+        check_is_fitted(estimator)
+        path = getattr(estimator, "path_", None)
+        if path is None:
+            raise ValueError(f"C={estimator.C} was given and none was compared; fit with C='auto' or a list")
+        return cls(path["C"], path["error"], path["score"], estimator.C_).plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on the given axes, or on a new figure."""
+        ax = new_axes(figsize=(6, 3.8)) if ax is None else ax
+        order = np.argsort(self.C)
+        ax.semilogx(self.C[order], self.error[order], "o-", color=LINE, markersize=4, label="held-out error")
+        ax.semilogx(self.C[order], self.score[order], "s--", color="0.45", markersize=4, label="held-out score")
+        ax.axvline(self.chosen, color=ACCENT, linewidth=1, label=f"chosen C = {self.chosen:.3g}")
+        ax.set(xlabel="C", ylabel="leave-one-out")
+        ax.legend(frameon=False)
+        ax.spines[["top", "right"]].set_visible(False)
+        return self._drawn(ax)
+
+
+class NystromErrorDisplay(Display):
+    """Estimated error of the singular vectors against the number of landmarks, as ``tol`` was approached.
+
+    Parameters
+    ----------
+    n_landmarks, eta : arrays of shape (n,)
+        Numbers of left landmarks that were tried in turn, and the eta estimated for each.
+    tol : float
+        The eta that was asked for.
+    """
+
+    def __init__(self, n_landmarks: np.ndarray, eta: np.ndarray, tol: float) -> None:
+        self.n_landmarks, self.eta, self.tol = np.asarray(n_landmarks), np.asarray(eta, dtype=float), tol
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
+        """Draw the path of a KernelSVD that was fitted with landmarks and ``tol``."""
+        check_is_fitted(estimator)
+        if not estimator.path_:
+            raise ValueError("no numbers of landmarks were compared; fit with solver=Nystrom() and tol, such as 0.01")
+        counts, _, eta = np.transpose(estimator.path_)
+        return cls(counts, eta, estimator.tol).plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on the given axes, or on a new figure."""
+        ax = new_axes(figsize=(6, 3.8)) if ax is None else ax
+        ax.loglog(self.n_landmarks, np.maximum(self.eta, ZERO_DRAWN_AT), "o-", color=LINE, markersize=4)
+        ax.axhline(self.tol, color=ACCENT, linewidth=1, linestyle="--", label=f"tol = {self.tol:g}")
+        ax.set(xlabel="left landmarks", ylabel="estimated eta")
+        ax.set_xticks(self.n_landmarks, [str(int(count)) for count in self.n_landmarks])
+        ax.minorticks_off()
+        ax.legend(frameon=False)
+        ax.spines[["top", "right"]].set_visible(False)
+        return self._drawn(ax)
+
+
+class EdgeScoresDisplay(Display):
+    """ROC curve of edge scores: hidden edges against pairs without an edge.
+
+    Parameters
+    ----------
+    fpr, tpr : arrays
+        False and true positive rates, in order.
+    name : str
+        Name in the legend.
+    """
+
+    def __init__(self, fpr: np.ndarray, tpr: np.ndarray, name: str) -> None:
+        self.fpr, self.tpr, self.name = fpr, tpr, name
+
+    @property
+    def roc_auc(self) -> float:
+        """Area under the curve."""
+        return float(auc(self.fpr, self.tpr))
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, hidden: Any, *, name: str | None = None, ax: Any = None) -> Self:
+        """Draw the curve of an embedding fitted on ``hidden.adjacency``; see ``lopsided.graphs.hide_edges``."""
+        check_is_fitted(estimator)
+        scores = [np.asarray(estimator.score_edges(*pairs)) for pairs in (hidden.positive, hidden.negative)]
+        truth = np.repeat([1, 0], [len(of_pairs) for of_pairs in scores])
+        fpr, tpr, _ = roc_curve(truth, np.concatenate(scores))
+        return cls(fpr, tpr, name or type(estimator).__name__).plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on the given axes, or on a new figure."""
+        ax = new_axes(figsize=(4.6, 4.4)) if ax is None else ax
+        ax.plot(self.fpr, self.tpr, color=LINE, label=f"{self.name}, AUC {self.roc_auc:.3f}")
+        ax.plot([0, 1], [0, 1], color="0.7", linewidth=0.8, linestyle="--")
+        ax.set(xlabel="share of non-edges above", ylabel="share of hidden edges above", aspect="equal")
+        ax.legend(loc="lower right", frameon=False)
+        ax.spines[["top", "right"]].set_visible(False)
+        return self._drawn(ax)

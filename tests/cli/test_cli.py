@@ -1,0 +1,337 @@
+"""The command line: every command on small files, what it says and where, and one line for every mistake."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+from scipy import io as scipy_io, sparse
+from sklearn.datasets import dump_svmlight_file, load_iris
+
+from lopsided.cli import main
+from lopsided.cli.parser import COMMANDS
+from lopsided.datasets import make_citation_graph
+from lopsided.io import load, read_graph
+
+EDGES = "source,target\nann,bob\nann,cem\nbob,cem\ndea,bob\neve,cem\nbob,ann\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("follows.csv").write_text(EDGES)
+    return tmp_path
+
+
+@pytest.fixture
+def run(capfdbinary):
+    """Run a command, and return what it printed; it must succeed, or fail with the given code and one line."""
+
+    def command(*arguments, code=0):
+        found = main([str(argument) for argument in arguments])
+        sys.stdout.flush()
+        out, err = (text.decode() for text in capfdbinary.readouterr())
+        assert found == code, err
+        if code:
+            *notes, last = err.splitlines()
+            assert last.startswith("lopsided: ") and not any("lopsided" in note for note in notes) and not out, err
+            return last
+        return out, err
+
+    return command
+
+
+def from_csv(text):
+    return pd.read_csv(io.StringIO(text))
+
+
+def citations(n=200):
+    A, labels = make_citation_graph(n, n_classes=3, random_state=0)
+    rows, columns = A.nonzero()
+    pd.DataFrame({"citing": [f"p{i}" for i in rows], "cited": [f"p{j}" for j in columns]}).to_csv("c.csv", index=False)
+    pd.DataFrame({"id": [f"p{i}" for i in range(n)], "field": [f"f{c}" for c in labels]}).to_csv("l.csv", index=False)
+    return A, labels
+
+
+# Every command.
+
+
+def test_embed_writes_vectors_of_every_node_beside_the_graph(run):
+    out, err = run("embed", "follows.csv", "-k", 2)
+    frame = pd.read_parquet("follows.embedding.parquet")
+    assert list(frame.columns) == ["id", "source_0", "source_1", "target_0", "target_1"]
+    assert frame["id"].tolist() == ["ann", "bob", "cem", "dea", "eve"]
+    assert out == "" and "read 5 nodes and 6 edges; first edge ann -> bob, weight 1" in err
+    assert "wrote follows.embedding.parquet: 5 rows" in err
+
+
+def test_embed_saves_a_model_that_links_reads(run):
+    run("embed", "follows.csv", "-k", 2, "-o", "v.npz", "--save", "m.lopsided")
+    again, _ = run("links", "m.lopsided", "--of", "eve", "-k", 2)
+    fresh, _ = run("links", "follows.csv", "--of", "eve", "-k", 2, "--components", 2)
+    assert again == fresh and load("m.lopsided").nodes_.tolist()[0] == "ann"
+
+
+def test_embed_takes_and_gives_pipes(run, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(EDGES.replace(",", ";").encode())))
+    out, _ = run("embed", "-", "-k", 2)
+    assert from_csv(out)["id"].tolist() == ["ann", "bob", "cem", "dea", "eve"]
+    assert sorted(path.name for path in Path().iterdir()) == ["follows.csv"]
+
+
+@pytest.mark.parametrize("name", ["a.npz", "a.npy", "a.mtx"])
+def test_graphs_come_as_matrices_too(run, name):
+    A = sparse.csr_array(read_graph("follows.csv").adjacency)
+    {
+        "a.npz": lambda: sparse.save_npz(name, A),
+        "a.npy": lambda: np.save(name, A.toarray()),
+        "a.mtx": lambda: scipy_io.mmwrite(name, A),
+    }[name]()
+    out, _ = run("embed", name, "-k", 2, "-o", "-")
+    same, _ = run("embed", "follows.csv", "-k", 2, "-o", "-")
+    np.testing.assert_allclose(from_csv(out).iloc[:, 1:], from_csv(same).iloc[:, 1:], atol=1e-12)
+
+
+def test_links_suggests_new_edges_and_scores_given_ones(run):
+    frame = from_csv(run("links", "follows.csv", "-k", 3)[0])
+    known = {*zip(*pd.read_csv("follows.csv").to_numpy().T, strict=True)}
+    pairs = {*zip(frame["source"], frame["target"], strict=True)}
+    assert not pairs & known and all(u != v for u, v in pairs)
+    assert frame.groupby("source")["score"].apply(lambda scores: scores.is_monotonic_decreasing).all()
+    frame[["source", "target"]].to_csv("pairs.csv", index=False)
+    scored = from_csv(run("links", "follows.csv", "--pairs", "pairs.csv")[0])
+    np.testing.assert_allclose(scored["score"], frame["score"])
+
+
+def test_ids_that_are_numbers_stay_numbers(run):
+    Path("n.csv").write_text("1,2\n2,3\n3,1\n4,1\n")
+    rows = json.loads(run("links", "n.csv", "--of", "4", "-k", "1", "--json")[0])["rows"]
+    assert rows[0]["source"] == 4 and rows[0]["target"] in (2, 3)
+
+
+def test_classify_completes_the_classes_of_a_table(run):
+    X, y = load_iris(return_X_y=True)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(species=np.array(["s", "v", "g"])[y])
+    hidden = frame.sample(30, random_state=0).index
+    frame.assign(species=frame["species"].mask(frame.index.isin(hidden))).to_csv("iris.csv", index=False)
+    out, err = run("classify", "iris.csv", "--label", "species", "--save", "m.lopsided")
+    found = from_csv(out).set_index("id")["class"]
+    assert (found == frame["species"].loc[found.index]).mean() > 0.9 and len(found) == 30
+    assert "accuracy 0.9" in err and "120 of them with one of 3 classes in 'species'" in err
+    frame.loc[hidden].sort_index()[list("dcba")].to_csv("new.csv", index=False)
+    again = from_csv(run("classify", "iris.csv", "--label", "species", "--new", "new.csv")[0])["class"]
+    assert again.tolist() == found.sort_index().tolist()
+    assert load("m.lopsided").predict(X[:1]).tolist() == ["s"]
+
+
+def test_classify_completes_the_classes_of_a_graph(run):
+    _, labels = citations()
+    pd.read_csv("l.csv").iloc[:150].to_csv("some.csv", index=False)
+    out, err = run("classify", "c.csv", "--labels", "some.csv", "--json", "-k", 16)
+    facts = json.loads(out)
+    right = [row["class"] == f"f{labels[int(row['id'][1:])]}" for row in facts["rows"]]
+    assert 45 <= len(right) <= 50 and np.mean(right) > 0.6 and facts["accuracy"] > 0.6 and err == ""
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.npz", "t.svm"])
+def test_bicluster_finds_the_blocks_of_a_table(run, name):
+    rng = np.random.default_rng(0)
+    X = np.kron(np.eye(2), np.ones((10, 6))) * 5 + rng.random((20, 12))
+    frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(12)])
+    {
+        "t.csv": lambda: frame.assign(name=[f"r{i}" for i in range(20)]).set_index("name").to_csv(name),
+        "t.parquet": lambda: frame.to_parquet(name),
+        "t.npz": lambda: sparse.save_npz(name, sparse.csr_array(X)),
+        "t.svm": lambda: dump_svmlight_file(X, np.zeros(20), name),
+    }[name]()
+    frame = from_csv(run("bicluster", name, "-k", 2)[0])
+    rows, columns = (frame.loc[frame["side"] == side, "cluster"].to_numpy() for side in ("row", "column"))
+    assert len(rows) == 20 and len(columns) == 12
+    np.testing.assert_array_equal(rows, np.repeat([rows[0], rows[-1]], 10))
+    np.testing.assert_array_equal(columns, np.repeat([rows[0], rows[-1]], 6))
+    assert name != "t.csv" or frame["name"].tolist()[0] == "r0"
+
+
+def test_recommend_leaves_out_what_users_have(run):
+    rng = np.random.default_rng(0)
+    taste = rng.integers(0, 2, 40)
+    pairs = [(f"u{i}", f"i{10 * taste[i] + j}") for i in range(40) for j in rng.choice(10, 6, replace=False)]
+    pd.DataFrame(pairs, columns=["userId", "film"]).assign(rating=1.0, when=3).to_csv("r.csv", index=False)
+    out, err = run("recommend", "r.csv", "--item", "film", "-k", 3, "--components", 4)
+    frame = from_csv(out)
+    assert "('userId')" in err and "('film')" in err and "weight 'rating'" in err
+    assert not {*zip(frame["user"], frame["item"], strict=True)} & {*pairs}
+    ends = zip(frame["user"], frame["item"], strict=True)
+    right = [int(item[1:]) // 10 == taste[int(user[1:])] for user, item in ends]
+    assert np.mean(right) > 0.95 and (frame.groupby("user").size() == 3).all()
+    assert set(from_csv(run("recommend", "r.csv", "--item", "film", "--of", "u7")[0])["user"]) == {"u7"}
+
+
+def test_svd_image_rebuilds_an_image(run):
+    y, x = np.mgrid[:40, :60]
+    picture = np.stack([x * 4, y * 6, (x + y) * 2], axis=2).astype(np.uint8)
+    Image.fromarray(picture).save("photo.png")
+    facts = json.loads(run("svd-image", "photo.png", "-k", 3, "--json")[0])
+    with Image.open("photo.svd.png") as image:
+        rebuilt = np.asarray(image).astype(int)
+    assert facts["output"] == "photo.svd.png" and facts["psnr"] > 40 and np.abs(rebuilt - picture).max() <= 3
+    run("svd-image", "photo.png", "-k", 3, "-o", "again.jpg", "--kernel", "exponential")
+    assert Path("again.jpg").read_bytes().startswith(b"\xff\xd8")
+
+
+def test_info_tells_what_a_report_needs(run):
+    facts = json.loads(run("info", "--json")[0])
+    assert {"lopsided", "numpy", "BLAS", "threads", "memory budget"} <= facts.keys()
+    assert "numpy" in run("info")[0]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_knows_every_command_and_its_options(run, shell):
+    script, _ = run("completion", shell)
+    assert all(command in script for command in COMMANDS) and "components" in script
+    if shell == "bash":
+        ask = f'{script}\nCOMP_WORDS=(lopsided em); COMP_CWORD=1; _lopsided; echo "${{COMPREPLY[@]}}"'
+        assert subprocess.run(["bash", "-c", ask], capture_output=True, text=True).stdout == "embed\n"
+
+
+# What it says, and where.
+
+
+def test_every_command_shows_an_example(run):
+    for command in COMMANDS:
+        text, _ = run(command, "--help")
+        assert f"example:\n  {'eval' if command == 'completion' else f'lopsided {command}'}" in text
+    assert "COMMAND" in run("--help")[0] == run()[0]
+
+
+@pytest.mark.parametrize("extension", ["csv", "tsv", "parquet", "json"])
+def test_tables_are_written_in_the_format_of_the_extension(run, extension):
+    path = f"out.{extension}"
+    out, _ = run("links", "follows.csv", "-o", path)
+    read = {"csv": pd.read_csv, "tsv": pd.read_table, "parquet": pd.read_parquet, "json": pd.read_json}
+    assert out == "" and list(read[extension](path).columns) == ["source", "target", "score"]
+
+
+def test_quiet_says_nothing_and_json_is_one_object(run):
+    assert run("embed", "follows.csv", "-k", 2, "-q") == ("", "")
+    out, err = run("embed", "follows.csv", "-k", 2, "--json", "--force")
+    facts = json.loads(out)
+    assert err == "" and facts["nodes"] == 5 and facts["output"] == "follows.embedding.parquet"
+
+
+def test_warnings_of_the_library_are_one_line(run):
+    Path("w.csv").write_text("a,b\nc,d\n")
+    _, err = run("embed", "w.csv", "-k", 1)
+    assert err.splitlines()[0].startswith("lopsided: warning: ") and "Warning:" not in err
+
+
+def test_strange_ids_go_through(run):
+    ids = ["<script>alert(1)</script>", 'qu"ote', "🙂", "\u202eright", "x" * 10_000, "comma,comma"]
+    pd.DataFrame({"source": ids, "target": ids[1:] + ids[:1]}).to_csv("s.csv", index=False)
+    assert sorted(from_csv(run("embed", "s.csv", "-k", 2, "-o", "-")[0])["id"]) == sorted(ids)
+
+
+# One line for every mistake, and nothing lost.
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["embed", "missing.csv"], "missing.csv: there is no such file"),
+        (["embed", "."], ". is a folder"),
+        (["embed", "empty.csv"], "the graph has no edges"),
+        (["embed", "words.csv"], "cannot read 'words.csv'"),
+        (["embed", "wide.csv"], "name them: --source COLUMN --target COLUMN"),
+        (["embed", "follows.csv", "--source", "who"], "'who'"),
+        (["embed", "follows.csv", "-k", "0"], "n_components"),
+        (["embed", "follows.csv", "--kernel", "magic"], "magic"),
+        (["embed", "follows.csv", "--memory", "lots"], "memory_budget='lots' is not a size"),
+        (["embed", "follows.csv", "-o", "there.parquet"], "there.parquet exists; --force replaces it"),
+        (["embed", "follows.csv", "-o", "no/such/v.parquet"], "there is no folder no/such"),
+        (["embed", "follows.csv", "-o", "v.xls"], "ends with '.xls', not with one of .parquet"),
+        (["embed", "follows.csv", "--save", "m.pkl"], "ends with '.pkl', not with one of .lopsided"),
+        (["embed", "broken.parquet"], "cannot read 'broken.parquet'"),
+        (["embed", "broken.npz"], "cannot read 'broken.npz'"),
+        (["links", "broken.lopsided"], "cannot load 'broken.lopsided': it is not a zip"),
+        (["links", "follows.csv", "--of", "nobody"], "'nobody' is not among the 5 ids, such as 'ann'"),
+        (["links", "follows.csv", "--of", "ann", "-k", "0"], "-k 0 must be at least 1"),
+        (["links", "follows.csv", "--of", "ann", "--pairs", "x"], "give one of them"),
+        (["classify", "follows.csv"], "give --label COLUMN for a table, or --labels FILE for a graph"),
+        (["classify", "wide.csv", "--label", "z"], "there is no column 'z' among 'a', 'b', 'c', 'd'"),
+        (["classify", "text.csv", "--label", "d"], "columns 'c' hold text; leave them out with --drop"),
+        (["bicluster", "wide.csv", "-k", "few"], "-k few is neither a number of clusters nor auto"),
+        (["bicluster", "text.csv"], "columns 'c', 'd' hold text"),
+        (["recommend", "wide.csv"], "none of the columns a, b, c, d is named like a user; name it with --user"),
+        (["recommend", "follows.csv", "--user", "who"], "--user who is not among the columns source, target"),
+        (["svd-image", "follows.csv"], "follows.csv is not an image"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_mistakes_end_with_code_2_and_one_line(run, arguments, message):
+    Path("empty.csv").write_text("")
+    Path("words.csv").write_text("only\nwords\n")
+    Path("wide.csv").write_text("a,b,c,d\n1,2,3,4\n5,6,7,8\n")
+    Path("text.csv").write_text("a,b,c,d\nx,2,y,4\nz,6,w,e\n")
+    Path("there.parquet").write_text("mine")
+    for name in ("broken.parquet", "broken.npz", "broken.lopsided"):
+        Path(name).write_bytes(b"PAR1 no")
+    before = {path: path.read_bytes() for path in Path().iterdir()}
+    assert message in run(*arguments, code=2)
+    assert {path: path.read_bytes() for path in Path().iterdir()} == before
+
+
+@pytest.mark.parametrize("arguments", [["embed"], ["embed", "a", "b"], ["fly"], ["embed", "x", "--fast"], ["-k"]])
+def test_wrong_usage_ends_with_code_2(arguments, capsys):
+    assert main(arguments) == 2
+    assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="the superuser may write everywhere")
+def test_a_read_only_folder_is_named(run):
+    Path("closed").mkdir(mode=0o500)
+    assert "is read-only" in run("embed", "follows.csv", "-o", "closed/v.parquet", code=2)
+
+
+def test_an_interrupt_leaves_nothing_half_written(run, monkeypatch):
+    import lopsided.cli.commands.embed as command
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "write_vectors", interrupt)
+    assert "interrupted" in run("embed", "follows.csv", "-k", 2, code=130)
+    assert [path.name for path in Path().iterdir()] == ["follows.csv"]
+
+
+def test_tracebacks_are_shown_on_request(monkeypatch):
+    monkeypatch.setenv("LOPSIDED_DEBUG", "1")
+    with pytest.raises(FileNotFoundError):
+        main(["embed", "missing.csv"])
+
+
+# In processes of their own.
+
+
+def in_shell(command):
+    environment = {**os.environ, "PYTHONPATH": str(Path(main.__globals__["__file__"]).parents[2])}
+    command = command.replace("lopsided", f"{sys.executable} -m lopsided", 1)
+    return subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=environment)
+
+
+def test_help_imports_nothing_numerical():
+    done = in_shell("lopsided --help")
+    assert done.returncode == 0
+    code = "import sys, lopsided.cli; lopsided.cli.main(['embed', '--help']); print(sorted(sys.modules))"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert not {"numpy", "scipy", "sklearn", "pyarrow"} & {*shown.replace("'", " ").replace(",", " ").split()}
+
+
+def test_pipes_may_close_early():
+    done = in_shell("lopsided links follows.csv -q | head -n 1")
+    assert (done.stdout, done.stderr) == ("source,target,score\n", "")
