@@ -75,6 +75,17 @@ def test_known_rows_and_columns_keep_their_labels_in_every_reading(reading, rng)
     np.testing.assert_array_equal(model.predict_columns(X.T), model.column_labels_)
 
 
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+@pytest.mark.parametrize("effect", ["column levels", "row levels"])
+def test_blocks_are_found_in_any_unit(effect, scale, rng):
+    X, rows, _ = planted_blocks(0.3, rng)
+    X = EFFECTS[effect][1](X, rng)
+    X[:, 3] = 7.0  # a constant column
+    model = KernelBiclustering(3, reading=EFFECTS[effect][0], random_state=0).fit(scale * X)
+    assert adjusted_rand_score(rows, model.row_labels_) == 1
+    np.testing.assert_array_equal(model.predict(scale * X), model.row_labels_)
+
+
 def test_a_checkerboard_a_kernel_or_a_weighting_takes_entries_as_they_are(rng):
     X = EFFECTS["row levels"][1](planted_blocks(0.3, rng)[0], rng)
     for settings in ({"n_clusters": (3, 2)}, {"kernel": "rbf"}, {"weighting": "length"}):

@@ -31,7 +31,7 @@ from ..kernels import Precomputed
 from ..svd import Factors
 from .blocks import BlockRules, block_means, block_sweeps, matched_left_classes, unequal_sweeps
 from .clustering import Clustering, Pair, check_counts
-from .decompose import LEAST_SIDE, Decomposition
+from .decompose import LEAST_SIDE, Counts, Decomposition
 from .discriminant import Discriminant
 from .missing import Filling, filled
 from .names import NamesBiclusters
@@ -152,6 +152,8 @@ class KernelBiclustering(NamesBiclusters, BaseEstimator):
     (2, 2)
     """
 
+    path_: tuple[Stability, ...]
+
     _parameter_constraints: dict[str, Any] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left"), tuple, StrOptions({"auto"})],
         "kernel": KernelSVD._parameter_constraints["kernel"],
@@ -193,7 +195,7 @@ class KernelBiclustering(NamesBiclusters, BaseEstimator):
         """Find biclusters of X, an array or sparse matrix of shape (n, m)."""
         self._validate_params()
         X = canonical(validate_data(self, reject_masked(X, "X"), ensure_min_samples=2, **TABLE))
-        self._filling: Filling | None = None
+        self._filling: Filling | None
         X, self._filling = (check_points(X, "X"), None) if sparse.issparse(X) else filled(X)
         asked = check_counts(self.n_clusters, X.shape, joint=self.joint)
         seed = seed_of(self.random_state)
@@ -201,36 +203,12 @@ class KernelBiclustering(NamesBiclusters, BaseEstimator):
         mostly_zero = 2 * filled_entries < X.shape[0] * X.shape[1]
         self.spherical_ = bool(mostly_zero if self.spherical == "auto" else self.spherical)
         clustering, decomposition = self._clustering(seed), self._decomposition(seed)
-        decomposition.check_width(X.shape)
-        board = isinstance(self.n_clusters, tuple)
-        self.reading_, halves = decomposition.choose_reading(self.reading, X, asked, clustering, checkerboard=board)
-        reading = self.reading_.name
-        self.path_: tuple[Stability, ...] = ()
-        if asked is None and min(X.shape) >= LEAST_SIDE:
-            halves = halves or decomposition.half_features(X, reading, None, seed)
-            self.path_ = most_stable_count(halves, decomposition.most_clusters(halves), clustering)
-        self.n_clusters_ = asked or (self.path_[-1].n_clusters if self.path_ else min(2, *X.shape),) * 2
-        self._preparation: Any = decomposition.prepare(X, reading)
+        halves = self._choose(X, asked, clustering, decomposition)
+        self._preparation: Any = decomposition.prepare(X, self.reading_.name)
         table = self._preparation.rows(X)
-        columns_of_table = by_rows(table.T)
-        self.svd_ = decomposition.svd(table, self.n_clusters_, reading)
+        self.svd_ = decomposition.svd(table, self.n_clusters_, self.reading_.name)
         self.solver_ = self.svd_.solver_
-        left, right = self.svd_.transform(table), self.svd_.transform_right(columns_of_table)
-        self._unit = safe_unit(left, right)
-        left, right = in_unit(left, self._unit), in_unit(right, self._unit)
-        rules = self._fit_rules(left, right, clustering)
-        self._row_rule, self._column_rule = rules[0], rules[-1]
-        rows, columns = self._row_rule.labels(left), self._column_rule.labels(right)
-        self._blocks = self._fit_blocks(table, (left, right), (rows, columns), clustering)
-        if self._blocks is not None:  # as new points would be labelled, also where rounding decides
-            rows, columns = self._label_rows(table), self._label_columns(columns_of_table)
-        self._label_of_column_cluster = self._match_clusters(rows, columns)
-        self.row_labels_, self.column_labels_ = rows, self._label_of_column_cluster[columns]
-        checkerboard, diagonal = np.indices(self.n_clusters_).reshape(2, -1), np.arange(self.n_clusters_[0])
-        blocks = checkerboard if board else (diagonal, diagonal)
-        row_clusters, column_clusters = blocks
-        self.rows_ = self.row_labels_ == row_clusters[:, None]
-        self.columns_ = self.column_labels_ == column_clusters[:, None]
+        self._store_labels(*self._cluster(table, clustering))
         self.stability_ = self._stability(halves, clustering) if halves else None
         return self
 
@@ -262,6 +240,40 @@ class KernelBiclustering(NamesBiclusters, BaseEstimator):
         if Z.shape[1] != n:
             raise ValueError(f"Z has {Z.shape[1]} columns, but new columns have {n} entries and are passed as rows")
         return self._label_of_column_cluster[self._label_columns(self._preparation.columns(Z))]
+
+    def _choose(self, X: Array, asked: Counts, clustering: Clustering, decomposition: Decomposition) -> list[Pair]:
+        """Choose the reading and the numbers of clusters; return the row features of halves, if any were compared."""
+        decomposition.check_width(X.shape)
+        board, self.path_ = isinstance(self.n_clusters, tuple), ()
+        self.reading_, halves = decomposition.choose_reading(self.reading, X, asked, clustering, checkerboard=board)
+        if asked is None and min(X.shape) >= LEAST_SIDE:
+            halves = halves or decomposition.half_features(X, self.reading_.name, None, clustering.seed)
+            self.path_ = most_stable_count(halves, decomposition.most_clusters(halves), clustering)
+        self.n_clusters_ = asked or (self.path_[-1].n_clusters if self.path_ else min(2, *X.shape),) * 2
+        return halves
+
+    def _cluster(self, table: Array, clustering: Clustering) -> Pair:
+        """Fit the rules of clusters to the decomposed table; return the clusters of its rows and columns."""
+        columns_of_table = by_rows(table.T)
+        left, right = self.svd_.transform(table), self.svd_.transform_right(columns_of_table)
+        self._unit = safe_unit(left, right)
+        left, right = in_unit(left, self._unit), in_unit(right, self._unit)
+        rules = self._fit_rules(left, right, clustering)
+        self._row_rule, self._column_rule = rules[0], rules[-1]
+        rows, columns = self._row_rule.labels(left), self._column_rule.labels(right)
+        self._blocks = self._fit_blocks(table, (left, right), (rows, columns), clustering)
+        if self._blocks is None:
+            return rows, columns
+        return self._label_rows(table), self._label_columns(columns_of_table)  # also where rounding decides
+
+    def _store_labels(self, rows: np.ndarray, columns: np.ndarray) -> None:
+        """Match the clusters of rows and columns, and store labels and biclusters."""
+        self._label_of_column_cluster = self._match_clusters(rows, columns)
+        self.row_labels_, self.column_labels_ = rows, self._label_of_column_cluster[columns]
+        checkerboard, diagonal = np.indices(self.n_clusters_).reshape(2, -1), np.arange(self.n_clusters_[0])
+        row_clusters, column_clusters = checkerboard if isinstance(self.n_clusters, tuple) else (diagonal, diagonal)
+        self.rows_ = self.row_labels_ == row_clusters[:, None]
+        self.columns_ = self.column_labels_ == column_clusters[:, None]
 
     def _decomposition(self, seed: int) -> Decomposition:
         settings = {name: getattr(self, name) for name in OF_KERNEL_SVD} | {"random_state": seed}

@@ -35,7 +35,7 @@ class Attributes(NamedTuple):
     @classmethod
     def of_table(cls, X: np.ndarray) -> Self:
         """Learn the scale of each column and row. Cost: O(entries)."""
-        means, spreads = X.mean(axis=0), _positive(X.std(axis=0))
+        means, spreads = X.mean(axis=0), _spreads(X, 0)
         standardised = (X - means) / spreads
         lengths = _positive(np.linalg.norm(standardised, axis=1))
         return cls(means, spreads, lengths, (standardised / lengths[:, None]).mean(axis=0))
@@ -46,7 +46,7 @@ class Attributes(NamedTuple):
 
     def columns(self, Z: np.ndarray) -> np.ndarray:
         """Apply the reading to new columns, passed as rows with one entry per row of the table."""
-        standardised = (Z - Z.mean(axis=1)[:, None]) / _positive(Z.std(axis=1))[:, None]
+        standardised = (Z - Z.mean(axis=1)[:, None]) / _spreads(Z, 1)[:, None]
         scaled = standardised / self.lengths
         return scaled - scaled.mean(axis=1)[:, None]
 
@@ -64,13 +64,13 @@ class Profiles(NamedTuple):
         """Learn the scale of each row, and the unit of logarithms. Cost: O(entries)."""
         unit = _log_unit(X)
         Y = _logarithm(X, unit)
-        means, spreads = Y.mean(axis=1), _positive(Y.std(axis=1))
+        means, spreads = Y.mean(axis=1), _spreads(Y, 1)
         return cls(unit, means, spreads, ((Y - means[:, None]) / spreads[:, None]).mean(axis=0))
 
     def rows(self, X: np.ndarray) -> np.ndarray:
         """Apply the reading to rows with as many entries as the table has columns."""
         Y = _logarithm(X, self.unit)
-        return (Y - Y.mean(axis=1)[:, None]) / _positive(Y.std(axis=1))[:, None] - self.centre
+        return (Y - Y.mean(axis=1)[:, None]) / _spreads(Y, 1)[:, None] - self.centre
 
     def columns(self, Z: np.ndarray) -> np.ndarray:
         """Apply the reading to new columns, passed as rows with one entry per row of the table."""
@@ -105,8 +105,17 @@ def _correlation(X: np.ndarray, axis: int) -> float:
     return float((centred * Y).sum() / size) if size > 0 else 1.0
 
 
+def _spreads(X: np.ndarray, axis: int) -> np.ndarray:
+    """Standard deviations along an axis, for numbers of any size; for constants their magnitude, or one for zeros."""
+    deviations = X - X.mean(axis=axis, keepdims=True)
+    peaks, sizes = _positive(np.abs(deviations).max(axis=axis)), _positive(np.abs(X).max(axis=axis))
+    found = peaks * (deviations / np.expand_dims(peaks, axis)).std(axis=axis)
+    rounding = X.shape[axis] * np.finfo(X.dtype).eps * sizes
+    return np.where(found > rounding, found, sizes)
+
+
 def _positive(spreads: np.ndarray) -> np.ndarray:
-    """Spreads or lengths, with one for zero: constant rows and columns become zero."""
+    """Spreads or lengths, with one for zero."""
     return np.where(spreads > 0, spreads, 1)
 
 

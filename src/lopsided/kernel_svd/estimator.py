@@ -235,16 +235,6 @@ class KernelSVD(CallbackSupport, ScoresPairs, ClassNamePrefixFeaturesOutMixin, T
         check_is_fitted(self)
         return as_configured(self, self._embed(self._validated_right(Z), out, of_right=True), Z)
 
-    @gate
-    def reconstruct(self) -> np.ndarray:
-        """Dense (n, m) rank-k approximation of K; the means removed by ``center`` are added back."""
-        check_is_fitted(self)
-        K = self._factors().matrix()
-        if self.means_ is not None:
-            rows, columns, grand = self.means_
-            K += rows[:, None] + columns - grand
-        return K
-
     @property
     def errors_left_(self) -> np.ndarray:
         """Error variables e_i of the 2016 paper's primal problem: left projections U s, shape (n, k)."""

@@ -25,7 +25,18 @@ class ScoresPairs(ABC):
     left_vectors_: np.ndarray
     right_vectors_: np.ndarray
     singular_values_: np.ndarray
+    means_: tuple[Any, Any, Any] | None
     n_jobs: int | None
+
+    @gate
+    def reconstruct(self) -> np.ndarray:
+        """Dense (n, m) rank-k approximation of K; the means removed by ``center`` are added back."""
+        check_is_fitted(self)
+        K = (self.left_vectors_ * self.singular_values_) @ self.right_vectors_.T
+        if self.means_ is not None:
+            rows, columns, grand = self.means_
+            K += rows[:, None] + columns - grand
+        return K
 
     @gate
     def score_pairs(self, X: ArrayLike, Z: ArrayLike) -> np.ndarray:
