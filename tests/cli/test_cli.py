@@ -169,8 +169,18 @@ def test_recommend_leaves_out_what_users_have(run):
     assert not {*zip(frame["user"], frame["item"], strict=True)} & {*pairs}
     ends = zip(frame["user"], frame["item"], strict=True)
     right = [int(item[1:]) // 10 == taste[int(user[1:])] for user, item in ends]
-    assert np.mean(right) > 0.95 and (frame.groupby("user").size() == 3).all()
+    assert np.mean(right) > 0.95 and (frame.groupby("user")["rank"].apply(list).map(tuple) == (1, 2, 3)).all()
     assert set(from_csv(run("recommend", "r.csv", "--item", "film", "--of", "u7")[0])["user"]) == {"u7"}
+
+
+def test_recommend_gives_what_is_left_to_users_who_have_nearly_all(run):
+    pairs = [("ann", item) for item in "abcd"] + [("bob", item) for item in "abc"] + [("cem", item) for item in "de"]
+    pd.DataFrame(pairs, columns=["user", "item"]).to_csv("r.csv", index=False)
+    frame = from_csv(run("recommend", "r.csv", "-k", 2)[0])
+    assert frame.groupby("user").size().to_dict() == {"ann": 1, "bob": 2, "cem": 2}
+    assert frame.loc[frame["user"] == "ann", "item"].tolist() == ["e"]
+    pd.DataFrame([("ann", "a"), ("bob", "a")], columns=["user", "item"]).to_csv("all.csv", index=False)
+    assert "every user has every item" in run("recommend", "all.csv", code=2)
 
 
 def test_svd_image_rebuilds_an_image(run):

@@ -13,8 +13,9 @@ def test_best_first_is_a_full_sort_without_what_is_left_out(k, block, monkeypatc
     monkeypatch.setattr(ranking, "BLOCK_ENTRIES", block)
     left, right, rows = rng.standard_normal((20, 3)), rng.standard_normal((40, 3)), np.array([3, 3, 19, 0])
     out = sparse.csr_array(rng.random((20, 40)) < 0.3)
-    found = best_first(left, right, rows, k, out)
-    scores = np.where(out.toarray(), -np.inf, left @ right.T)
+    extra = sparse.random_array((20, 40), density=0.2, rng=rng, format="csr")
+    found = best_first(left, right, rows, k, out, extra)
+    scores = np.where(out.toarray(), -np.inf, left @ right.T + extra.toarray())
     expected = [(row, j) for row in rows for j in np.argsort(-scores[row])[:k] if np.isfinite(scores[row, j])]
     assert list(zip(found.left.tolist(), found.right.tolist(), strict=True)) == [(int(i), int(j)) for i, j in expected]
     np.testing.assert_allclose(found.scores, [scores[pair] for pair in expected])

@@ -63,16 +63,15 @@ def facts_of(path):
 
 
 def nearest(model, number, k=10):
-    """The best targets of a node by the decoder's vectors, in double precision."""
-    sources, targets = model.edge_vectors()
-    scores = sources[number] @ targets.T
+    """The best targets of a node by the scores of all its edges, in double precision."""
+    scores = model.score_edges(model.nodes_[number], model.nodes_)
     scores[number] = -np.inf
     return np.argsort(-scores)[:k].tolist()
 
 
 def test_the_page_holds_ids_coordinates_labels_and_best_targets(model, written):
     facts = facts_of(written)
-    assert facts["ids"] == model.nodes_.tolist() and len(facts["spectrum"]) == 8
+    assert facts["ids"] == model.nodes_.tolist() and len(facts["spectrum"]) == len(model.singular_values_)
     assert [facts["labels"][number] for number in facts["label"]] == model.fields
     assert sorted(facts["best"][50:60].tolist()) == sorted(nearest(model, 5))
     assert all(facts[f"{side}_{axis}"].max() <= facts["tones"] for side in ("source", "target") for axis in "xy")

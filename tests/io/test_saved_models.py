@@ -35,6 +35,8 @@ def answers(model):
     if hasattr(model, "score_edges"):
         found["score_edges"] = model.score_edges(range(20), range(20, 40))
         found["nearest_targets"] = model.nearest_targets(range(20), k=5)
+    if hasattr(model, "recommend"):
+        found["recommend"] = model.recommend(X[:7], k=3, new_only=False)
     return found
 
 

@@ -20,14 +20,22 @@ class Ranked(NamedTuple):
 
 
 def best_first(
-    left: np.ndarray, right: np.ndarray, rows: np.ndarray, k: int, leave_out: sparse.csr_array | None
+    left: np.ndarray,
+    right: np.ndarray,
+    rows: np.ndarray,
+    k: int,
+    leave_out: sparse.csr_array | None,
+    added: sparse.csr_array | None = None,
 ) -> Ranked:
-    """The k right things with the largest left[rows] @ right.T, in blocks; fewer, where too many are left out."""
+    """The k right things with the largest left[rows] @ right.T + added[rows], in blocks; fewer if many are left out."""
     k = min(k, len(right))
     parts = []
     for part in slices_of(len(rows), BLOCK_ENTRIES // len(right)):
         some = rows[part]
         scores = left[some] @ right.T
+        if added is not None:
+            extra = added[some].tocoo()
+            scores[extra.coords] += extra.data
         if leave_out is not None:
             scores[leave_out[some].nonzero()] = -np.inf
         best = largest(scores, k)

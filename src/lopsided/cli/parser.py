@@ -126,7 +126,9 @@ def _recommend(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--known", action="store_true", help="recommend items that the user has already, too")
     _output(parser, ".csv, .tsv, .parquet, .json or - (default)")
     _rank(parser, 10, "items for each user")
-    parser.add_argument("--components", type=int, default=64, metavar="N", help="of the decomposition (default 64)")
+    parser.add_argument(
+        "--components", type=int, metavar="N", help="of the decomposition (default: by size, at most 128)"
+    )
     _fit(parser)
 
 

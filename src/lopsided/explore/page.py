@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import __version__
 from .._core import best_first
 from ..exceptions import LopsidedWarning, warn
+from ..graphs import reverse_scores
 from ..io import plain_ids, written_whole
 from .layout import coordinates
 from .packing import SHADES, TONES, levels, packed
@@ -103,10 +104,11 @@ def _best_targets(model: Any) -> tuple[np.ndarray, np.ndarray]:
         if k > 0:
             warn(f"{n:,} nodes have too many pairs to score, and the page shows no best targets", LopsidedWarning)
         return np.empty((n, 0), dtype=np.intp), np.empty((n, 0))
-    vectors = (model.source_embedding_, model.target_embedding_)
-    sources, targets = model.edge_vectors() if hasattr(model, "edge_vectors") else vectors
-    single = np.asarray(sources, dtype=np.float32), np.asarray(targets, dtype=np.float32)
-    found = best_first(*single, np.arange(n), k, sparse.eye_array(n, format="csr"))
+    is_model = hasattr(model, "edge_vectors")
+    vectors = model.edge_vectors() if is_model else (model.source_embedding_, model.target_embedding_)
+    source, target = (np.asarray(side, dtype=np.float32) for side in vectors)
+    itself, added = sparse.eye_array(n, format="csr"), reverse_scores(model) if is_model else None
+    found = best_first(source, target, np.arange(n), k, itself, added)
     return found.right.reshape(n, k), found.scores.reshape(n, k)
 
 

@@ -5,6 +5,7 @@ from .classification import classify_nodes
 from .embedding import DirectedGraphEmbedding
 from .links import evaluate_links, hide_edges
 from .reconstruction import precision_at_k, reconstruct_graph
+from .scoring import reverse_scores as reverse_scores
 
 __all__ = [
     "DirectedGraphEmbedding",

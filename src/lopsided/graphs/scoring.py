@@ -223,3 +223,11 @@ def _check_enough(linked: sparse.csr_array, own: np.ndarray | None, names: Any, 
             f"k={k} exceeds the {left[least]} nodes to which {names[least]!s} has no edge; lower k, or leave out "
             "new_only"
         )
+
+
+def reverse_scores(model: ScoresEdges) -> sparse.csr_array:
+    """What inner products of ``edge_vectors`` lack of the scores: ``reverse_score_`` where the reverse is an edge."""
+    backward = sparse.csr_array(model.adjacency_.T)
+    return sparse.csr_array(
+        (np.full(backward.nnz, model.reverse_score_), backward.indices, backward.indptr), backward.shape
+    )

@@ -3,22 +3,15 @@
 import pkgutil
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 
 from sklearn.base import BaseEstimator
 
 LIBRARY = __name__.split(".")[0]
-# They lie above this room, and are imported when a model or a file names them.
-ROOMS = (
-    "kernels",
-    "operators",
-    "svd",
-    "nystrom",
-    "kernel_svd",
-    "least_squares",
-    "prior_nystroem",
-    "graphs",
-    "biclustering",
-    "images",
+# Rooms that hold no models. All others lie above this one, and are imported when a model or a file names them.
+EDGE = {"_core", "cli", "datasets", "distributed", "exceptions", "explore", "io", "plotting", "testing", "__main__"}
+ROOMS = tuple(
+    module.name for module in pkgutil.iter_modules([str(Path(__file__).parents[1])]) if module.name not in EDGE
 )
 SKLEARN = (
     "sklearn.decomposition.PCA",

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from ..._core import best_first
+from ...graphs import reverse_scores
 from ...io import plain_ids, read_columns
 from ..inputs import as_file, embedding_of, known_ids
 from ..report import PIPE, Report, checked_output
@@ -43,7 +44,8 @@ def _suggested(model: Any, options: argparse.Namespace) -> dict[str, Any]:
         rows = np.array([number[node] for node in known_ids(options.of, nodes)])
     itself = sparse.eye_array(n, format="csr")
     sources, targets = model.edge_vectors()
-    found = best_first(sources, targets, rows, options.k, itself if options.known else model.adjacency_ + itself)
+    leave_out = itself if options.known else sparse.csr_array(model.adjacency_ + itself)
+    found = best_first(sources, targets, rows, options.k, leave_out, reverse_scores(model))
     return _table(nodes[found.left], nodes[found.right], found.scores)
 
 

@@ -5,9 +5,8 @@ import argparse
 import numpy as np
 from scipy import sparse
 
-from ..._core import best_first
 from ...io import read_columns
-from ...kernel_svd import KernelSVD
+from ...recommendation import KernelRecommender
 from ..inputs import as_file, known_ids
 from ..report import PIPE, Report, checked_output
 
@@ -19,10 +18,10 @@ USUAL_NAMES = {
 
 
 def run(options: argparse.Namespace) -> None:
-    """Write a table user, item, score."""
+    """Write a table user, item, rank."""
     output = checked_output(options.output or PIPE, options.force)
-    if min(options.k, options.components) < 1:
-        raise ValueError(f"-k {options.k} and --components {options.components} must be at least 1")
+    if options.k < 1:
+        raise ValueError(f"-k {options.k} must be at least 1")
     report = Report(options)
     with as_file(options.interactions) as path:
         columns = read_columns(path)
@@ -30,20 +29,36 @@ def run(options: argparse.Namespace) -> None:
     wanted = known_ids(options.of, users) if options.of else users.tolist()
     number = {user: i for i, user in enumerate(users.tolist())}
     rows = np.array([number[user] for user in wanted])
-    components = min(options.components, min(X.shape) - 1 or 1)
-    model = KernelSVD(
-        components,
-        kernel="association",
-        random_state=options.seed,
-        n_jobs=options.jobs,
-        memory_budget=options.memory,
-    ).fit(X)
-    report.say(f"decomposed with {components} components by {model.solver_.name}", components=components)
-    weights = np.sqrt(model.singular_values_)
-    vectors = model.left_vectors_ * weights, model.right_vectors_ * weights
-    best = best_first(*vectors, rows, options.k, None if options.known else X)
-    report.write_table({"user": users[best.left], "item": items[best.right], "score": best.scores}, output)
+    settings = {"random_state": options.seed, "n_jobs": options.jobs, "memory_budget": options.memory}
+    model = KernelRecommender(options.components, **settings).fit(X)
+    found = len(model.svd_.singular_values_)
+    report.say(f"decomposed with {found} components by {model.svd_.solver_.name}", components=found)
+    report.write_table(_ranked(model, X, rows, users, items, options), output)
     report.finish()
+
+
+def _ranked(
+    model: KernelRecommender,
+    X: sparse.csr_array,
+    rows: np.ndarray,
+    users: np.ndarray,
+    items: np.ndarray,
+    options: argparse.Namespace,
+) -> dict[str, np.ndarray]:
+    """Users, items and ranks; users who have nearly all items get those that are left."""
+    left = np.full(len(rows), len(items)) if options.known else len(items) - np.diff(X.indptr)[rows]
+    counts = np.minimum(left, options.k)
+    who, what, rank = [], [], []
+    for k in np.unique(counts[counts > 0]):
+        some = rows[counts == k]
+        who.append(np.repeat(some, k))
+        what.append(model.recommend(X[some], int(k), new_only=not options.known).ravel())
+        rank.append(np.tile(np.arange(1, k + 1), len(some)))
+    if not who:
+        raise ValueError("every user has every item, so there is nothing to recommend; --known ranks what they have")
+    number, item, place = (np.concatenate(parts) for parts in (who, what, rank))
+    order = np.lexsort((place, number))
+    return {"user": users[number[order]], "item": items[item[order]], "rank": place[order]}
 
 
 def _interactions(
