@@ -5,20 +5,11 @@ import warnings
 import numpy as np
 import pytest
 
+from cases import eta
 from lopsided import KernelSVD
 from lopsided.exceptions import AccuracyWarning, ConvergenceWarning
 
 N, M = 420, 360
-
-
-def eta(found, U, s, V, k):
-    """The 2024 paper's error of k triplets; within groups of equal singular values, cosines with the whole group."""
-    total = 0.0
-    for i in range(k):
-        group = np.abs(s - s[i]) <= 1e-6 * s[0]
-        cosines = [np.linalg.norm(A[:, group].T @ B[:, i]) for A, B in zip((U, V), found, strict=True)]
-        total += s[i] / s[0] * sum(1 - min(1.0, cosine) for cosine in cosines)
-    return total / k
 
 
 def cluster_at(rng, k):
