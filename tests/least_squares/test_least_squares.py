@@ -223,14 +223,12 @@ def test_labels_of_one_class_are_refused():
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        (np.full(30, 2.5), "target 0 is 2.5 for all n_samples=30.*leave it out"),
-        (np.column_stack([REAL, np.ones(30)]), "target 1 is 1 for all"),
         (1e160 * REAL, r"targets reach .*e\+160.*divide y by"),
         (1e-160 * REAL, "targets reach .*e-160.*divide y by"),
     ],
-    ids=["constant", "one_constant", "large", "small"],
+    ids=["large", "small"],
 )
-def test_constant_or_extreme_targets_are_refused(y, message):
+def test_extreme_targets_are_refused(y, message):
     with pytest.raises(ValueError, match=message):
         AsymmetricLSSVR().fit(X, y)
 

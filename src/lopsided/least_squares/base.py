@@ -79,7 +79,7 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
         """Fit the source and the target function for every class or target.
 
         X (n, width), dense or sparse, holds samples, or the kernel matrix itself. y holds labels of at least two
-        classes, shape (n,), or real targets, shape (n,) or (n, k), none of them constant.
+        classes, shape (n,), or real targets, shape (n,) or (n, k).
         """
         self._check_parameters()
         grid, seed = None if isinstance(self.C, str) else C_grid(self.C), seed_of(self.random_state)

@@ -63,12 +63,6 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
 
     def _encode_targets(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         Y = real_targets(y)
-        constant = np.ptp(Y, axis=0) == 0
-        if constant.any():
-            raise ValueError(
-                f"target {int(constant.argmax())} is {Y[0, constant.argmax()]:g} for all n_samples={len(Y)} samples; "
-                "there is nothing to learn, so leave it out or give more samples"
-            )
         self._flat = np.ndim(y) == 1
         return Y, Y
 
