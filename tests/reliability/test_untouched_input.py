@@ -5,6 +5,8 @@ import pytest
 from scipy import sparse
 
 from lopsided import AsymmetricLSSVR, KernelSVD, LearnedKernelSVDRegressor, PriorNystroem
+from lopsided.exceptions import LopsidedWarning
+from lopsided.images import psnr, ssim
 from lopsided.io import read_graph
 from lopsided.kernels import (
     RBF,
@@ -63,6 +65,33 @@ def test_a_missing_file_is_named_with_a_way_out(name, tmp_path, monkeypatch):
         read_graph(name)
     with pytest.raises(FileNotFoundError, match=f"no file '.*{name}'"):
         read_graph(tmp_path / name)
+
+
+@pytest.mark.parametrize("none", [-1, None, np.nan])
+@pytest.mark.parametrize(
+    "labels", [np.arange(60) % 2, np.array(["a", "b"])[np.arange(60) % 2]], ids=["numbers", "strings"]
+)
+def test_every_usual_mark_of_a_missing_label_means_none(none, labels, rng):
+    X, known = rng.standard_normal((60, 4)), np.arange(60) < 30
+    y = labels.astype(object)
+    y[~known] = none
+    model, same = (
+        PriorNystroem(10).fit(X, y),
+        PriorNystroem(10).fit(X, [str(one) if at else "-1" for one, at in zip(labels, known, strict=True)]),
+    )
+    assert len(model.classes_) == 2
+    np.testing.assert_allclose(model.transform(X), same.transform(X))
+    with pytest.warns(LopsidedWarning, match="no label"):
+        PriorNystroem(10).fit(X, np.full(60, none, dtype=object))
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-100, 1e200])
+def test_quality_of_images_of_any_scale_is_finite(scale, rng):
+    image, other = rng.random((12, 12)), rng.random((12, 12))
+    assert psnr(scale * image, scale * other) == pytest.approx(psnr(image, other) - 20 * np.log10(scale))
+    assert psnr(scale * image, scale * other, peak=scale) == pytest.approx(psnr(image, other))
+    assert -1 <= ssim(scale * image, scale * other) <= 1
+    assert ssim(scale * image, scale * other, peak=scale) == pytest.approx(ssim(image, other))
 
 
 MACHINES = [
