@@ -490,3 +490,13 @@ def planted_blocks(noise, rng, sizes=((60, 40, 20), (30, 40, 20))):
     rows, columns = (rng.permutation(np.repeat(np.arange(len(s)), s)) for s in sizes)
     X = (rows[:, None] == columns) + noise * rng.standard_normal((len(rows), len(columns)))
     return X, rows, columns
+
+
+def eta(found, U, s, V, k):
+    """The 2024 paper's error of k triplets; within groups of equal singular values, cosines with the whole group."""
+    total = 0.0
+    for i in range(k):
+        group = np.abs(s - s[i]) <= 1e-6 * s[0]
+        cosines = [np.linalg.norm(A[:, group].T @ B[:, i]) for A, B in zip((U, V), found, strict=True)]
+        total += s[i] / s[0] * sum(1 - min(1.0, cosine) for cosine in cosines)
+    return total / k

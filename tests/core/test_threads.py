@@ -51,26 +51,32 @@ def test_fits_at_the_same_time_leave_the_threads_of_blas_alone():
 LIMIT_OF_TWO_THREADS = """
 import threading
 from threadpoolctl import threadpool_info
-from lopsided._core.threads import one_blas_thread
+from lopsided._core.threads import with_one_blas_thread
 
 def threads():
     return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
 
 first_in, second_in, first_out, done = (threading.Event() for _ in range(4))
 
+@with_one_blas_thread
+def within_first():
+    first_in.set()
+    second_in.wait()
+
 def first():
-    with one_blas_thread():
-        first_in.set()
-        second_in.wait()
+    within_first()
     first_out.set()
     done.wait()
 
+@with_one_blas_thread
+def within_second():
+    second_in.set()
+    first_out.wait()
+    within.extend(threads())
+
 def second():
     first_in.wait()
-    with one_blas_thread():
-        second_in.set()
-        first_out.wait()
-        within.extend(threads())
+    within_second()
 
 before, within = threads(), []
 alive, last = (threading.Thread(target=each) for each in (first, second))
@@ -84,6 +90,54 @@ def test_a_limit_that_another_thread_set_is_lifted():
     code = [sys.executable, "-c", LIMIT_OF_TWO_THREADS]
     done = subprocess.run(code, capture_output=True, text=True, env=os.environ | {"OMP_NUM_THREADS": "2"}, timeout=60)
     assert done.stdout == "True True\n", done.stderr
+
+
+INTERRUPTS = """
+import sys
+from threadpoolctl import threadpool_info
+from lopsided._core import threads
+
+def counts():
+    return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+@threads.with_one_blas_thread
+def task():
+    return None
+
+def interrupted_at(number):
+    def profile(frame, event, _):
+        nonlocal number
+        ours = frame.f_globals.get("__name__") in ("lopsided._core.threads", "threadpoolctl")
+        if ours and event in ("call", "c_return"):
+            number -= 1
+            if number == 0:
+                sys.setprofile(None)
+                raise KeyboardInterrupt
+    sys.setprofile(profile)
+    try:
+        task()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.setprofile(None)
+    return False
+
+task()
+before, number, left = counts(), 1, []
+while interrupted_at(number):
+    if counts() != before or threads._limit.callers or threads._limit.lock.locked():
+        left.append(number)
+    number += 1
+print(number > 10, set(before), left)
+"""
+
+
+def test_an_interrupt_at_any_moment_leaves_the_threads_of_blas_as_they_were():
+    """An interrupt is raised after calls and at the start of functions: at each of them in turn."""
+    code = [sys.executable, "-c", INTERRUPTS]
+    environment = os.environ | {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2"}
+    done = subprocess.run(code, capture_output=True, text=True, env=environment, timeout=60)
+    assert done.stdout == "True {2} []\n", done.stdout + done.stderr
 
 
 def test_a_task_that_fails_stops_the_others():

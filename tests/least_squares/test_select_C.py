@@ -1,5 +1,7 @@
 """Laws of held-out predictions, of the selection of C by them, and of stacking and calibration."""
 
+import warnings
+
 import numpy as np
 import pytest
 from machine_data import BITS, NEW, REAL, THREE, TWO, X, either, signs, targets_of
@@ -12,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from cases import centred, solve_bordered
 from lopsided import AsymmetricLSSVC, AsymmetricLSSVR, Nystrom
+from lopsided.exceptions import LopsidedWarning
 from lopsided.kernels import RBF, SNE
 from lopsided.least_squares.saddle import Spectral
 from lopsided.least_squares.select_C import stratified_subset
@@ -22,8 +25,8 @@ from lopsided.operators import Stored
 @pytest.mark.parametrize("solver", ["auto", "dense", "spectral", "minres"])
 def test_the_best_of_several_C_is_the_fit_at_that_C(estimator, solver):
     grid, y = [0.01, 0.3, 2.0, 17.0], targets_of(estimator)
-    model = estimator(grid, solver=solver, tol=1e-13).fit(X, y)
-    alone = [estimator([C], solver=solver, tol=1e-13).fit(X, y) for C in grid]
+    model = estimator(grid, solver=solver, tol=1e-13, kernel="sne").fit(X, y)
+    alone = [estimator([C], solver=solver, tol=1e-13, kernel="sne").fit(X, y) for C in grid]
     np.testing.assert_allclose(model.path_["score"], [one.held_out_score_ for one in alone], rtol=1e-9)
     Y = signs(y) if estimator is AsymmetricLSSVC else y
     errors = [np.square(one.held_out_predictions_ - Y).mean() for one in alone]
@@ -33,7 +36,7 @@ def test_the_best_of_several_C_is_the_fit_at_that_C(estimator, solver):
     assert model.C_ == alone[best].C_
     assert model.held_out_score_ == model.path_["score"][best]
     np.testing.assert_allclose(model.held_out_predictions_, alone[best].held_out_predictions_, rtol=1e-8)
-    one_C = estimator(model.C_, solver="dense").fit(X, y)
+    one_C = estimator(model.C_, solver="dense", kernel="sne").fit(X, y)
     np.testing.assert_allclose(model.left_duals_, one_C.left_duals_, rtol=0, atol=1e-9 * model.C_)
 
 
@@ -49,21 +52,21 @@ def test_held_out_predictions_are_those_of_refits_on_the_same_kernel_matrix(esti
         source, target = K[i, rest] @ c + b1, K[rest, i] @ a + b2
         expected = {"source": source, "target": target, "mean": (source + target) / 2}[merge]
         np.testing.assert_allclose(np.ravel(model.held_out_predictions_[i]), expected, rtol=1e-9)
-    points = estimator([0.7], merge=merge).fit(X, y)
+    points = estimator([0.7], merge=merge, kernel="sne").fit(X, y)
     np.testing.assert_allclose(points.held_out_predictions_, model.held_out_predictions_, rtol=1e-9)
 
 
 def test_folds_with_one_sample_each_are_leave_one_out():
     for solver in ("spectral", "minres"):
-        exact = AsymmetricLSSVC([0.7], solver="spectral").fit(X, THREE)
-        folds = AsymmetricLSSVC([0.7], solver=solver, cv=KFold(len(X)), tol=1e-13).fit(X, THREE)
+        exact = AsymmetricLSSVC([0.7], solver="spectral", kernel="sne").fit(X, THREE)
+        folds = AsymmetricLSSVC([0.7], solver=solver, cv=KFold(len(X)), tol=1e-13, kernel="sne").fit(X, THREE)
         np.testing.assert_allclose(folds.held_out_predictions_, exact.held_out_predictions_, rtol=1e-8)
 
 
 def test_minres_and_damping_hold_out_ten_folds():
     for parameters in ({"solver": "minres"}, {"damping": 1.0}):
-        model = AsymmetricLSSVC([0.3, 0.7], **parameters).fit(X, TWO)
-        folds = AsymmetricLSSVC([0.3, 0.7], cv=10, **parameters).fit(X, TWO)
+        model = AsymmetricLSSVC([0.3, 0.7], **parameters, kernel="sne").fit(X, TWO)
+        folds = AsymmetricLSSVC([0.3, 0.7], cv=10, **parameters, kernel="sne").fit(X, TWO)
         np.testing.assert_array_equal(model.held_out_predictions_, folds.held_out_predictions_)
 
 
@@ -102,24 +105,25 @@ def test_a_C_with_held_out_values_that_are_not_finite_is_passed_over(monkeypatch
         return ((np.nan * s, t) if C in spoiled else (s, t) for C, (s, t) in zip(grid, found, strict=True))
 
     monkeypatch.setattr(Spectral, "leave_one_out", leave_one_out)
-    model = AsymmetricLSSVC([1.0, 0.3]).fit(X, TWO)
+    model = AsymmetricLSSVC([1.0, 0.3], kernel="sne").fit(X, TWO)
     assert (model.C_, model.path_["error"][0]) == (0.3, np.inf)
     spoiled.add(0.3)
     with pytest.raises(ValueError, match=r"singular, up to rounding, at C=\[1.0, 0.3\]; add other values"):
-        AsymmetricLSSVC([1.0, 0.3]).fit(X, TWO)
+        AsymmetricLSSVC([1.0, 0.3], kernel="sne").fit(X, TWO)
 
 
 def test_nothing_is_held_out_unless_it_is_needed():
-    model = AsymmetricLSSVC(0.7).fit(X, TWO)
+    model = AsymmetricLSSVC(0.7, kernel="sne").fit(X, TWO)
     assert not {"held_out_predictions_", "held_out_score_", "path_", "merger_"} & vars(model).keys()
     assert model.solver_.name == "dense"
-    assert AsymmetricLSSVC([0.7]).fit(X, TWO).solver_.name == "spectral"
+    assert AsymmetricLSSVC([0.7], kernel="sne").fit(X, TWO).solver_.name == "spectral"
 
 
 def test_stacking_is_logistic_regression_on_held_out_values():
-    model = AsymmetricLSSVC(0.7, merge="stack", cv=5).fit(X, THREE)
+    model = AsymmetricLSSVC(0.7, merge="stack", cv=5, kernel="sne").fit(X, THREE)
     held_out = [
-        AsymmetricLSSVC([0.7], merge=side, cv=5).fit(X, THREE).held_out_predictions_ for side in ("source", "target")
+        AsymmetricLSSVC([0.7], merge=side, cv=5, kernel="sne").fit(X, THREE).held_out_predictions_
+        for side in ("source", "target")
     ]
     logistic = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)).fit(np.hstack(held_out), THREE)
     features = np.hstack([model.source_decision_function(NEW), model.target_decision_function(NEW)])
@@ -128,31 +132,32 @@ def test_stacking_is_logistic_regression_on_held_out_values():
     np.testing.assert_array_equal(model.predict(NEW), logistic.predict(features))
 
 
+@pytest.mark.filterwarnings("ignore:C=.* is far outside")
 def test_stacking_learns_nothing_from_random_labels(rng):
     """Leaving out one sample at a time would: the mean of the other labels tells which label is missing."""
     y = rng.permutation(np.repeat([0, 1], 100))
     points = rng.standard_normal((200, 4))
     for C in (0.001, 1.0):
-        assert AsymmetricLSSVC(C, merge="stack").fit(points, y).held_out_score_ < 0.65
+        assert AsymmetricLSSVC(C, merge="stack", kernel="sne").fit(points, y).held_out_score_ < 0.65
 
 
 def test_stacked_regression_weighs_the_functions():
-    model = AsymmetricLSSVR(20.0, merge="stack").fit(X, REAL)
+    model = AsymmetricLSSVR(20.0, merge="stack", kernel="sne").fit(X, REAL)
     features = np.column_stack([model.source_decision_function(NEW), model.target_decision_function(NEW)])
     np.testing.assert_allclose(model.predict(NEW), model.merger_.predict(features).ravel(), rtol=1e-12)
-    assert model.held_out_score_ > AsymmetricLSSVR([20.0]).fit(X, REAL).held_out_score_
+    assert model.held_out_score_ > AsymmetricLSSVR([20.0], kernel="sne").fit(X, REAL).held_out_score_
 
 
 @pytest.mark.filterwarnings("ignore:The number of unique classes")
 def test_a_stack_needs_two_samples_of_some_class():
     with pytest.raises(ValueError, match="none of the 30 classes has two samples"):
-        AsymmetricLSSVC(merge="stack").fit(X, np.arange(30))
+        AsymmetricLSSVC(merge="stack", kernel="sne").fit(X, np.arange(30))
 
 
 @pytest.mark.parametrize("merge", ["mean", "source", "target", "stack"])
 @pytest.mark.parametrize("y", [TWO, THREE], ids=["two", "three"])
 def test_probabilities_sum_to_one_and_rank_as_the_decisions_do(merge, y):
-    model = AsymmetricLSSVC([0.7], merge=merge).fit(X, y)
+    model = AsymmetricLSSVC([0.7], merge=merge, kernel="sne").fit(X, y)
     p = model.predict_proba(NEW)
     assert p.shape == (len(NEW), len(model.classes_))
     np.testing.assert_allclose(p.sum(axis=1), 1)
@@ -160,19 +165,20 @@ def test_probabilities_sum_to_one_and_rank_as_the_decisions_do(merge, y):
 
 
 def test_probabilities_are_calibrated_on_held_out_predictions():
-    """No other slope makes the held-out labels likelier."""
-    model = AsymmetricLSSVC([0.7]).fit(X, THREE)
+    """No other slope makes the held-out labels likelier, if one in n + 2 is wrong and belongs to any other class."""
+    model = AsymmetricLSSVC([0.7], kernel="sne").fit(X, THREE)
 
     def loss(slope):
-        p = np.exp(slope * model.held_out_predictions_)
-        return log_loss(THREE, p / p.sum(axis=1, keepdims=True))
+        p, wrong = np.exp(slope * model.held_out_predictions_), 1 / (len(X) + 2)
+        own, *others = (log_loss((THREE + k) % 3, p / p.sum(axis=1, keepdims=True)) for k in range(3))
+        return (1 - wrong) * own + wrong * np.mean(others)
 
     best = loss(model.merger_)
     assert all(best <= loss(model.merger_ * factor) for factor in (0.5, 0.9, 1.1, 2.0))
 
 
 def test_probabilities_without_held_out_predictions_name_the_way_out():
-    model = AsymmetricLSSVC(0.7).fit(X, TWO)
+    model = AsymmetricLSSVC(0.7, kernel="sne").fit(X, TWO)
     assert not hasattr(model, "predict_proba")
     with pytest.raises(AttributeError) as caught:
         model.predict_proba(NEW)
@@ -192,10 +198,10 @@ def test_an_automatic_C_scales_with_the_kernel(estimator, solver):
 
 def test_a_subset_selects_C_if_each_C_costs_a_factorisation(monkeypatch):
     points, labels = load_iris(return_X_y=True)
-    whole = AsymmetricLSSVC().fit(points, labels)
+    whole = AsymmetricLSSVC(kernel="sne").fit(points, labels)
     monkeypatch.setattr("lopsided.least_squares.build.MODERATE_SIZE", 100)
     monkeypatch.setattr("lopsided.least_squares.select_C.SUBSET_SIZE", 75)
-    part = AsymmetricLSSVC().fit(points, labels)
+    part = AsymmetricLSSVC(kernel="sne").fit(points, labels)
     assert whole.held_out_score_ > 0.95 and part.held_out_score_ > 0.95
     assert (whole.solver_.name, part.solver_.name) == ("spectral", "dense")
     assert len(part.path_["C"]) < len(whole.path_["C"])
@@ -213,7 +219,7 @@ def test_a_subset_holds_every_class_in_proportion(rng):
 
 def test_a_class_of_one_sample_is_held_out_with_the_others():
     y = np.append("rare", np.where(X[1:, 0] > 0, "b", "c"))
-    model = AsymmetricLSSVC(merge="stack").fit(X, y)
+    model = AsymmetricLSSVC(merge="stack", kernel="sne").fit(X, y)
     assert np.isfinite(model.held_out_predictions_).all() and model.held_out_predictions_.shape == (30, 3)
 
 
@@ -250,3 +256,29 @@ def test_a_stack_of_noise_does_not_look_better_than_it_is(seed):
         points, rng.standard_normal((60, 5))
     )
     assert numbers.score(new, rng.standard_normal((500, 5))) > -1
+
+
+@either
+@pytest.mark.parametrize("C", [2.0, [0.5, 2.0, 30.0]], ids=["one", "several"])
+@pytest.mark.parametrize("solver", ["auto", "minres", "nystrom"])
+def test_C_in_units_of_the_matrix_does_not_depend_on_the_size_of_kernel_values(C, solver, estimator):
+    y = targets_of(estimator)
+    values = []
+    for factor in (1.0, 1e3, 1e-6):
+        model = estimator(C, kernel=factor * RBF(2.0), scale_C=True, solver=solver, tol=1e-12).fit(X, y)
+        values.append(model.source_decision_function(NEW))
+    np.testing.assert_allclose(values[1:], [values[0]] * 2, rtol=1e-5)
+
+
+def test_the_unit_of_C_is_the_largest_singular_value():
+    model = AsymmetricLSSVC(2.0, kernel=RBF(2.0), scale_C=True).fit(X, TWO)
+    assert pytest.approx(2 / np.linalg.norm(centred(RBF(2.0)(X, X)), 2)) == model.C_
+
+
+@pytest.mark.parametrize("C", [1e-7, 1e12])
+def test_a_C_far_outside_the_useful_range_warns_with_the_range(C):
+    with pytest.warns(LopsidedWarning, match="C=1e.* is far outside the useful range of this .* to .*scale_C"):
+        AsymmetricLSSVC(C, kernel=RBF(2.0)).fit(X, TWO)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        AsymmetricLSSVC(1.0, kernel=RBF(2.0)).fit(X, TWO)

@@ -14,7 +14,7 @@ from lopsided.exceptions import LopsidedWarning
 from lopsided.graphs import Graph, read_graph
 
 SECONDS = 2.0
-CHUNKS, EACH = 10, 40
+CHUNKS, EACH = 10, 50
 PIECES = [
     b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b'"', b"'", b"{" * 50, b"[" * 50, b",", b",,,,", b"\t", b"\r",
     b"\n\n", b"\r\n",

@@ -16,7 +16,7 @@ from .ranking import best_first, largest
 from .rows import as_indexable, check_out, reject_masked
 from .seeds import seed_of
 from .targets import argmax_class, encoded, per_class_scores, real_targets
-from .threads import even_slices, jobs, n_threads, one_blas_thread, run, slices_of
+from .threads import even_slices, jobs, n_threads, run, slices_of, with_one_blas_thread
 from .units import frobenius, in_unit, row_lengths, safe_unit
 
 __all__ = [
@@ -54,7 +54,6 @@ __all__ = [
     "largest",
     "led_by_ones",
     "n_threads",
-    "one_blas_thread",
     "per_class_scores",
     "per_entry",
     "product",
@@ -74,4 +73,5 @@ __all__ = [
     "slices_of",
     "some_entries",
     "svd",
+    "with_one_blas_thread",
 ]

@@ -6,15 +6,16 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, wraps
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from .progress import Listener, counted, listening, stage
 
+P = ParamSpec("P")
 T = TypeVar("T")
 BLOCKS = "blocks"  # name of the stage of a pool of tasks, for those who follow progress
 
@@ -68,7 +69,7 @@ def run(task: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
     waiting = deque(enumerate(items))
     reactions = np.geterr()  # numpy keeps them per thread
 
-    def work(listener: Listener | None = None) -> None:
+    def work(listener: Listener | None) -> None:
         before, _local.busy = _local.busy, True
         try:
             with np.errstate(**reactions), listening(None):
@@ -80,16 +81,7 @@ def run(task: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
             _local.busy = before
             waiting.clear()  # after an error or an interrupt the other threads finish their items and stop
 
-    with one_blas_thread():
-        helpers = [_pool(threads - 1).submit(work) for _ in range(threads - 1)]
-        try:
-            with stage(BLOCKS, len(items)) as listener:
-                work(listener)
-        finally:
-            begun = [helper for helper in helpers if not helper.cancel()]
-            wait(begun)
-    for helper in begun:
-        helper.result()
+    _on_threads(work, threads, len(items))
     return results
 
 
@@ -103,22 +95,39 @@ def _drained(waiting: deque[T]) -> Iterator[T]:
         yield item
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Limit BLAS to one thread; of concurrent callers, the first sets the limit and the last lifts it."""
-    with _limit.lock:
-        if not _limit.callers:
-            _limit.limiter = _blas().limit(limits=1, user_api="blas")
-            _let_go()
-        _limit.callers += 1
+def with_one_blas_thread(task: Callable[P, T]) -> Callable[P, T]:
+    """Limit BLAS to one thread during a task; of concurrent tasks, the first sets the limit and the last lifts it.
+
+    A decorator and not a context manager, whose limit would stay if an interrupt arrived while it is entered or left.
+    """
+
+    @wraps(task)
+    def limited(*args: P.args, **kwargs: P.kwargs) -> T:
+        caller = object()
+        try:
+            _limit.enter(caller)
+            return task(*args, **kwargs)
+        finally:
+            try:
+                _limit.leave(caller)
+            finally:
+                _limit.leave(caller)  # again, in case that an interrupt cut the first short
+
+    return limited
+
+
+@with_one_blas_thread
+def _on_threads(work: Callable[[Listener | None], None], threads: int, total: int) -> None:
+    """Do the work on as many threads, of which the caller's is one; wait only for those that have begun."""
+    helpers = [_pool(threads - 1).submit(work, None) for _ in range(threads - 1)]
     try:
-        yield
+        with stage(BLOCKS, total) as listener:
+            work(listener)
     finally:
-        with _limit.lock:
-            _limit.callers -= 1
-            if not _limit.callers:
-                _limit.limiter.restore_original_limits()
-                _let_go()
+        begun = [helper for helper in helpers if not helper.cancel()]
+        wait(begun)
+    for helper in begun:
+        helper.result()
 
 
 @contextmanager
@@ -132,15 +141,36 @@ def jobs(n_jobs: int | None) -> Iterator[None]:
 
 
 class _Limit:
-    """Shared state of ``one_blas_thread``: separate concurrent limits would restore each other's values."""
+    """Shared state of ``with_one_blas_thread``: separate concurrent limits would restore each other's values."""
 
     def __init__(self) -> None:
         self.reset()
 
     def reset(self) -> None:
         """Return to the state without callers."""
-        self.lock, self.callers = threading.Lock(), 0
-        self.limiter: Any = None
+        self.lock = threading.Lock()
+        self.callers: set[object] = set()
+        self.before: list[tuple[Any, int]] = []  # libraries and their numbers of threads, while there is a limit
+
+    def enter(self, caller: object) -> None:
+        """Set the limit, unless another caller has."""
+        with self.lock:
+            self.callers.add(caller)
+            if not self.before:
+                self.before = [(library, library.num_threads) for library in _blas()]
+                for library, _ in self.before:
+                    library.set_num_threads(1)
+                _let_go()
+
+    def leave(self, caller: object) -> None:
+        """Lift the limit, unless another caller needs it; may be repeated, and may follow an ``enter`` cut short."""
+        with self.lock:
+            self.callers.discard(caller)
+            if self.before and not self.callers:
+                for library, threads in self.before:
+                    library.set_num_threads(threads)
+                _let_go()
+                self.before = []
 
 
 class _Local(threading.local):
@@ -157,13 +187,13 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 
 
 @cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()
+def _blas() -> list[Any]:
+    return list(ThreadpoolController().select(user_api="blas").lib_controllers)
 
 
 def _let_go() -> None:
     """Allow any thread to lift the limit: since threadpoolctl 3.6 only the thread that set it can do so in OpenBLAS."""
-    for library in _blas().lib_controllers:
+    for library in _blas():
         if hasattr(library, "clear_controlling_thread"):
             library.clear_controlling_thread()
 

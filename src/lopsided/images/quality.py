@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
-from .._core import gate, reject_masked
+from .._core import frobenius, gate, reject_masked, safe_unit
 
 SIGMA, TRUNCATE = 1.5, 3.5  # in pixels and in SIGMA: a window of 11 x 11, as in Wang et al. (2004)
 MAX_BITS = 16  # of integers; wider ones have no conventional white level
@@ -57,8 +57,8 @@ def psnr(image: np.ndarray, other: np.ndarray, peak: float | None = None) -> flo
     20.0
     """
     image, other = _comparable(image, other, peak)
-    error = float(np.mean((image - other) ** 2))
-    return float(-10 * np.log10(error)) if error > 0 else float("inf")
+    error = frobenius(image - other) / np.sqrt(image.size)
+    return float(-20 * np.log10(error)) if error > 0 else float("inf")
 
 
 @gate
@@ -77,10 +77,12 @@ def ssim(image: np.ndarray, other: np.ndarray, peak: float | None = None) -> flo
     1.0
     """
     image, other = _comparable(image, other, peak)
+    unit = max(float(safe_unit(image, other)), 1.0)  # below one, the constants alone count
+    image, other = image / unit, other / unit
     local = partial(gaussian_filter, sigma=(SIGMA, SIGMA, 0)[: image.ndim], truncate=TRUNCATE)
     x, y = local(image), local(other)
     xx, yy, xy = local(image**2) - x**2, local(other**2) - y**2, local(image * other) - x * y
-    c1, c2 = K1**2, K2**2
+    c1, c2 = (K1 / unit) ** 2, (K2 / unit) ** 2
     return float(np.mean((2 * x * y + c1) * (2 * xy + c2) / ((x**2 + y**2 + c1) * (xx + yy + c2))))
 
 

@@ -33,8 +33,12 @@ def read_file(path: Path, wanted: Wanted, header: bool | None, known: Container[
         with pyarrow.input_stream(path, compression="gzip" if path.suffix.lower() == ".gz" else None) as file:
             text = cleaned(file.read(), SEPARATORS[kind])
         return _table(text, wanted, header, known)
-    except FileNotFoundError:
-        raise
+    except FileNotFoundError as error:
+        raise FileNotFoundError(
+            f"there is no file {str(path)!r} in {str(Path.cwd())!r}; give its whole path"
+            if not path.is_absolute()
+            else f"there is no file {str(path)!r}"
+        ) from error
     except UnicodeDecodeError as error:
         raise ValueError(f"cannot read {str(path)!r}: {error}; pass pandas.read_csv(path, encoding=...)") from error
     except (OSError, ValueError, csv.Error, pyarrow.ArrowException) as error:

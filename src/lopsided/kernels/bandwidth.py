@@ -152,6 +152,7 @@ def _distinct(X: Array, Z: Array) -> list[Array]:
 
 def _norm_bound(origin: np.ndarray | None, X: Array) -> float:
     """Bound on |x - origin|^2 over all rows, from the largest and the least entry."""
+    X = canonical(X)  # scipy's max would add duplicates up and sort in place
     ends = [X.max(), X.min(), *((0.0,) if origin is None else (origin.max(), origin.min()))]
     span = float(max(ends)) - float(min(ends))
     return X.shape[1] * span * span  # span**2 would raise an error where it overflows

@@ -23,7 +23,7 @@ class Function(Kernel):
     ----------
     function : callable
         Takes two arrays of points, or blocks of their rows; the two widths may differ. It gets read-only views of dense
-        points, and each value must depend on its two points alone.
+        points and copies of sparse ones, and each value must depend on its two points alone.
 
     Examples
     --------
@@ -96,9 +96,9 @@ def _check_same(K: np.ndarray, rows: slice, columns: slice, part: np.ndarray, dt
 
 
 def _read_only(X: Array) -> Array:
-    """Return a view of dense points that cannot be written to: the data belong to the user."""
+    """Return a read-only view of dense points, or a copy of sparse ones: the data belong to the user."""
     if sparse.issparse(X):
-        return X
+        return X.copy()
     view = X.view()
     view.flags.writeable = False
     return view

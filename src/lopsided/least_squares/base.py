@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from copy import copy
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -32,7 +33,8 @@ from .build import KernelSaddle, Settings, saddle_of_landmarks, saddle_of_sample
 from .diagnostics import PrimalDiagnostics, diagnose_primal
 from .merging import Merging
 from .saddle import SADDLE_SOLVERS, check_solution, warn_if_near_singular
-from .select_C import C_grid, select_C
+from .select_C import C_grid, Grid, select_C, warn_if_useless
+from .select_kernel import is_choice, list_kernels, rank_kernels
 
 SYMMETRIC_ULPS = 100  # tolerance on K - K', in units of eps times the largest entry, for a precomputed K
 
@@ -45,7 +47,8 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
 
     _parameter_constraints: dict[str, Any] = {
         "C": [Interval(Real, 0, None, closed="neither"), "array-like", StrOptions({"auto"})],
-        "kernel": [str, Kernel, callable],
+        "kernel": [str, Kernel, callable, list],
+        "scale_C": ["boolean"],
         "merge": [StrOptions({"mean", "source", "target", "stack"})],
         "cv": ["cv_object", None],
         "solver": [StrOptions({"auto", "nystrom", *SADDLE_SOLVERS}), Nystrom],
@@ -60,7 +63,8 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
         self,
         C: Any = "auto",
         *,
-        kernel: Any = "sne",
+        kernel: Any = "auto",
+        scale_C: bool = False,
         merge: str = "mean",
         cv: Any = None,
         solver: Any = "auto",
@@ -70,7 +74,7 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
         n_jobs: int | None = None,
         memory_budget: float | str | None = None,
     ) -> None:
-        self.C, self.kernel, self.merge, self.cv, self.solver = C, kernel, merge, cv, solver
+        self.C, self.kernel, self.scale_C, self.merge, self.cv, self.solver = C, kernel, scale_C, merge, cv, solver
         self.damping, self.tol, self.random_state = damping, tol, random_state
         self.n_jobs, self.memory_budget = n_jobs, memory_budget
 
@@ -79,14 +83,17 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
         """Fit the source and the target function for every class or target.
 
         X (n, width), dense or sparse, holds samples, or the kernel matrix itself. y holds labels of at least two
-        classes, shape (n,), or real targets, shape (n,) or (n, k), none of them constant.
+        classes, shape (n,), or real targets, shape (n,) or (n, k).
         """
         self._check_parameters()
-        grid, seed = None if isinstance(self.C, str) else C_grid(self.C), seed_of(self.random_state)
+        grid = None if isinstance(self.C, str) else C_grid(self.C, in_units=self.scale_C)
+        seed = seed_of(self.random_state)
         X, y = self._check_samples(X, y)
         Y, y = self._encode_targets(y)
         with jobs(self.n_jobs):
-            machine = self._build(self._fit_kernel(X), X, np.inf if grid is None else float(grid.max()), seed)
+            kernel = self._choose_kernel(X, Y, y, grid, seed)
+            largest_C = np.inf if grid is None or self.scale_C else float(grid.values.max())
+            machine = self._build(self._fit_kernel(kernel, X), X, largest_C, seed)
             if self._holds_out:
                 self.C_, best, self.path_ = select_C(
                     grid,
@@ -101,14 +108,22 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
                 )
                 self.merger_, self.held_out_score_ = best.merger, best.score
                 self.held_out_predictions_ = self._squeeze(best.predictions)
+                self._held_out_errors = self._squeeze(Y - best.predictions)
             else:
-                self.C_ = float(self.C)
+                assert grid is not None  # nothing is held out for a single C alone
+                self.C_ = float(grid.of(machine.family)[0])
             system = machine.family.at(self.C_)
+            if grid is not None:
+                warn_if_useless(system)
             duals = machine.duals(system, Y)
             check_solution(system, duals)
             if not self.damping:
                 warn_if_near_singular(system)
-        self.solver_, self.kernel_, self.X_fit_, self.Z_fit_ = machine.choice, machine.kernel, machine.X, machine.Z
+        self.solver_ = machine.choice
+        if is_choice(self.kernel) and (compared := self.kernel_path_[0].n_samples) < len(Y):
+            why = f"{machine.choice.reason}; the kernel was chosen on {compared} of {len(Y)} samples"
+            self.solver_ = machine.choice._replace(reason=why)
+        self.kernel_, self.X_fit_, self.Z_fit_ = machine.kernel, machine.X, machine.Z
         self.left_duals_, self.right_duals_ = duals.a, duals.c
         self.source_intercept_, self.target_intercept_ = duals.b1, duals.b2
         return self
@@ -149,12 +164,12 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
 
     @property
     def _merging(self) -> Merging:
-        return Merging(self.merge, of_classes=is_classifier(self))
+        return Merging(self.merge, of_classes=is_classifier(self), by_likelihood=is_choice(self.kernel))
 
     @property
     def _holds_out(self) -> bool:
         """Whether ``fit`` computes held-out predictions."""
-        return self.merge == "stack" or isinstance(self.C, str) or np.ndim(self.C) > 0
+        return self.merge == "stack" or isinstance(self.C, str) or np.ndim(self.C) > 0 or is_choice(self.kernel)
 
     def _check_parameters(self) -> None:
         self._validate_params()
@@ -172,12 +187,21 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
     def _check_samples(self, X: Array, y: Any) -> tuple[Array, np.ndarray]:
         """Validate samples and targets. Samples in memory are copied, since predictions compare new ones with them."""
         copy = not (takes_values(self.kernel) or isinstance(X, np.memmap))
-        checks = {"accept_sparse": "csr", "dtype": FLOATS, "copy": copy, **self._target_checks}
+        checks = {"accept_sparse": "csr", "dtype": FLOATS, "copy": copy, "ensure_min_samples": 2, **self._target_checks}
         X, y = validate_data(self, reject_masked(X, "X"), y, **checks)
         return canonical(X), y
 
-    def _fit_kernel(self, X: Array) -> Kernel:
-        kernel = as_kernel(self.kernel)
+    def _choose_kernel(self, X: Array, Y: np.ndarray, y: np.ndarray, grid: Grid | None, seed: int) -> Kernel:
+        """The kernel that was given, or the best of those to be compared; stacking compares the mean of both sides."""
+        if not is_choice(self.kernel):
+            return as_kernel(self.kernel)
+        merging = self._merging if self.merge != "stack" else replace(self._merging, how="mean")
+        budget = budget_bytes(self.memory_budget)
+        kernels = list_kernels(self.kernel, X)
+        self.kernel_path_ = rank_kernels(kernels, X, Y, y, grid, merging=merging, seed=seed, budget=budget)
+        return self.kernel_path_[0].kernel
+
+    def _fit_kernel(self, kernel: Kernel, X: Array) -> Kernel:
         if isinstance(kernel, Precomputed):
             if X.shape[0] != X.shape[1]:
                 raise ValueError(f"kernel='precomputed' needs a square matrix at fit, but X has shape {X.shape}")

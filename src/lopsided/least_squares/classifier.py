@@ -40,14 +40,21 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
     C : float, array-like or "auto", default="auto"
         Inverse regularisation strength (gamma in the papers). Of several values, the one with the least squared error
         of held-out predictions is used (with "auto", of predictions clipped to the range of the targets; with
-        merge="stack", the least log-loss). Let s be the largest singular value of the centred kernel matrix: the system
-        is positive definite for C < 1 / s, and a 1/C very close to a singular value issues a
+        merge="stack", or if a kernel is chosen, the least log-loss). Let s be the largest singular value of the centred
+        kernel matrix: the system is positive definite for C < 1 / s, and a 1/C very close to a singular value issues a
         :class:`~lopsided.exceptions.NearSingularWarning`. "auto" compares thirteen values from 0.2 / s to 2e5 / s, on a
         subset of 1,500 samples if each needs its own factorisation (an asymmetric matrix of more than 3,000 samples) or
         iteration (MINRES, up to 20 / s). With damping, or a sparse kernel matrix that is not decomposed, it compares
         0.2 / s and 0.6 / s.
-    kernel : str, Kernel or callable, default="sne"
-        A kernel of :mod:`lopsided.kernels`, its name, a vectorised f(X, Z), or "precomputed": X is then the square K.
+    scale_C : bool, default=False
+        Whether numbers given as C are in units of 1 / s, so that one grid serves every kernel and every n; plain
+        numbers do not, as values of SNE shrink with n. A plain C far outside the useful range warns with the range.
+    kernel : "auto", list, str, Kernel or callable, default="auto"
+        "auto" compares Linear, RBF, Laplacian, StudentT and SNE, the last four at six bandwidths from 0.18 to 5.7 times
+        the usual distance of two samples; a list, the kernels in it, such as a graph kernel at several parameters. The
+        best by exact leave-one-out is used, each at its best C; all are compared on at most 200 samples, and the best
+        three on at most 500. Classes are then judged by the log-loss of calibrated probabilities. Otherwise a kernel
+        of :mod:`lopsided.kernels`, its name, a vectorised f(X, Z), or "precomputed": X is then the square K.
     merge : {"mean", "source", "target", "stack"}, default="mean"
         How f_s and f_t make one decision: their mean, one of them alone, or a logistic regression on standardised
         held-out values of both ("stack").
@@ -84,11 +91,13 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         Name of the solver and the reason for it.
     held_out_predictions_ : array of shape (n,) or (n, k)
         Decision values of the training samples at ``C_``, each from a model trained without it (see ``cv``). This and
-        the next two are available if C is "auto" or a list, or merge="stack".
+        the next two are available if C is "auto" or a list, a kernel is chosen, or merge="stack".
     held_out_score_ : float
         Accuracy of ``held_out_predictions_``.
     path_ : dict
         What was compared when C was chosen: arrays "C", "error" (the criterion) and "score".
+    kernel_path_ : tuple of (kernel, C, error, score, n_samples)
+        What was compared when a kernel was chosen, the best first; prints as a table.
     X_fit_, Z_fit_ : arrays or sparse matrices
         The training samples as sources and as targets, or the left and right landmarks; indices if precomputed.
     n_features_in_, feature_names_in_, kernel_, merger_
@@ -96,6 +105,8 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
 
     Notes
     -----
+    Columns of X in different units should be standardised first, as for every kernel of distances.
+
     Dense: O(n^3) time and O(n^2) memory once, for all classes; for many C, one decomposition and O(n^2) per C. Sparse
     kernel matrices: a sparse LU, or MINRES. Landmarks: O(n p^2) for p landmarks, without any n x n array.
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize_scalar
-from scipy.special import log_softmax
+from scipy.special import expit
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import r2_score
 from sklearn.pipeline import make_pipeline
@@ -16,6 +15,7 @@ from .._core import argmax_class, per_class_scores
 from .saddle import Fold
 
 STEEPEST_SLOPE = 1e4  # the best calibration slope is infinite if the held-out predictions separate the classes
+SLOPE_STEPS, SLOPE_TOL = 60, 1e-4  # most steps of its search, and relative change at which it ends: the minimum is flat
 
 
 class HeldOutResult(NamedTuple):
@@ -23,7 +23,7 @@ class HeldOutResult(NamedTuple):
 
     merger: Any  # stacking model or calibration slope, trained on all held-out values; None if neither is needed
     predictions: np.ndarray  # (n, k), merged held-out values
-    error: float  # criterion by which C is selected: mean squared error, or log-loss if classes are stacked
+    error: float  # criterion by which kernel and C are selected: mean squared error, or log-loss of classes
     score: float  # accuracy or R^2
 
 
@@ -33,6 +33,7 @@ class Merging:
 
     how: str
     of_classes: bool
+    by_likelihood: bool = False  # whether classes are judged by their calibrated log-loss rather than squared error
 
     def merge(self, source: Any, target: Any, merger: Any) -> np.ndarray:
         """Merge the values of both functions into one (n, k) array; an array that ``how`` ignores may be None."""
@@ -50,9 +51,7 @@ class Merging:
             return stack.fit(np.hstack([source, target]), y)
         if not self.of_classes:
             return None
-        decisions, bound = per_class_scores(self.merge(source, target, None)), np.log(STEEPEST_SLOPE)
-        best = minimize_scalar(lambda t: _log_loss(np.exp(t) * decisions, y), bounds=(-bound, bound), method="bounded")
-        return float(np.exp(best.x))
+        return _likeliest_slope(per_class_scores(self.merge(source, target, None)), y)
 
     def held_out(
         self,
@@ -60,15 +59,15 @@ class Merging:
         target: np.ndarray,
         Y: np.ndarray,
         y: np.ndarray,
-        folds: Sequence[Fold],
+        folds: Sequence[Fold] = (),
         *,
         clipped: bool = False,
     ) -> HeldOutResult:
         """Merge held-out values of both functions, and compare them with the targets.
 
-        With "stack", each fold is predicted by a stacking model trained on the other folds, unless these lack a class;
-        then the model trained on all folds is used. With ``clipped``, the squared error is that of predictions clipped
-        to the range of the targets.
+        With "stack", each of the given folds is predicted by a stacking model trained on the other folds, unless these
+        lack a class; then, and without folds, the model trained on all is used. With ``clipped``, the squared error is
+        that of predictions clipped to the range of the targets.
         """
         merger = self.fit(source, target, y)
         merged = self.merge(source, target, merger)
@@ -77,13 +76,69 @@ class Merging:
                 continue
             apart = self.fit(source[kept], target[kept], y[kept])
             merged[left_out] = self.merge(source[left_out], target[left_out], apart)
-        likelihood = self.of_classes and self.how == "stack"
-        judged = np.clip(merged, Y.min(axis=0), Y.max(axis=0)) if clipped else merged
-        error = _log_loss(per_class_scores(merged), y) if likelihood else float(np.square(judged - Y).mean())
+        if self.of_classes and (self.by_likelihood or self.how == "stack"):
+            slope = 1.0 if self.how == "stack" else merger
+            error = _log_loss(slope * per_class_scores(merged), y)
+        else:
+            judged = np.clip(merged, Y.min(axis=0), Y.max(axis=0)) if clipped else merged
+            error = float(np.square(judged - Y).mean())
         score = float((argmax_class(merged) == y).mean() if self.of_classes else r2_score(y, merged))
         return HeldOutResult(merger, merged, error, score)
 
 
+def _likeliest_slope(decisions: np.ndarray, y: np.ndarray) -> float:
+    """The slope t, from 1e-4 to 1e4, at which softmax(t decisions) has the least ``_log_loss``.
+
+    That is convex in t, so that Newton's steps, kept within a bracket of the minimum, find it.
+    """
+    gaps = decisions - decisions[np.arange(len(y)), y, None]  # of each class to the sample's own
+    doubt = _doubt(decisions) * float(gaps.sum(axis=1).mean())
+    low, high = 1 / STEEPEST_SLOPE, STEEPEST_SLOPE
+    slope = float(np.clip(1 / max(np.sqrt(np.square(gaps).mean()), 1 / high), low, high))
+    for _ in range(SLOPE_STEPS):
+        rise, curvature = _derivatives(gaps, slope)
+        rise -= doubt
+        low, high = (low, slope) if rise > 0 else (slope, high)
+        step = slope - rise / curvature if curvature > 0 else 0.0
+        step = step if low < step < high else float(np.sqrt(low * high))
+        if abs(step - slope) <= SLOPE_TOL * slope:
+            return step
+        slope = step
+    return slope
+
+
+def _derivatives(gaps: np.ndarray, slope: float) -> tuple[float, float]:
+    """First and second derivative of the mean of log(sum(exp(slope gaps))) in the slope."""
+    n, k = gaps.shape
+    if k == 2:  # several times faster, and most of the time that a choice of kernels takes on few samples
+        gap = gaps.sum(axis=1)  # one of the two is zero
+        p = expit(slope * gap)
+        weighted = p * gap
+        return float(weighted.sum() / n), float((weighted * gap) @ (1 - p) / n)
+    p = np.exp(_shifted(slope * gaps))
+    p /= p.sum(axis=1, keepdims=True)
+    mean = np.einsum("ij,ij->i", p, gaps)
+    return float(mean.sum() / n), float((np.einsum("ij,ij,ij->", p, gaps, gaps) - mean @ mean) / n)
+
+
 def _log_loss(decisions: np.ndarray, y: np.ndarray) -> float:
-    """Mean negative log-likelihood of the labels under softmax(decisions)."""
-    return -float(log_softmax(decisions, axis=1)[np.arange(len(y)), y].mean())
+    """Mean negative log-likelihood of the labels, with a doubt, under softmax(decisions).
+
+    As in Platt's scaling (1999), a label is held to be wrong with the probability 1 / (n + 2): n predictions without an
+    error are no proof, and probabilities of zero and one would leave nothing to choose by.
+    """
+    likelihoods = _shifted(decisions)
+    likelihoods -= np.log(np.exp(likelihoods).sum(axis=1, keepdims=True))
+    own, doubt = likelihoods[np.arange(len(y)), y], _doubt(decisions)
+    others = likelihoods.sum(axis=1) - own
+    return -float(((1 - doubt * (decisions.shape[1] - 1)) * own + doubt * others).mean())
+
+
+def _shifted(decisions: np.ndarray) -> np.ndarray:
+    """Decisions less the largest of each sample, whose exponentials do not overflow."""
+    return decisions - decisions.max(axis=1, keepdims=True)
+
+
+def _doubt(decisions: np.ndarray) -> float:
+    """Probability that a sample belongs to any one class other than that of its label."""
+    return 1 / ((len(decisions) + 2) * max(1, decisions.shape[1] - 1))

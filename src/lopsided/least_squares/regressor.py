@@ -1,5 +1,6 @@
 """Least-squares support vector regression with an asymmetric kernel."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -26,13 +27,15 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
     merge : {"mean", "source", "target", "stack"}, default="mean"
         How f_s and f_t are combined: their mean, one of them alone, or a ridge regression on standardised held-out
         values of both ("stack").
-    kernel, cv, solver, damping, tol, random_state, n_jobs, memory_budget : see :class:`AsymmetricLSSVC`
+    kernel, scale_C, cv, solver, damping, tol, random_state, n_jobs, memory_budget : see :class:`AsymmetricLSSVC`
         These parameters, and the default of each, are the same there.
 
     Attributes
     ----------
-    C_, path_, left_duals_, right_duals_, source_intercept_, target_intercept_, held_out_predictions_, held_out_score_
-        As in :class:`AsymmetricLSSVC`; the score is R^2, and k is the number of targets.
+    C_, path_, kernel_path_, left_duals_, right_duals_, source_intercept_, target_intercept_
+        As in :class:`AsymmetricLSSVC`; k is the number of targets.
+    held_out_predictions_, held_out_score_
+        As in :class:`AsymmetricLSSVC`; the score is R^2.
     solver_, kernel_, X_fit_, Z_fit_, merger_, n_features_in_, feature_names_in_
         As in :class:`AsymmetricLSSVC`; ``merger_`` is None unless merge="stack".
 
@@ -57,18 +60,33 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
         """
         return self._squeeze(self._decide(X, Z))
 
+    @gate
+    def predict_interval(self, X: ArrayLike, *, coverage: float = 0.9, Z: ArrayLike = None) -> np.ndarray:
+        """Lower and upper ends, shape (2, n) or (2, n, k), between which new targets lie with about this probability.
+
+        The ends are the prediction plus a lower and an upper quantile of the held-out errors y - f(x) (the jackknife),
+        so that all intervals are equally wide; n held-out errors say nothing about probabilities above n / (n + 2). X
+        and Z as in ``predict``. Available if C or the kernel was chosen, or merge="stack".
+        """
+        if not 0 < coverage < 1:
+            raise ValueError(f"coverage={coverage} must lie between 0 and 1, both excluded")
+        predicted = self.predict(X, Z=Z)
+        if not self._holds_out:
+            raise ValueError(
+                f"intervals come from held-out predictions, and C={self.C} with merge={self.merge!r} makes none; give "
+                "C='auto', or C as a list (one value will do), or merge='stack'"
+            )
+        errors = np.sort(self._held_out_errors, axis=0)
+        n = len(errors)
+        rank = min(n, math.ceil((1 + coverage) / 2 * (n + 1)))  # a new error takes each of n + 1 ranks equally likely
+        return np.stack([predicted + errors[n - rank], predicted + errors[rank - 1]])
+
     def score(self, X: ArrayLike, y: Any, sample_weight: Any = None, *, Z: ArrayLike = None) -> float:
         """Coefficient of determination R^2 of ``predict``; X and Z as in ``predict``."""
         return float(r2_score(y, self.predict(X, Z=Z), sample_weight=sample_weight))
 
     def _encode_targets(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         Y = real_targets(y)
-        constant = np.ptp(Y, axis=0) == 0
-        if constant.any():
-            raise ValueError(
-                f"target {int(constant.argmax())} is {Y[0, constant.argmax()]:g} for all n_samples={len(Y)} samples; "
-                "there is nothing to learn, so leave it out or give more samples"
-            )
         self._flat = np.ndim(y) == 1
         return Y, Y
 

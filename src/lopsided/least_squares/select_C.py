@@ -1,7 +1,7 @@
 """Selection of C by exact leave-one-out or cross-validation."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -9,9 +9,10 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import resample
 
 from .._core import Array
+from ..exceptions import LopsidedWarning, warn
 from ..operators import Stored
 from .merging import HeldOutResult, Merging
-from .saddle import BlockLU, Fold, Minres, SaddleFamily, Spectral, affordable_size, largest_singular_value
+from .saddle import BlockLU, Fold, Minres, SaddleFamily, SaddleSystem, Spectral, affordable_size, largest_singular_value
 
 N_FOLDS = 10  # of cross-validation, as in the 2023 paper
 # Candidates for C="auto", in units of 1 / (largest singular value): below 1 the system is positive definite, at 1 it is
@@ -19,6 +20,7 @@ N_FOLDS = 10  # of cross-validation, as in the 2023 paper
 WIDE_C = 0.2 * 10 ** np.arange(0, 6.5, 0.5)
 MINRES_C = WIDE_C[WIDE_C <= 20]  # the number of iterations grows with C
 DEFINITE_C = np.array([0.2, 0.6])
+USEFUL_C = WIDE_C[0] / 100, 100 * WIDE_C[-1]  # beyond which there is a warning
 NEIGHBOUR_FACTORS = np.array([0.7, 1.0, 1.4])  # around the C selected on a subset, which may be near-singular on all
 SUBSET_SIZE = 1500  # samples that select C if each value costs as much as a fit; their SVD takes seconds
 MOSTLY_ROUNDING = 1e4  # in units of eps: share of K left by centring below which no C resolves its singular values
@@ -26,8 +28,22 @@ LEAST_SUBSET_SIZE = 100  # however small the budget: a megabyte
 EXTREME_C = 1e150  # the square of C and of 1/C must not overflow
 
 
+class Grid(NamedTuple):
+    """Given values of C, plain or in units of the kernel matrix."""
+
+    values: np.ndarray
+    in_units: bool = False
+
+    def of(self, family: SaddleFamily) -> np.ndarray:
+        """The values for the systems of a kernel matrix; those in units are moved away from singular systems."""
+        if not self.in_units:
+            return self.values
+        plain = self.values * _unit_of_C(family)
+        return family.clear_of_singular(plain) if isinstance(family, Spectral) else plain
+
+
 def select_C(
-    grid: np.ndarray | None,
+    grid: Grid | None,
     family: SaddleFamily,
     X: Array,
     Y: np.ndarray,
@@ -53,11 +69,13 @@ def select_C(
     clear = grid is None and isinstance(family, Spectral)
     if grid is None:
         size = min(SUBSET_SIZE, max(affordable_size(budget), LEAST_SUBSET_SIZE))
-        grid = _auto_C_grid(family, Y, y, merging, seed, size)
-    return _compare(family, grid, Y, y, merging, _folds(family, merging, cv, X, y), clipped=clear)
+        values = _auto_C_grid(family, Y, y, merging, seed, size)
+    else:
+        values = grid.of(family)
+    return compare_C(family, values, Y, y, merging, _folds(family, merging, cv, X, y), clipped=clear)
 
 
-def C_grid(C: Any) -> np.ndarray:
+def C_grid(C: Any, *, in_units: bool = False) -> Grid:
     """Validate C and return its values as a 1-d array; their squares must neither overflow nor underflow."""
     grid = np.atleast_1d(np.asarray(C, dtype=float))
     if grid.ndim != 1 or not grid.size:
@@ -66,7 +84,7 @@ def C_grid(C: Any) -> np.ndarray:
         raise ValueError(f"C={C} must be finite and above 0")
     if grid.min() < 1 / EXTREME_C or grid.max() > EXTREME_C:
         raise ValueError(f"C={C} must lie between {1 / EXTREME_C:g} and {EXTREME_C:g}; scale the kernel instead")
-    return grid
+    return Grid(grid, in_units)
 
 
 def _auto_C_grid(
@@ -83,19 +101,25 @@ def _auto_C_grid(
     if isinstance(family, BlockLU) or (iterated and isinstance(A, Stored) and sparse.issparse(A.K)):
         return DEFINITE_C * unit
     if isinstance(family, Spectral):
-        return family.clear_of_singular(WIDE_C * unit)
+        return wide_grid(family)
     some = stratified_subset(y, size, seed, of_classes=merging.of_classes)
     part = Spectral.of_matrix(Stored(A.take(some, some)), np.inf)
     unit_of_part = _unit_of_C(part)
     grid = part.clear_of_singular((MINRES_C if iterated else WIDE_C) * unit_of_part)
     folds = _folds(part, merging, None, some, y[some])
-    best = _compare(part, grid, Y[some], y[some], merging, folds, clipped=True)[0]
+    best = compare_C(part, grid, Y[some], y[some], merging, folds, clipped=True)[0]
     return best / unit_of_part * unit * (np.ones(1) if iterated else NEIGHBOUR_FACTORS)
+
+
+def wide_grid(family: Spectral) -> np.ndarray:
+    """The values of C that one decomposition serves, clear of singular systems."""
+    return family.clear_of_singular(WIDE_C * _unit_of_C(family))
 
 
 def _unit_of_C(family: SaddleFamily) -> float:
     """1 / (largest singular value of the centred matrix), or of the whole one if little but rounding is left of it."""
-    largest, whole = largest_singular_value(family.A), family.mean_size
+    known = family.largest if isinstance(family, Spectral) and family.complete else None
+    largest, whole = largest_singular_value(family.A) if known is None else known, family.mean_size
     if largest <= MOSTLY_ROUNDING * np.finfo(family.A.dtype).eps * whole:
         largest = whole or 1.0
     unit = 1 / largest
@@ -105,6 +129,19 @@ def _unit_of_C(family: SaddleFamily) -> float:
             f"{EXTREME_C:g}; multiply the kernel, or scale the data up"
         )
     return unit
+
+
+def warn_if_useless(system: SaddleSystem) -> None:
+    """Warn if C is so far from what "auto" compares that functions are nearly constant, or follow every sample."""
+    s = system.norm_estimate()
+    least, most = USEFUL_C
+    if s > 0 and not least < system.C * s < most:
+        what = "the functions are nearly constant" if system.C * s <= least else "they follow every sample"
+        warn(
+            f"C={system.C:g} is far outside the useful range of this kernel matrix, {WIDE_C[0] / s:.2g} to "
+            f"{WIDE_C[-1] / s:.2g}, so that {what}; take C='auto', or give C in units of the matrix with scale_C=True",
+            LopsidedWarning,
+        )
 
 
 def stratified_subset(y: np.ndarray, size: int, seed: int, *, of_classes: bool) -> np.ndarray:
@@ -143,27 +180,34 @@ def _folds(family: SaddleFamily, merging: Merging, cv: Any, X: Array, y: np.ndar
     return folds
 
 
-def _compare(
+def compare_C(
     family: SaddleFamily,
     grid: np.ndarray,
     Y: np.ndarray,
     y: np.ndarray,
     merging: Merging,
-    folds: Sequence[Fold],
+    folds: Sequence[Fold] = (),
     *,
     clipped: bool,
 ) -> tuple[float, HeldOutResult, dict[str, np.ndarray]]:
-    """Merge and judge the held-out values at every C, where finite, and select the C with the least error."""
+    """Merge and judge the held-out values at every C, where finite, and select the C with the least error.
+
+    A logistic regression that stacks classes is trained once for each C and judged on what it was trained on, values of
+    held-out samples, since one for each fold would cost ten times as much; only at the selected C is it judged on folds
+    held out again.
+    """
     errors, scores = np.full(len(grid), np.inf), np.full(len(grid), np.nan)
-    best, C = None, np.nan
+    best, C, values, costly = None, np.nan, None, merging.how == "stack" and merging.of_classes
     held_out = family.leave_folds_out(grid, Y, folds) if folds else family.leave_one_out(grid, Y)
     for number, (source, target) in enumerate(held_out):
         if not (np.isfinite(source).all() and np.isfinite(target).all()):
             continue
-        found = merging.held_out(source, target, Y, y, folds, clipped=clipped)
+        found = merging.held_out(source, target, Y, y, () if costly else folds, clipped=clipped)
         errors[number], scores[number] = found.error, found.score
         if found.error < errors[:number].min(initial=np.inf):
-            best, C = found, float(grid[number])
+            best, C, values = found, float(grid[number]), (source, target)
+    if costly and values is not None:
+        best = merging.held_out(*values, Y, y, folds)
     if best is None:
         raise ValueError(
             f"without some of the samples the system is singular, up to rounding, at C={grid.tolist()}; add other "

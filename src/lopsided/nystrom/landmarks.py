@@ -8,7 +8,7 @@ import numpy as np
 from scipy import optimize, sparse
 from threadpoolctl import threadpool_limits
 
-from .._core import Array, check_finite, check_points, one_blas_thread, same_points
+from .._core import Array, check_finite, check_points, same_points, with_one_blas_thread
 from ..kernels import Kernel, Precomputed
 from ..operators import as_operator, is_indexed
 
@@ -81,13 +81,18 @@ def kmeans(points: Array, p: int, rng: np.random.Generator) -> Landmarks:
         return rows_as_landmarks(points, np.arange(p))
     sample = points[np.sort(rng.permutation(points.shape[0])[: POINTS_PER_CLUSTER * p])]
     init, seed = "k-means++" if p <= SEEDED_CLUSTERS else "random", int(rng.integers(2**31))
-    with one_blas_thread(), threadpool_limits(1, "openmp"):  # more threads change summation order and so the clusters
-        clusters = MiniBatchKMeans(p, init=init, n_init=1, random_state=seed).fit(sample)
+    clusters = _clustered(MiniBatchKMeans(p, init=init, n_init=1, random_state=seed), sample)
     sizes = np.bincount(clusters.labels_, minlength=p)
     centres, sizes = clusters.cluster_centers_[sizes > 0].astype(points.dtype), sizes[sizes > 0]
     if sparse.issparse(points):
         centres = sparse.csr_array(centres)  # each has only the entries of its cluster
     return Landmarks(centres, sizes * (points.shape[0] / sizes.sum()))
+
+
+@with_one_blas_thread
+def _clustered(clusters: Any, sample: Array) -> Any:
+    with threadpool_limits(1, "openmp"):  # more threads change the order of summation, and so the clusters
+        return clusters.fit(sample)
 
 
 ONE_SIDED: dict[str, Callable[[Array, int, np.random.Generator], Landmarks]] = {"uniform": uniform, "kmeans": kmeans}

@@ -13,7 +13,7 @@ from ..exceptions import AccuracyWarning, warn
 from ..kernels import Kernel
 from ..operators import TILE_BYTES
 from ..svd import Choice, nystrom_if_large
-from .error import estimate_eta, warn_if_too_large
+from .error import estimate_eta, warn_if_left_over, warn_if_unconfirmed
 from .extension import NystromFactors, nystrom
 from .landmarks import STRATEGIES, by_leverage, choose_landmarks, given_landmarks, pivoting_bytes
 
@@ -130,7 +130,7 @@ def approximate(
         given = given_landmarks(method.landmarks[0], X, "left"), given_landmarks(method.landmarks[1], Z, "right")
         counts = len(given[0]), len(given[1])
     settings = {"plain": plain, "center": center, "over_landmarks": sums_over_landmarks(method, kernel, X, Z)}
-    spare = max(LEAST_SPARE, int(k)) if tol and not plain else 0
+    spare = max(LEAST_SPARE, int(k)) if tol else 0
     path: list[Attempt] = []
     while True:
         if (needed := _bytes(method.landmarks, counts, shape)) > budget:
@@ -147,8 +147,8 @@ def approximate(
         rng = np.random.default_rng(seed)
         result = nystrom(kernel, X, Z, chosen, k, **settings, spare=spare, quiet=quiet, rng=rng)
         if not tol:
-            if not (quiet or plain):
-                warn_if_too_large(result, X, Z, seed)
+            if not quiet:
+                warn_if_unconfirmed(result, X, Z, seed)
             return result, ()
         eta = estimate_eta(result, X, Z, np.random.default_rng(seed))
         path.append(Attempt(len(chosen[0]), len(chosen[1]), eta))
@@ -157,9 +157,11 @@ def approximate(
         if eta <= tol or given or stuck:
             break
         counts = larger
-    if eta <= tol and not plain:
-        warn_if_too_large(result, X, Z, seed)
-    elif eta > tol:
+    if eta <= tol:
+        warn_if_unconfirmed(result, X, Z, seed)
+        if not plain and counts != shape:
+            warn_if_left_over(result, X, Z, tol, np.random.default_rng([seed, 2]))
+    else:
         why = "these were given" if given else "more do not fit the data or the budget"
         warn(
             f"relative eta is estimated at {eta:.1e} with {len(chosen[0])} left and {len(chosen[1])} right landmarks, "

@@ -12,7 +12,8 @@ from .base import EVERY, Index, KernelOperator
 
 TILE_BYTES = 1 << 21  # bytes of a block, which stays in the cache of a core between matrix product, exponential and use
 TILE_COLUMNS = 128  # columns of a block
-FILL_BYTES = 1 << 23  # bytes of the rows that a thread evaluates at once when the matrix is stored
+FILL_BYTES = 1 << 23  # bytes of the rows that a thread evaluates at once when the matrix is stored, at most
+FILL_SHARE = 8  # of the matrix: bytes that all threads together evaluate at once, unless it is small
 EXPONENTIAL = 20  # cost of an exponential, in multiplications
 
 
@@ -53,7 +54,8 @@ class Blocked(KernelOperator):
         def fill(rows: slice) -> None:
             K[rows] = self.take(rows)
 
-        run(fill, slices_of(self.shape[0], max(1, FILL_BYTES // (self.dtype.itemsize * self.shape[1]))))
+        at_once = min(FILL_BYTES, max(TILE_BYTES, K.nbytes // (FILL_SHARE * n_threads())))
+        run(fill, slices_of(self.shape[0], max(1, at_once // (self.dtype.itemsize * self.shape[1]))))
         return K
 
     @property

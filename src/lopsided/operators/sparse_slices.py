@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import cached_property, reduce
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy import sparse
 
-from .._core import even_slices, n_threads, per_entry, run, scale_rows, some_entries
+from .._core import even_slices, jobs, n_threads, per_entry, run, scale_rows, some_entries
 from ..kernels import SparseKernel, product_counts, product_slices
 from .base import EVERY, Index, KernelOperator
 from .blocked import EXPONENTIAL
@@ -16,6 +17,7 @@ from .forecast import Forecast, forecast, meeting_entries
 from .sparse_low_rank import SparseLowRank
 from .stored import WORTH_THREADS, rows_of
 
+T = TypeVar("T")
 SLICE_ENTRIES = 1 << 21  # multiplications of X Z^T for one slice of rows, unless the budget asks for smaller ones
 LEAST_SLICE_ENTRIES = 1 << 19  # below which the overhead of a slice shows
 SLICE_BYTES = 48  # per entry of a slice while it is computed
@@ -54,9 +56,15 @@ class Slices:
         fuller = expected.share * expected.entries > FULLER * meeting_entries(X, Z)
         self.slope = (self.structure.slope(self.unit) or 0.0) if fuller else 0.0
         counts = product_counts(X, Z)
-        parts = n_threads() if counts.sum() > WORTH_THREADS else 1
-        entries = min(SLICE_ENTRIES, max(LEAST_SLICE_ENTRIES, budget // (SLICE_BYTES * n_threads())))
+        self.threads = max(1, min(n_threads(), budget // (SLICE_BYTES * LEAST_SLICE_ENTRIES)))  # each holds a slice
+        parts = self.threads if counts.sum() > WORTH_THREADS else 1
+        entries = min(SLICE_ENTRIES, max(LEAST_SLICE_ENTRIES, budget // (SLICE_BYTES * self.threads)))
         self.rows = product_slices(counts, entries, parts)
+
+    def run(self, task: Callable[[Any], T], items: Sequence[Any]) -> list[T]:
+        """Apply a task to slices, or to lists of them, on as many threads as the budget has room for."""
+        with jobs(min(self.threads, n_threads())):
+            return run(task, items)
 
     def terms(self, rows: slice) -> tuple[np.ndarray, sparse.csr_array]:
         """Return u0 (rows, q) and the rows of S."""
@@ -93,7 +101,7 @@ class Slices:
 
     def stored(self) -> KernelOperator:
         """Return all rows as one operator in memory."""
-        parts = run(self.terms, self.rows)
+        parts = self.run(self.terms, self.rows)
         left, S = parts[0]
         if len(parts) > 1:
             left = np.concatenate([left for left, _ in parts])
@@ -130,12 +138,13 @@ class Streamed(KernelOperator):
     def _matmat(self, V: np.ndarray) -> np.ndarray:
         slices = self.slices
         if not self.transposed:
-            return np.concatenate(run(lambda rows: slices.operator(rows) @ V, slices.rows))
+            return np.concatenate(slices.run(lambda rows: slices.operator(rows) @ V, slices.rows))
 
         def adjoint_sum(share: slice) -> np.ndarray:
             return reduce(np.add, (slices.operator(rows).T @ V[rows] for rows in slices.rows[share]))
 
-        return reduce(np.add, run(adjoint_sum, even_slices(len(slices.rows), n_threads())))
+        shares = even_slices(len(slices.rows), min(slices.threads, n_threads()))
+        return reduce(np.add, slices.run(adjoint_sum, shares))
 
     def _adjoint(self) -> Streamed:
         return Streamed(self.slices, not self.transposed)

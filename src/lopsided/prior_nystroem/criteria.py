@@ -18,6 +18,7 @@ from .supervision import Parts
 WEIGHT_GRID = (*(10.0**-e for e in range(10, -1, -2)), np.inf)  # prior weights, in units of the loss's curvature
 RIDGE_GRID = 10.0 ** np.arange(-3, 3)  # the classifier's ridge penalties, in units of the mean k(x, x)
 WELL_EXPLAINED = 0.5  # share of the error of guessing up to which kernel and smoothness alone explain labels well
+TIE = 1e-9  # relative difference up to which errors are equal: sparse samples and their dense copies round differently
 SIGNIFICANT_ERRORS = 1.645  # standard errors: one-sided 5 % quantile of the normal distribution
 
 
@@ -88,7 +89,7 @@ def _error_weights(values: np.ndarray, classes: np.ndarray) -> np.ndarray:
 
 def _at_best_penalties(weights: Sequence[float], errors: np.ndarray) -> Path:
     """For every weight, the errors (samples,) of the ridge penalty whose mean is least."""
-    best = errors.mean(axis=2).argmin(axis=1)
+    best = np.array([_least(means)[0] for means in errors.mean(axis=2)])
     return Path(np.array(weights), errors[np.arange(len(errors)), best])
 
 
@@ -135,14 +136,19 @@ def least_error(paths: Sequence[Path], guessing: float = np.inf) -> tuple[int, f
     first path and the largest weight.
     """
     means = [np.where(np.isfinite(mean), mean, np.inf) for mean in (path.errors.mean(axis=1) for path in paths)]
-    best = int(np.argmin([mean.min() for mean in means]))
-    row = int(np.flatnonzero(means[best] == means[best].min())[-1])
-    plain = int(np.argmin([mean[-1] for mean in means]))
+    best = int(_least(np.array([mean.min() for mean in means]))[0])
+    row = int(_least(means[best])[-1])
+    plain = int(_least(np.array([mean[-1] for mean in means]))[0])
     gains = paths[plain].errors[-1] - paths[best].errors[row]
     significant = gains.mean() * np.sqrt(len(gains)) > SIGNIFICANT_ERRORS * gains.std()
     if means[plain][-1] <= WELL_EXPLAINED * guessing and not significant:
         return plain, float(paths[plain].weights[-1])
     return best, float(paths[best].weights[row])
+
+
+def _least(errors: np.ndarray) -> np.ndarray:
+    """Indices of the least errors: all that differ by rounding from the least one."""
+    return np.flatnonzero(errors <= (1 + TIE) * errors.min()) if np.isfinite(errors).any() else np.arange(len(errors))
 
 
 def _learned_kernels(

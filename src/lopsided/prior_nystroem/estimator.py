@@ -219,7 +219,8 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         X : array or sparse matrix of shape (n, width)
             Samples, labelled or not.
         y : array of shape (n,), default=None
-            Numeric or string labels, -1 for none. Without labels and pairs, the features are plain Nystrom features.
+            Numeric or string labels; -1, None or nan for none. Without labels and pairs, the features are plain
+            Nystrom features.
         Z : array or sparse matrix of shape (m, width), default=None
             Right samples, possibly of another kind than X. The learned kernel is then E_x S E_z^T with landmarks on
             both sides, a rectangular S and any kernel, symmetric or not.

@@ -95,11 +95,10 @@ def folds_of(known: Labels | Pairs, rng: np.random.Generator, *, one_set: bool) 
 
 
 def _labelled(y: Any, X: Array, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of the labelled samples, and their labels; -1 (or "-1" in string labels) marks a missing label."""
+    """Rows of the labelled samples, and their labels; -1 ("-1" in string labels), None and nan mark missing ones."""
     y = column_or_1d(np.asarray(y), warn=True)
     check_consistent_length(X, y)
-    missing = (y == -1) | (y == "-1") if y.dtype.kind == "O" else y == ("-1" if y.dtype.kind in "US" else -1)
-    rows = np.flatnonzero(~np.asarray(missing, dtype=bool))
+    rows = np.flatnonzero(~_missing(y))
     labels = y[rows]
     if y.dtype.kind == "O" and len({type(label) for label in labels}) > 1:
         kinds = sorted({type(label).__name__ for label in labels})
@@ -107,6 +106,15 @@ def _labelled(y: Any, X: Array, name: str) -> tuple[np.ndarray, np.ndarray]:
     if len(labels):
         check_classification_targets(labels.astype(str) if y.dtype.kind == "O" else labels)
     return rows, labels
+
+
+def _missing(y: np.ndarray) -> np.ndarray:
+    """Which labels are missing."""
+    if y.dtype.kind == "O":
+        return np.array([label is None or label != label or label in (-1, "-1") for label in y], dtype=bool)
+    if y.dtype.kind in "US":
+        return np.asarray(y == "-1")
+    return np.asarray(y == -1) | (np.isnan(y) if y.dtype.kind == "f" else False)
 
 
 def _read_pairs(pairs: Any, n: int, n_right: int | None) -> Pairs:

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from .._core import check_finite, counted, frobenius, one_blas_thread, product, run, safe_unit, slices_of, svd
+from .._core import check_finite, counted, frobenius, product, run, safe_unit, slices_of, svd, with_one_blas_thread
 from ..exceptions import ConvergenceWarning, warn
 from ..operators import KernelOperator
 from .factors import Factors, canonical_signs
@@ -24,7 +24,7 @@ LARGEST_DRIFT = 1e5  # in units of eps, at most sqrt(eps): estimated |U^T U - I|
 ORTHONORMAL_TO = 100.0  # in units of eps: deviation from orthonormality allowed in the returned vectors
 
 
-@one_blas_thread()
+@with_one_blas_thread
 def krylov(
     A: KernelOperator,
     k: int,

@@ -75,7 +75,7 @@ def _krylov(
     A: KernelOperator, k: int, *, tol: float, budget: int, rng: np.random.Generator, rounding: float
 ) -> Factors:
     """Block Krylov with a block width that suits the operator; half of the budget is reserved for the matrix."""
-    return krylov(A, k, rng=rng, tol=tol, block=block_width(A, k), budget=budget // 2, rounding=rounding)
+    return krylov(A, k, rng=rng, tol=tol, block=block_width(A, k, tol), budget=budget // 2, rounding=rounding)
 
 
 SOLVERS: dict[str, Callable[..., Factors]] = {"lapack": lapack, "krylov": _krylov}

@@ -1,0 +1,118 @@
+"""The choice of a kernel: exact leave-one-out on samples or on a subset, and what is told about it."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import make_circles
+from sklearn.metrics import log_loss
+
+from lopsided import AsymmetricLSSVC, AsymmetricLSSVR
+from lopsided.datasets import make_citation_graph
+from lopsided.exceptions import NearSingularWarning
+from lopsided.kernels import RBF, SNE, Diffusion, Laplacian, Linear, NodeKernel
+from lopsided.least_squares import select_kernel
+
+pytestmark = pytest.mark.filterwarnings(f"ignore::{NearSingularWarning.__module__}.{NearSingularWarning.__name__}")
+
+
+@pytest.fixture
+def rings():
+    return make_circles(160, noise=0.1, factor=0.4, random_state=0)
+
+
+def test_a_kernel_in_a_list_is_judged_as_if_it_were_alone(rings):
+    X, y = rings
+    kernels = [Linear(), RBF(0.5), Laplacian(1.0), SNE(0.5)]
+    chosen = AsymmetricLSSVC([0.1, 1.0, 10.0], kernel=kernels).fit(X, y)
+    for kernel, C, error, score, n_samples in chosen.kernel_path_:
+        alone = AsymmetricLSSVC([0.1, 1.0, 10.0], kernel=[kernel]).fit(X, y)
+        assert n_samples == len(X)
+        assert (alone.C_, alone.held_out_score_) == (C, score)
+        assert error == pytest.approx(alone.path_["error"].min())
+    best = chosen.kernel_path_[0]
+    np.testing.assert_allclose(
+        chosen.decision_function(X), AsymmetricLSSVC(best.C, kernel=best.kernel).fit(X, y).decision_function(X)
+    )
+
+
+def test_classes_are_judged_by_the_log_loss_of_calibrated_probabilities(rings):
+    X, y = rings
+    model = AsymmetricLSSVC([1.0], kernel=[RBF(0.5)]).fit(X, y)
+
+    def loss(slope):
+        """Platt's, in which one label in n + 2 is wrong."""
+        wrong, p = 1 / (len(X) + 2), 1 / (1 + np.exp(-slope * model.merger_ * model.held_out_predictions_))
+        return (1 - wrong) * log_loss(y, p) + wrong * log_loss(1 - y, p)
+
+    assert model.kernel_path_[0].error == pytest.approx(loss(1))
+    assert loss(1) < min(loss(0.8), loss(1.25))
+
+
+def test_the_choice_suits_the_data(rings, rng):
+    assert AsymmetricLSSVC().fit(*rings).held_out_score_ > 0.95
+    X = rng.standard_normal((120, 5))
+    model = AsymmetricLSSVR().fit(X, X @ np.arange(5) + 0.1 * rng.standard_normal(120))
+    assert model.held_out_score_ > 0.99
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+def test_the_unit_of_the_data_does_not_matter(scale, rings):
+    X, y = rings
+    one, other = AsymmetricLSSVC().fit(X, y), AsymmetricLSSVC().fit(scale * X, y)
+    assert type(one.kernel_) is type(other.kernel_)
+    np.testing.assert_array_equal(one.predict(X), other.predict(scale * X))
+
+
+def test_sparse_samples_choose_as_dense_ones_do(rng):
+    X = rng.standard_normal((90, 6)) * (rng.random((90, 6)) < 0.4)
+    y = X[:, 0] > X[:, 1]
+    one, other = AsymmetricLSSVC().fit(X, y), AsymmetricLSSVC().fit(sparse.csr_array(X), y)
+    assert repr(one.kernel_path_[0].kernel) == repr(other.kernel_path_[0].kernel)
+
+
+def test_beyond_a_bound_the_choice_is_made_on_a_subset_and_said(monkeypatch, rings):
+    monkeypatch.setattr(select_kernel, "FIRST_SAMPLES", 40)
+    monkeypatch.setattr(select_kernel, "MOST_SAMPLES", 100)
+    model = AsymmetricLSSVC().fit(*rings)
+    assert [each.n_samples for each in model.kernel_path_[:4]] == [102, 102, 102, 42]  # one of each class is added
+    assert "chosen on 102 of 160 samples" in model.solver_.reason
+    small = AsymmetricLSSVC(memory_budget=20_000).fit(*rings)
+    assert max(each.n_samples for each in small.kernel_path_) <= 102  # the least, however small the budget
+
+
+def test_graph_kernels_are_compared_over_their_parameters():
+    A, labels = make_citation_graph(150, random_state=0)
+    nodes = np.arange(150)[:, None]
+    kernels = [NodeKernel(A), *(Diffusion(A, restart=restart) for restart in (0.1, 0.5))]
+    model = AsymmetricLSSVC(kernel=kernels).fit(nodes, labels)
+    assert len(model.kernel_path_) == 3
+    assert model.predict(nodes[:5]).shape == (5,)
+
+
+def test_the_record_prints_as_a_table(rings):
+    lines = str(AsymmetricLSSVC(kernel=[Linear(), RBF(0.5)]).fit(*rings).kernel_path_).splitlines()
+    assert lines[0].split() == ["error", "score", "C", "samples", "kernel"]
+    assert lines[1].endswith("RBF(bandwidth=0.5)") and lines[2].endswith("Linear()")
+
+
+def test_a_kernel_that_fails_is_left_out_and_all_that_fail_are_named(rings):
+    def fails(X, Z):
+        raise ValueError("no such luck")
+
+    X, y = rings
+    model = AsymmetricLSSVC(kernel=[fails, RBF(0.5)]).fit(X, y)
+    assert len(model.kernel_path_) == 1
+    with pytest.raises(ValueError, match="none of 1 kernels can be compared.*no such luck"):
+        AsymmetricLSSVC(kernel=[fails]).fit(X, y)
+    with pytest.raises(ValueError, match="lists no kernel"):
+        AsymmetricLSSVC(kernel=[]).fit(X, y)
+
+
+@pytest.mark.parametrize("merge", ["mean", "source", "target", "stack"])
+def test_every_merge_and_a_class_of_one_sample(merge, rings):
+    X, y = rings
+    y = y.copy()
+    y[0] = 2
+    model = AsymmetricLSSVC(merge=merge).fit(X, y)
+    assert model.predict_proba(X[:3]).shape == (3, 3)
+    assert np.isfinite(model.predict_proba(X)).all()
