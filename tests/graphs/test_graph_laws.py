@@ -239,6 +239,9 @@ def test_new_nodes_do_not_depend_on_each_other_or_on_the_form_of_their_edges(ker
     for i in range(3):
         alone = model.transform(sparse.coo_array(out_edges[i : i + 1]), in_edges[i : i + 1].tolist())
         np.testing.assert_allclose(alone, together[i : i + 1], atol=precision(kernel))
+    nothing = np.zeros_like(out_edges[:1])
+    silent = model.transform(np.vstack([nothing, out_edges]), np.vstack([in_edges[:1], in_edges]))[:1]
+    np.testing.assert_allclose(silent, model.transform(nothing, in_edges[:1]), atol=precision(kernel))
     u, v = np.nonzero(out_edges)
     x, y = np.nonzero(in_edges)
     tables = (

@@ -264,9 +264,8 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         """New nodes with their singular vectors in every part; edges among them lead on to known nodes."""
         outward, inward = (edges / self._unit for edges in new.to_known())
         rows, columns = self._balance.rows(outward), self._balance.columns(inward)
-        given = bool(new.outward.nnz or new.among.nnz), bool(new.inward.nnz or new.among.nnz)
         with jobs(self.n_jobs):
-            vectors = [part.of_new(rows, columns, given) for part in self._parts_]
+            vectors = [part.of_new(rows, columns, new.given) for part in self._parts_]
         isolated = np.diff(outward.indptr) + np.diff(inward.indptr) == 0
         for source, target in vectors:
             source[isolated] = target[isolated] = 0

@@ -13,6 +13,7 @@ from ..io import Edges, Graph, assembled, factorized, holds_edges, is_array_like
 from .node_index import NodeIndex, shown
 
 NOTHING = np.empty(0, dtype=np.intp)
+Rows = tuple[np.ndarray | None, sparse.csr_array, sparse.csr_array, sparse.csr_array]
 NO_EDGES = Edges(NOTHING, NOTHING, np.empty(0), np.empty(0, dtype=object))
 
 
@@ -23,6 +24,7 @@ class NewEdges(NamedTuple):
     outward: sparse.csr_array  # (b, n)
     inward: sparse.csr_array  # (b, n)
     among: sparse.csr_array  # (b, b), row i holds the edges from new node i to other new nodes
+    given: tuple[bool, bool]  # whether the caller said anything of the edges from, and to, new nodes
 
     def names(self) -> np.ndarray:
         """Ids of the new nodes, or their row numbers."""
@@ -55,16 +57,16 @@ def edges_of_new(index: NodeIndex, out_edges: Any, in_edges: Any, dtype: np.dtyp
     In tables, new nodes may have edges among themselves. Other ids that nobody knows are refused, or with
     unknown="ignore" their edges are left out with a warning.
     """
-    given = [edges for edges in (out_edges, in_edges) if edges is not None]
+    tables_or_rows = [edges for edges in (out_edges, in_edges) if edges is not None]
     if unknown not in ("error", "ignore"):
         raise ValueError(f"unknown={unknown!r} is neither 'error' nor 'ignore'")
-    if not given:
+    if not tables_or_rows:
         raise ValueError("new nodes are known by their edges, and none are given; pass X, in_edges or both")
-    tables = [holds_edges(edges) for edges in given]
+    tables = [holds_edges(edges) for edges in tables_or_rows]
     if all(tables):
         found = _from_tables(index, out_edges, in_edges, ignore=unknown == "ignore")
-    elif any(tables) or not all(is_array_like(edges) and not isinstance(edges, Graph) for edges in given):
-        kinds = " and ".join(type(edges).__name__ for edges in given)
+    elif any(tables) or not all(is_array_like(edges) and not isinstance(edges, Graph) for edges in tables_or_rows):
+        kinds = " and ".join(type(edges).__name__ for edges in tables_or_rows)
         raise ValueError(
             f"edges of new nodes come as tables of edges or as rows over nodes_, not as {kinds}; the nodes of the "
             "fitted graph have their vectors in source_embedding_ and target_embedding_"
@@ -72,10 +74,12 @@ def edges_of_new(index: NodeIndex, out_edges: Any, in_edges: Any, dtype: np.dtyp
     else:
         found = _from_rows(index, out_edges, in_edges)
     ids, *edges = found
-    return NewEdges(ids, *(rows.astype(dtype, copy=False) for rows in edges))
+    outward, inward, among = (rows.astype(dtype, copy=False) for rows in edges)
+    given = out_edges is not None or among.nnz > 0, in_edges is not None or among.nnz > 0
+    return NewEdges(ids, outward, inward, among, given)
 
 
-def _from_rows(index: NodeIndex, out_edges: Any, in_edges: Any) -> NewEdges:
+def _from_rows(index: NodeIndex, out_edges: Any, in_edges: Any) -> Rows:
     named = {"X": out_edges, "in_edges": in_edges}
     sides = [_checked(index, edges, name) for name, edges in named.items() if edges is not None]
     nothing = sparse.csr_array(sides[0].shape)
@@ -84,7 +88,7 @@ def _from_rows(index: NodeIndex, out_edges: Any, in_edges: Any) -> NewEdges:
         raise ValueError(
             f"X holds {outward.shape[0]} new nodes and in_edges {inward.shape[0]}; they must be the same ones"
         )
-    return NewEdges(None, outward, inward, sparse.csr_array((outward.shape[0],) * 2))
+    return None, outward, inward, sparse.csr_array((outward.shape[0],) * 2)
 
 
 def _checked(index: NodeIndex, edges: Any, name: str) -> sparse.csr_array:
@@ -97,7 +101,7 @@ def _checked(index: NodeIndex, edges: Any, name: str) -> sparse.csr_array:
     return edges
 
 
-def _from_tables(index: NodeIndex, out_edges: Any, in_edges: Any, *, ignore: bool) -> NewEdges:
+def _from_tables(index: NodeIndex, out_edges: Any, in_edges: Any, *, ignore: bool) -> Rows:
     outward, inward = (NO_EDGES if table is None else _read(index, table) for table in (out_edges, in_edges))
     own = np.concatenate([outward.nodes[outward.source], inward.nodes[inward.target]])
     others = np.concatenate([outward.nodes[outward.target], inward.nodes[inward.source]])
@@ -126,7 +130,7 @@ def _from_tables(index: NodeIndex, out_edges: Any, in_edges: Any, *, ignore: boo
     ends = np.where(is_out, [numbers, place - n], [place - n, numbers])
     among = rows(is_new, ends[0], ends[1], b)
     outwards, inwards = (rows(is_known & side, numbers, place, n) for side in (is_out, ~is_out))
-    return NewEdges(new, outwards, inwards, sparse.csr_array(among))
+    return new, outwards, inwards, among
 
 
 def _refuse_or_warn(unknown: list[Any], ignore: bool) -> None:
