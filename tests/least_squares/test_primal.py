@@ -141,11 +141,11 @@ def test_diagnostics_are_what_dense_algebra_gives_for_any_duals(rng):
 
 
 def test_diagnostics_see_damping_and_refuse_what_is_not_of_the_fit():
-    damped = AsymmetricLSSVC(1.0, damping=1.0).fit(X, TWO)
+    damped = AsymmetricLSSVC(1.0, damping=1.0, kernel="sne").fit(X, TWO)
     assert damped.diagnostics(X, TWO).worst > 1e-3
-    model = AsymmetricLSSVC(C).fit(sparse.csr_array(X), THREE)
+    model = AsymmetricLSSVC(C, kernel="sne").fit(sparse.csr_array(X), THREE)
     assert model.diagnostics(sparse.csr_array(X), THREE).worst <= TIGHT
     with pytest.raises(ValueError, match="X holds 7 samples, but the model has duals of 30"):
         model.diagnostics(NEW, THREE[:7])
     with pytest.raises(ValueError, match="whose solver must not be 'nystrom'"):
-        AsymmetricLSSVR(C, solver=Nystrom(10)).fit(X, REAL).diagnostics(X, REAL)
+        AsymmetricLSSVR(C, solver=Nystrom(10), kernel="sne").fit(X, REAL).diagnostics(X, REAL)
