@@ -88,6 +88,26 @@ def changed(constants: dict[str, Any]) -> Iterator[None]:
         yield
 
 
+def ablated(
+    changes: dict[str, dict[str, Any]], cases: dict[str, Callable[[], dict[str, float]]]
+) -> dict[str, dict[str, dict[str, float]]]:
+    """Scores of every case under every change of constants, by the name of the change and of the case."""
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for change, constants in changes.items():
+        with changed(constants):
+            found[change] = {name: case() for name, case in cases.items()}
+        print(change, *(f"{name}: {shown(scores)}" for name, scores in found[change].items()), sep="; ", flush=True)
+    return found
+
+
+def print_ablation(found: dict[str, dict[str, dict[str, float]]], scores: dict[str, str]) -> None:
+    """A table for each score: changes in rows, cases in columns."""
+    for score, title in scores.items():
+        cases = [case for case, scored in next(iter(found.values()), {}).items() if score in scored]
+        cells: Any = {case: {change: one[case][score] for change, one in found.items()} for case in cases}
+        print_matrix(f"{title}; one constant changed at a time", cells, found)
+
+
 def in_child(script: str, *arguments: object) -> dict[str, Any]:
     """Run a function of a benchmark in a process of its own; its printed JSON, with peak memory added."""
     command = [sys.executable, script, "--child", *map(str, arguments)]
