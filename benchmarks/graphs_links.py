@@ -33,7 +33,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import graphsets
-from common import ablated, parser, print_ablation, print_matrix, save, shown, stored
+from common import ablated, parser, print_ablation, print_matrix, print_shortfalls, save, shown, stored
 from contenders import LINK_METHODS, PACKAGES, scorers
 from linkprotocols import Split, half_reversed, public, recall, separation
 from lopsided.exceptions import LopsidedWarning
@@ -110,7 +110,7 @@ def median(draws: list[dict[str, float]]) -> dict[str, float]:
 
 
 def show(record: dict[str, Any]) -> None:
-    """A table for each score, and the public benchmark's of the graphs for which it has figures."""
+    """A table for each score, the public benchmark's of the graphs for which it has figures, and what falls short."""
     for score, title in SCORES.items():
         cells = {graph: {name: one.get(score) for name, one in found.items()} for graph, found in record.items()}
         print_matrix(title, {graph: column for graph, column in cells.items() if any(column.values())}, LINK_METHODS)
@@ -120,6 +120,7 @@ def show(record: dict[str, Any]) -> None:
             cells["Hits@100"] |= {f"{name}, published": value for name, value in published.items()}
             rows = (*LINK_METHODS, *(f"{name}, published" for name in published))
             print_matrix(f"The public benchmark, {graph}", cells, rows)
+    print_shortfalls(record, {score: score for score in SCORES if score != "seconds"}, "default")
 
 
 def ablation(drawn: dict[str, list[Draw]], k: int) -> dict[str, Any]:
