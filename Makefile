@@ -41,7 +41,9 @@ bench: $(STAMP)  ## the tables of README and docs
 	$(BIN)/python benchmarks/prior_table1.py
 	$(BIN)/python benchmarks/graphs_table1.py
 	$(BIN)/python benchmarks/graphs_nodes.py
+	$(BIN)/python benchmarks/graphs_nodes.py ablation
 	$(BIN)/python benchmarks/graphs_links.py
+	$(BIN)/python benchmarks/graphs_links.py ablation
 	$(BIN)/python benchmarks/graphs_speed.py
 	$(BIN)/python benchmarks/busy_machine.py
 	$(BIN)/python benchmarks/read_edges.py

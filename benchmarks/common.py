@@ -29,6 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("LOPSIDED_DATA", ROOT.parent / "shared" / "data"))
 RESULTS = ROOT / "benchmarks" / "results"
 PACKAGES = ("numpy", "scipy", "scikit-learn", "scikit-network", "gensim", "implicit", "torch", "lopsided")
+MENTIONED = 0.005  # difference of scores below which methods count as level
 
 T = TypeVar("T")
 
@@ -86,6 +87,26 @@ def changed(constants: dict[str, Any]) -> Iterator[None]:
         for name, value in constants.items():
             stack.enter_context(mock.patch(f"lopsided.{name}", value))
         yield
+
+
+def ablated(
+    changes: dict[str, dict[str, Any]], cases: dict[str, Callable[[], dict[str, float]]]
+) -> dict[str, dict[str, dict[str, float]]]:
+    """Scores of every case under every change of constants, by the name of the change and of the case."""
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for change, constants in changes.items():
+        with changed(constants):
+            found[change] = {name: case() for name, case in cases.items()}
+        print(change, *(f"{name}: {shown(scores)}" for name, scores in found[change].items()), sep="; ", flush=True)
+    return found
+
+
+def print_ablation(found: dict[str, dict[str, dict[str, float]]], scores: dict[str, str]) -> None:
+    """A table for each score: changes in rows, cases in columns."""
+    for score, title in scores.items():
+        cases = [case for case, scored in next(iter(found.values()), {}).items() if score in scored]
+        cells: Any = {case: {change: one[case][score] for change, one in found.items()} for case in cases}
+        print_matrix(f"{title}; one constant changed at a time", cells, found)
 
 
 def in_child(script: str, *arguments: object) -> dict[str, Any]:
@@ -209,6 +230,17 @@ def print_matrix(title: str, cells: dict[str, dict[str, float | None]], rows: It
     lines = [[row, *(_figure(column.get(row)) for column in cells.values())] for row in kept]
     if kept:
         print_table(title, ["", *cells], lines)
+
+
+def print_shortfalls(record: dict[str, dict[str, dict[str, float]]], scores: dict[str, str], ours: str) -> None:
+    """Where a method is worse than the best of the others, by more than is worth mentioning."""
+    print(f"\nWhere {ours} is more than {MENTIONED:g} below the best:\n")
+    for score, title in scores.items():
+        for graph, found in record.items():
+            others = {name: one[score] for name, one in found.items() if name != ours and score in one}
+            best = max(others, key=lambda name: others[name], default=ours)
+            if ours in found and found[ours].get(score, 0.0) < others.get(best, 0.0) - MENTIONED:
+                print(f"- {graph}, {title}: {found[ours][score]:.3f}, {best} {others[best]:.3f}")
 
 
 def shown(scores: dict[str, float]) -> str:

@@ -30,9 +30,8 @@ KERNELS: dict[str, dict[str, Any]] = {
     "SNE": {"kernel": "sne", "self_loops": 1.0},
     "RBF": {"kernel": "rbf", "self_loops": 1.0},
 }
-ALONG_EDGES: dict[str, dict[str, Any]] = {
-    f"{name}, along edges": {**KERNELS[name], "decoder": "edges"} for name in ("proximity", "diffusion", "linear")
-}
+FACTORS = {"decoder": "factors"}
+BY_FACTORS: dict[str, dict[str, Any]] = {f"{name}, by factors": KERNELS[name] | FACTORS for name in KERNELS}
 PACKAGES: dict[str, Callable[[sparse.csr_array, int, int], Vectors]] = {  # what a smoke run does without
     "sknetwork SVD": lambda A, k, seed: peers.network_svd(A, k),
     "sknetwork Spectral": lambda A, k, seed: peers.network_spectral(A, k),
@@ -56,7 +55,7 @@ HEURISTICS: dict[str, Callable[[sparse.csr_array], Any]] = {
     "rooted PageRank": peers.rooted_pagerank,
 }
 DEGREE_FEATURES = make_pipeline(StandardScaler(), PolynomialFeatures(3))  # roles are ranges of degrees, no half-planes
-OURS = DEFAULT | KERNELS | ALONG_EDGES
+OURS = DEFAULT | KERNELS | BY_FACTORS
 NODE_METHODS = (*DEFAULT, *KERNELS, *EMBEDDINGS, "degrees")
 LINK_METHODS = (*OURS, *EMBEDDINGS, *HEURISTICS)
 
@@ -64,7 +63,8 @@ LINK_METHODS = (*OURS, *EMBEDDINGS, *HEURISTICS)
 def features(method: str, A: sparse.csr_array, k: int, seed: int) -> list[np.ndarray]:
     """Node vectors to choose from: ours as they come, peers' as they are and of length one, and degrees."""
     if method in OURS:
-        return [_model(method, k).fit_transform(A)]
+        needless = FACTORS if method in KERNELS else {}  # a learned decoder costs an embedding and changes no vector
+        return [_model(method, k).set_params(**needless).fit_transform(A)]
     if method == "degrees":
         return [DEGREE_FEATURES.fit_transform(np.log(np.hstack(peers.degrees(A))))]
     source, target = EMBEDDINGS[method](A, _rank(A, k), seed)

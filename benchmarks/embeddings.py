@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -20,21 +20,18 @@ SPECTRAL = 128  # components of scikit-network's Spectral, which takes minutes f
 
 
 class Embedding(NamedTuple):
-    """Source and target vectors; pairs whose products are the kernel and the scores of edges, where they are others."""
+    """Source and target vectors; a pair whose products reconstruct edges, and features, where they are others."""
 
     source: np.ndarray
     target: np.ndarray
     factors: tuple[np.ndarray, np.ndarray] | None = None
-    edges: tuple[np.ndarray, np.ndarray] | None = None
+    own_features: np.ndarray | None = None
 
-    @classmethod
-    def of(cls, model: DirectedGraphEmbedding) -> Embedding:
-        """Vectors of a fitted model, the product of its factors and its own scores."""
-        s = model.singular_values_
-        kept = s > np.finfo(s.dtype).eps * len(model.nodes_) * s[0]
-        source = model.source_embedding_ * (np.where(kept, s, 1) ** (1 - 2 * model.scaling) * kept)
-        target = model.target_embedding_
-        return cls(model.source_embedding_, target, (source, target), model.edge_vectors())
+    def features(self) -> np.ndarray:
+        """What is classified: one vector for each node."""
+        if self.own_features is not None:
+            return self.own_features
+        return self.source if self.source is self.target else np.hstack([self.source, self.target])
 
 
 Candidates = dict[str, Embedding]
@@ -42,7 +39,9 @@ Candidates = dict[str, Embedding]
 
 def default(A: sparse.csr_array, k: int) -> Candidates:
     """The library's embedding as it comes."""
-    return {"": Embedding.of(DirectedGraphEmbedding(k).fit(A))}
+    model = DirectedGraphEmbedding(k)
+    X = model.fit_transform(A)
+    return {"": Embedding(model.source_embedding_, model.target_embedding_, model.edge_vectors(), X)}
 
 
 def pca(A: sparse.csr_array, k: int) -> Candidates:
@@ -92,8 +91,9 @@ def with_loops(A: sparse.csr_array) -> sparse.csr_array:
 
 def decomposed(A: sparse.csr_array, k: int, kernel: Kernel, self_loops: float = 0.0, scaling: float = 1.0) -> Embedding:
     """Kernel SVD of a graph."""
-    model = DirectedGraphEmbedding(k, kernel=kernel, self_loops=self_loops, scaling=scaling, tol=TOLERANCE)
-    return Embedding.of(model.fit(A))
+    settings: dict[str, Any] = {"self_loops": self_loops, "scaling": scaling, "decoder": "factors", "tol": TOLERANCE}
+    model = DirectedGraphEmbedding(k, kernel=kernel, **settings).fit(A)
+    return Embedding(model.source_embedding_, model.target_embedding_, model.edge_vectors())
 
 
 METHODS: dict[str, Callable[[sparse.csr_array, int], Candidates]] = {
@@ -110,6 +110,5 @@ METHODS: dict[str, Callable[[sparse.csr_array, int], Candidates]] = {
     "DiGAE": lambda A, k: {"": Embedding(*peers.digae(A, SEED))},
 }
 OURS = ("default", "PCA", "KPCA", "SVD", "KernelSVD", "HOPE", "degrees")  # what runs without the peers' packages
-FIXED = ("default",)  # links by product
+FIXED = ("default",)  # vectors as they come
 TUNED = ("KPCA", "KernelSVD")  # candidates chosen on training nodes
-LINK_METHODS = ("default", "SVD", "HOPE", "degrees", "sknetwork SVD", "sknetwork Spectral", "DeepWalk", "DiGAE")

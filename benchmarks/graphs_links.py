@@ -5,10 +5,12 @@
     python benchmarks/graphs_links.py --methods default  some methods; the others keep the results of earlier runs
     python benchmarks/graphs_links.py --seeds 1          fewer draws than three
     python benchmarks/graphs_links.py --table            the tables of earlier runs
+    python benchmarks/graphs_links.py ablation           constants of the learned decoder, changed one at a time
     python benchmarks/graphs_links.py --smoke            seconds of it on generated graphs
 
-128 components of each side, DiGAE 64 and 32. Ours by score_edges and nearest_targets as they come; peers' vectors by
-product or by distance, whichever comes out better in each score. Medians over draws of the hidden edges.
+128 components of each side, DiGAE 64 and 32. Ours by score_edges and nearest_targets as they come, with the learned
+decoder or, where the name says so, by factors; peers' vectors by product or by distance, whichever comes out better in
+each score. Medians over draws of the hidden edges.
 
 half-reversed: a tenth of the edges hidden, as many pairs that are no edges, half of them hidden edges turned round,
 which only a method that knows directions can tell apart. Undirected graphs have none, and are left out.
@@ -18,6 +20,8 @@ of the edges to learn from, which connect it, 15 % hidden, as many uniform pairs
 
 recall: the share of the hidden edges of the first protocol among the 20 best new targets of their sources, of 2,000
 sources where there are more. An edge of an undirected graph is hidden, and wanted, in both directions.
+
+ablation: the default on four small graphs of the first half, two draws.
 """
 
 from __future__ import annotations
@@ -29,7 +33,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import graphsets
-from common import parser, print_matrix, save, shown, stored
+from common import ablated, parser, print_ablation, print_matrix, print_shortfalls, save, shown, stored
 from contenders import LINK_METHODS, PACKAGES, scorers
 from linkprotocols import Split, half_reversed, public, recall, separation
 from lopsided.exceptions import LopsidedWarning
@@ -48,6 +52,17 @@ SCORES = {
 PUBLIC = ("Hits@20", "Hits@50", "Hits@100", "MRR", "AUC", "AP")
 PUBLISHED = {"amazon-photo": {"STRAP": 0.692, "SDGAE": 0.688}, "amazon-computers": {"STRAP": 0.519, "SDGAE": 0.538}}
 
+ABLATION_GRAPHS, ABLATION_DRAWS = ("webkb-texas", "telegram", "airports-europe", "cora"), 2
+ABLATION: dict[str, dict[str, Any]] = {
+    "defaults": {},
+    "1 uniform negative pair per edge": {"graphs.trials.UNIFORM_NEGATIVES": 1},
+    "20 uniform negative pairs per edge": {"graphs.trials.UNIFORM_NEGATIVES": 20},
+    "hidden share 0.05": {"graphs.trials.HIDDEN_SHARE": 0.05},
+    "hidden share 0.2": {"graphs.trials.HIDDEN_SHARE": 0.2},
+    "50 hidden edges are enough": {"graphs.trials.ENOUGH_HIDDEN": 50},
+    "2000 hidden edges are enough": {"graphs.trials.ENOUGH_HIDDEN": 2000},
+}
+
 
 class Draw(NamedTuple):
     """Hidden edges by both protocols."""
@@ -61,6 +76,12 @@ class Draw(NamedTuple):
     def of(cls, graph: graphsets.Labelled, seed: int) -> Draw:
         """Hide edges of a graph."""
         return cls(seed, graph.directed, half_reversed(graph, seed), public(graph, seed))
+
+
+def draws_of(name: str, count: int) -> list[Draw]:
+    """Draws of hidden edges of a stored graph."""
+    graph = graphsets.load(name)
+    return [Draw.of(graph, SEED + draw) for draw in range(count)]
 
 
 def evaluate(method: str, draw: Draw, k: int) -> dict[str, float]:
@@ -89,7 +110,7 @@ def median(draws: list[dict[str, float]]) -> dict[str, float]:
 
 
 def show(record: dict[str, Any]) -> None:
-    """A table for each score, and the public benchmark's of the graphs for which it has figures."""
+    """A table for each score, the public benchmark's of the graphs for which it has figures, and what falls short."""
     for score, title in SCORES.items():
         cells = {graph: {name: one.get(score) for name, one in found.items()} for graph, found in record.items()}
         print_matrix(title, {graph: column for graph, column in cells.items() if any(column.values())}, LINK_METHODS)
@@ -99,11 +120,24 @@ def show(record: dict[str, Any]) -> None:
             cells["Hits@100"] |= {f"{name}, published": value for name, value in published.items()}
             rows = (*LINK_METHODS, *(f"{name}, published" for name in published))
             print_matrix(f"The public benchmark, {graph}", cells, rows)
+    print_shortfalls(record, {score: score for score in SCORES if score != "seconds"}, "default")
+
+
+def ablation(drawn: dict[str, list[Draw]], k: int) -> dict[str, Any]:
+    """Links by the default under every change."""
+    cases = {
+        name: lambda draws=draws: median([evaluate("default", draw, k) for draw in draws])
+        for name, draws in drawn.items()
+    }
+    found = ablated(ABLATION, cases)
+    print_ablation(found, {score: title for score, title in SCORES.items() if score != "seconds"})
+    return found
 
 
 def main() -> None:
     """Run what was asked for."""
     command = parser(__doc__)
+    command.add_argument("part", nargs="?", choices=("ablation",), help="instead of the tables")
     command.add_argument("--graphs", nargs="*", default=["choose", "report"], help="names, choose or report")
     command.add_argument("--methods", nargs="*", choices=LINK_METHODS, default=LINK_METHODS)
     command.add_argument("--seeds", type=int, default=DRAWS, help="draws of hidden edges")
@@ -115,12 +149,15 @@ def main() -> None:
         graphs = {f"directed {directed}": graphsets.generated(directed) for directed in (True, False)}
         draws = {graph: Draw.of(one, SEED) for graph, one in graphs.items()}
         show({graph: {name: evaluate(name, draw, 20) for name in names} for graph, draw in draws.items()})
+        ablation({graph: [draw] for graph, draw in draws.items()}, 20)
         return print("smoke run finished:", ", ".join(names))
+    if options.part:
+        drawn = {name: draws_of(name, ABLATION_DRAWS) for name in ABLATION_GRAPHS}
+        return save("graphs_links", {"ablation": ablation(drawn, COMPONENTS)}, SEED)
     names = graphsets.named(options.graphs)
     record = {name: found for name in names if (found := stored("graphs_links", name))}
     for name in () if options.table else names:
-        graph, found = graphsets.load(name), record.setdefault(name, {})
-        draws = [Draw.of(graph, SEED + draw) for draw in range(options.seeds)]
+        found, draws = record.setdefault(name, {}), draws_of(name, options.seeds)
         for method in options.methods:
             found[method] = median([evaluate(method, draw, COMPONENTS) for draw in draws])
             save("graphs_links", {name: found}, SEED)

@@ -1,4 +1,4 @@
-"""Embed a graph from a CSV file of edges; find nearest targets, embed a new node and predict hidden links."""
+"""Embed a graph from a CSV file of edges; find targets, also of new nodes, similar nodes, classes and hidden links."""
 
 from __future__ import annotations
 
@@ -35,19 +35,18 @@ def main() -> None:
     print(f"{len(model.nodes_)} nodes, {model.adjacency_.nnz} edges; {model.solver_}\n")
     print("paper-900 might cite", *model.nearest_targets("paper-900", k=3))
 
-    references = np.isin(model.nodes_, ["paper-3", "paper-11"]).astype(float)[None]
-    new = model.transform(references)
-    print(f"a new paper that cites papers 3 and 11 gets a vector of {new.shape[1]} numbers", end="; ")
-    source, _ = model.edge_vectors(references)
-    _, targets = model.edge_vectors()
-    print("it might cite", *model.nodes_[np.argsort(-(source @ targets.T)[0])[:5]])
+    print("papers that cite much as paper-900 does:", *model.most_similar("paper-900", k=3, as_="source"))
+    references = [("new", "paper-3"), ("new", "paper-11"), ("newer", "new")]
+    proposed = model.nearest_targets(out_edges=references, k=3, new_only=True)
+    print("a new paper that cites papers 3 and 11 might cite", *proposed[0])
+    print("a newer one that cites only the new one might cite", *proposed[1])
 
     numbers = [int(node.removeprefix("paper-")) for node in model.nodes_]
-    vectors = np.hstack([model.source_embedding_, model.target_embedding_])
+    vectors = DirectedGraphEmbedding(n_components=32).fit_transform(model.adjacency_)
     f1 = classify_nodes(vectors, labels[numbers])
     print(f"\nclasses of papers: micro F1 {f1.micro_f1.mean():.3f}, macro F1 {f1.macro_f1.mean():.3f}")
 
-    linear = DirectedGraphEmbedding(n_components=32, kernel=NodeKernel()).fit(model.adjacency_)
+    linear = DirectedGraphEmbedding(n_components=32, kernel=NodeKernel(), decoder="factors").fit(model.adjacency_)
     rebuilt = reconstruct_graph(*linear.edge_vectors(), model.adjacency_)
     print(f"the graph rebuilt from its own SVD: {rebuilt.precision:.0%} of the edges right", end=", ")
     print(f"norm of the difference {rebuilt.norm_2:.1f}")

@@ -72,6 +72,14 @@ def test_the_page_of_graphs_runs_as_printed_on_a_smaller_graph(tmp_path):
     runs(code.replace("Embedding()", "Embedding(8)").replace("k=100)", "k=10)"), tmp_path)
 
 
+def test_the_picture_of_the_page_of_graphs_is_drawn(tmp_path):
+    script = ROOT / "examples" / "direction_pays.py"
+    command = [sys.executable, script, "--nodes", "120", "--out", tmp_path]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "direction_pays.png").exists()
+
+
 @pytest.mark.parametrize(
     "page",
     [page for page in (*PAGES, ROOT / "README.md") if page != GRAPHS and snippets_of(page)],
