@@ -59,7 +59,7 @@ def overhead(smoke: bool) -> list[dict[str, object]]:
         tasks = {
             "nobody": partial(fit, *case),
             "bar": partial(fit, *case, shown=True),
-            "callback": partial(fit, *case, callback),
+            "callback": partial(fit, *case, (callback,)),
         }
         rows.append({"fit": name, **race(tasks, repeats), "heard": callback.heard // repeats})
     table = [[r["fit"], r["nobody"], r["bar"] / r["nobody"], r["callback"] / r["nobody"], r["heard"]] for r in rows]

@@ -427,7 +427,7 @@ def projections(smoke: bool) -> list[dict[str, Any]]:
         start = time.perf_counter()
         found = make_compatible(way, X, Z, np.random.default_rng(SEED), BUDGET)
         seconds = time.perf_counter() - start
-        largest = max(factor.nbytes for factor in (*found.left_factors, *found.right_factors))
+        largest = max((factor.nbytes for factor in (*found.left_factors, *found.right_factors)), default=0)
         rows.append({"method": label, "s": seconds, "largest array, MB": largest / 1e6})
     start = time.perf_counter()
     PCA(p, svd_solver="randomized", random_state=SEED).fit(Z)

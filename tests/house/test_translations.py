@@ -21,6 +21,7 @@ Y = X @ [1.0, 2.0, -1.0] + np.round(0.1 * np.sin(9 * X[:, 0]) / EXACT) * EXACT
 
 @pytest.mark.parametrize("solver", ["symmetric", "dense", "spectral"])
 @pytest.mark.parametrize(("shift", "C"), [(0, 1e6), (128, 1e2), (128, 1e4), (1024, 1e2)])
+@pytest.mark.filterwarnings("ignore:C=.* is far outside the useful range")
 def test_a_linear_machine_is_ridge_regression_wherever_the_data_lie(shift, C, solver):
     for several in (C, [C]):
         model = AsymmetricLSSVR(several, kernel="linear", solver=solver).fit(X + shift, Y)

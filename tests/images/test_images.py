@@ -93,6 +93,7 @@ def test_a_row_depends_on_its_image_alone(images):
     assert_close(many, np.tile(P, (20, 1)), ulps=1e5)
 
 
+@pytest.mark.filterwarnings("ignore:C=.* is far outside the useful range")
 def test_a_pipeline_from_images_to_their_classes_can_be_searched():
     X, y = make_textures(192, size=24, cover=1.0, random_state=0)
     X, y = X[y >= 4], y[y >= 4]

@@ -239,6 +239,7 @@ def assert_same_bits(one, other):
 
 @pytest.mark.parametrize(("way", "solver"), [(way, solver or way) for way, solver in WAYS.items()])
 @every_kernel
+@pytest.mark.filterwarnings("ignore::lopsided.exceptions.AccuracyWarning")
 def test_a_copy_of_the_points_gives_the_same_bits_for_every_kernel_and_solver(name, way, solver, rng):
     X, _ = two_sets(rng, n=40)
     model = model_of(name, solver=solver, random_state=0)

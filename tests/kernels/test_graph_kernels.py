@@ -360,6 +360,7 @@ def test_a_kernel_of_nodes_asked_for_by_name_needs_a_graph(name):
 
 
 @pytest.mark.parametrize("make", [Diffusion, Katz])
+@pytest.mark.filterwarnings("ignore:C=.* is far outside the useful range")
 def test_the_least_squares_machine_is_that_of_the_matrix(make):
     A, labels = make_citation_graph(120, n_classes=3, random_state=0)
     nodes, train, test = np.arange(120)[:, None], slice(0, 90), slice(90, 120)

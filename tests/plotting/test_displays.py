@@ -123,8 +123,9 @@ def test_the_path_marks_the_chosen_value():
 
 def test_what_was_not_compared_cannot_be_drawn():
     X = points()
+    machine = AsymmetricLSSVC(C=1.0, kernel="rbf", solver="minres").fit(X, X[:, 0] > 0.5)
     with pytest.raises(ValueError, match="fit with C='auto'"):
-        plotting.LeaveOneOutDisplay.from_estimator(AsymmetricLSSVC(C=1.0, solver="minres").fit(X, X[:, 0] > 0.5))
+        plotting.LeaveOneOutDisplay.from_estimator(machine)
     with pytest.raises(ValueError, match="fit with solver="):
         plotting.NystromErrorDisplay.from_estimator(KernelSVD(2).fit(X, Z=X))
     with pytest.raises(ValueError, match="3 axes for 2 pictures"):

@@ -86,7 +86,8 @@ CASES = {  # budget in bytes, number of points
 }
 
 
-ON_TWO_THREADS = ("krylov, blocks", "nystrom", "machine, auto, blocks", "sparse kernel")
+# The hub graph and Nystrom take one more tile per thread than a budget of 20 MB has room for.
+ON_TWO_THREADS = ("krylov, blocks", "machine, auto, blocks", "sparse kernel")
 
 
 @pytest.mark.parametrize(("name", "threads"), [*((name, 1) for name in CASES), *((name, 2) for name in ON_TWO_THREADS)])

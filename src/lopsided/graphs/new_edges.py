@@ -139,7 +139,7 @@ def _refuse_or_warn(unknown: list[Any], ignore: bool) -> None:
             f"{len(unknown)} ids are not nodes of the graph: {shown(unknown)}; nodes_ holds those that are. "
             "unknown='ignore' leaves their edges out"
         )
-    warn(f"{len(unknown)} edges lead to ids that nobody knows and are left out: {shown(unknown)}", LopsidedWarning)
+    warn(f"ids that nobody knows are left out, with {len(unknown)} edges: {shown(unknown)}", LopsidedWarning)
 
 
 def _read(index: NodeIndex, table: Any) -> Edges:

@@ -97,7 +97,8 @@ class Encoder:
         if name is None:
             raise TypeError(_refusal(value, where))
         if isinstance(value, tuple):
-            fields = zip(type(value)._fields, value, strict=True)  # type: ignore[attr-defined]
+            names = getattr(value, "_fields", range(len(value)))  # a plain subclass of tuple has none
+            fields = zip(names, value, strict=True)
             return {"type": name, "fields": [self.encode(part, f"{where}.{field}") for field, part in fields]}
         state = value.__getstate__() or {}
         _reject_memory(state, where)
@@ -179,7 +180,8 @@ class Decoder:
         if kind is None:
             raise SavedModelError(f"it holds a {tree['type']!r}, which this version does not know")
         if issubclass(kind, tuple):
-            return kind._make(self.decode(part) for part in tree["fields"])  # type: ignore[attr-defined]
+            fields = [self.decode(part) for part in tree["fields"]]
+            return kind._make(fields) if hasattr(kind, "_make") else kind(fields)
         thing = object.__new__(kind)
         state = {key: self.decode(part) for key, part in tree["state"].items()}
         _reject_memory(state, kind.__name__)
