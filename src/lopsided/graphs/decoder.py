@@ -32,6 +32,7 @@ class EdgeDecoder:
     """
 
     parts: Sequence[Part]
+    width: int  # leading triplets of each part that are used
     coefficients: tuple[dict[str, float], ...]  # of each part, by term
     known: Nodes
     degree: np.ndarray  # coefficients of the logarithms of degrees: out and into of the source, then of the target
@@ -42,13 +43,14 @@ class EdgeDecoder:
         """Vectors of nodes as sources; their inner products with ``targets`` are the scores."""
         blocks = []
         for number, (part, terms) in enumerate(zip(self.parts, self.coefficients, strict=True)):
+            source, s = nodes.vectors[number].source[:, : self.width], part.s[: self.width]
             if FACTORS in terms or STEP in terms:
-                reached = terms.get(FACTORS, 0.0) * nodes.vectors[number].source
+                reached = terms.get(FACTORS, 0.0) * source
                 if STEP in terms:
-                    reached = reached + terms[STEP] * (nodes.steps @ part.U)
-                blocks.append(reached * part.s)
+                    reached = reached + terms[STEP] * (nodes.steps @ part.U[:, : self.width])
+                blocks.append(reached * s)
             if COSINE in terms:
-                blocks.append(terms[COSINE] * directions(nodes.vectors[number].source * part.s, part.s[0]))
+                blocks.append(terms[COSINE] * directions(source * s, s[0]))
         out, into = nodes.degrees
         own = self.constant + self.degree[0] * out + self.degree[1] * into
         return np.column_stack([*blocks, own, np.ones(len(own))])
@@ -57,11 +59,11 @@ class EdgeDecoder:
         """Vectors of nodes as targets."""
         blocks = []
         for number, (part, terms) in enumerate(zip(self.parts, self.coefficients, strict=True)):
-            target = nodes.vectors[number].target
+            target, s = nodes.vectors[number].target[:, : self.width], part.s[: self.width]
             if FACTORS in terms or STEP in terms:
                 blocks.append(target)
             if COSINE in terms:
-                blocks.append(directions(target * part.s, part.s[0]))
+                blocks.append(directions(target * s, s[0]))
         out, into = nodes.degrees
         own = self.degree[2] * out + self.degree[3] * into
         return np.column_stack([*blocks, np.ones(len(own)), own])
@@ -106,20 +108,20 @@ class EdgeDecoder:
         return np.concatenate(found), np.concatenate(values)
 
 
-def by_factors(parts: Sequence[Part], A: sparse.csr_array) -> EdgeDecoder:
-    """The decoder that scores an edge by the kernel itself, the first one if there are several parts."""
+def by_factors(parts: Sequence[Part], known: Nodes, k: int) -> EdgeDecoder:
+    """The decoder that scores an edge by the k leading triplets of the kernel, the first one if there are several."""
     coefficients = tuple({FACTORS: 1.0} if number == 0 else {} for number in range(len(parts)))
-    return EdgeDecoder(parts, coefficients, known_nodes(parts, A), np.zeros(DEGREE_TERMS))
+    return EdgeDecoder(parts, k, coefficients, known, np.zeros(DEGREE_TERMS))
 
 
 def learned(
-    parts: Sequence[Part], A: sparse.csr_array, parts_of: Sequence[Sequence[Part]], seen: Sequence[Trial]
+    parts: Sequence[Part], known: Nodes, k: int, parts_of: Sequence[Sequence[Part]], seen: Sequence[Trial]
 ) -> EdgeDecoder:
     """The decoder whose coefficients tell hidden edges of the trials from other pairs, by logistic regression.
 
     Scores are log-odds, up to a constant, since a graph has more pairs per edge than a trial has. Terms of kernels have
-    coefficients >= 0: edges that are known are not to score less for being near. Cost: O(pairs width), once the trials
-    are embedded.
+    coefficients >= 0: edges that are known are not to score less for being near. The k leading triplets of each part
+    are used, as many as the trials have. Cost: O(pairs k), once the trials are embedded.
     """
     terms = [(number, term) for number, part in enumerate(parts) for term in part.terms]
     numbers, truth = [], []
@@ -130,13 +132,13 @@ def learned(
             truth.append(np.full(len(pairs[0]), label))
     X, y = np.concatenate(numbers), np.concatenate(truth)
     if y.all():  # every pair is an edge
-        return by_factors(parts, A)
+        return by_factors(parts, known, k)
     weights, constant = _logistic(X, y, n_positive=len(terms))
     coefficients: tuple[dict[str, float], ...] = tuple({} for _ in parts)
     for (number, term), weight in zip(terms, weights, strict=False):
         coefficients[number][term] = float(weight)
     degree, reverse = weights[len(terms) : -1], float(weights[-1])
-    return EdgeDecoder(parts, coefficients, known_nodes(parts, A), degree, reverse, constant)
+    return EdgeDecoder(parts, k, coefficients, known, degree, reverse, constant)
 
 
 def _numbers(parts: Sequence[Part], nodes: Nodes, terms: list[tuple[int, str]], pairs: Pairs) -> np.ndarray:
@@ -146,6 +148,7 @@ def _numbers(parts: Sequence[Part], nodes: Nodes, terms: list[tuple[int, str]], 
     columns = [
         EdgeDecoder(
             parts,
+            max(len(part.s) for part in parts),
             tuple({term: 1.0} if part == number else {} for part in range(len(parts))),
             nodes,
             np.zeros(DEGREE_TERMS),

@@ -21,7 +21,7 @@ from .decoder import by_factors, learned
 from .kernel_choice import AUTO, Recipe, is_auto, recipes
 from .new_edges import NewEdges, edges_of_new
 from .node_index import NodeIndex
-from .nodes import Degrees, Nodes
+from .nodes import Degrees, Nodes, known_nodes
 from .parts import Part, Sides, fit_part
 from .scoring import ScoresEdges
 from .trials import trials
@@ -72,7 +72,7 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         treat hubs like other nodes.
     solver : str or Nystrom, default="auto"
         Solver of :class:`KernelSVD`; "auto" chooses by the size of the graph and the memory budget.
-    tol : float, default=0.01
+    tol : float, default=0.05
         Acceptable error of the singular vectors; 0 means near machine precision, which no use of an embedding needs.
     random_state : int, RandomState instance or None, default=None
         Seed of the solver and of the hidden edges; None is a fixed one.
@@ -146,7 +146,7 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         decoder: str = "auto",
         unit_length: bool = True,
         solver: Any = "auto",
-        tol: float = 0.01,
+        tol: float = 0.05,
         random_state: Any = None,
         n_jobs: int | None = None,
         memory_budget: float | str | None = None,
@@ -177,11 +177,13 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         with jobs(self.n_jobs):
             parts = self._parts(wanted, computed, balance)
             seen = trials(computed, seed) if is_auto(self.kernel) or self._learns(A) else []
+            narrow = tuple(recipe._replace(width=k) for recipe in wanted)
             with quiet():  # the graph itself has warned already
-                tried = [self._parts(wanted, trial.adjacency, self._balanced(trial.adjacency)) for trial in seen]
+                tried = [self._parts(narrow, trial.adjacency, self._balanced(trial.adjacency)) for trial in seen]
+            known, learns = known_nodes(parts, computed), seen and self._learns(A)
+            decoder = learned(parts, known, k, tried, seen) if learns else by_factors(parts, known, k)
             weights = weights_by_trials(tried, seen, self.scaling) if is_auto(self.kernel) else (1.0,)
-            decoder = learned(parts, computed, tried, seen) if seen and self._learns(A) else by_factors(parts, computed)
-            blend = Blend.of(parts, decoder.known, weights, self.scaling, k, seed) if is_auto(self.kernel) else None
+            blend = Blend.of(parts, known, weights, self.scaling, k, seed) if is_auto(self.kernel) else None
         self.adjacency_, self.nodes_, self.n_features_in_ = A, nodes, A.shape[0]
         self.kernel_ = tuple(part.kernel for part in parts) if is_auto(self.kernel) else parts[0].kernel
         self.solver_, self.singular_values_, self.weights_ = parts[0].solver, parts[0].s, weights
