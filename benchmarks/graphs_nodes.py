@@ -75,6 +75,9 @@ ABLATION: dict[str, dict[str, Any]] = {
         for count in (16, 64, 256)
     },
 }
+KATZ_ABLATION: dict[str, dict[str, Any]] = {
+    f"Katz, beta {share} of the largest": {"kernels.graph.katz.BETA_SHARE": share} for share in (0.1, 0.5, 0.9)
+}
 
 
 def evaluate(method: str, graph: graphsets.Labelled, k: int, splits: int) -> dict[str, float]:
@@ -101,9 +104,11 @@ def show(record: dict[str, Any]) -> None:
 
 
 def ablation(graphs: dict[str, graphsets.Labelled], k: int, splits: int) -> dict[str, Any]:
-    """Classes by the default under every change."""
-    cases = {name: partial(evaluate, "default", graph, k, splits) for name, graph in graphs.items()}
-    found = ablated(ABLATION, cases)
+    """Classes by the default, and by Katz, under every change."""
+    found = {}
+    for method, changes in (("default", ABLATION), ("Katz", KATZ_ABLATION)):
+        cases = {name: partial(evaluate, method, graph, k, splits) for name, graph in graphs.items()}
+        found |= ablated(changes, cases)
     print_ablation(found, {score: SCORES[score] for score in CLASSES})
     return found
 
