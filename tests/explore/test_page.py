@@ -31,6 +31,8 @@ STRANGE = [
     "x" * 10_000,
 ]
 
+PATIENCE = 180_000  # milliseconds for a page to open: a busy machine has no time for a browser
+
 
 @pytest.fixture(scope="module")
 def model():
@@ -177,7 +179,7 @@ def page(browser, written):
     opened.on("request", lambda request: wrong.append(request.url) if request.url != written.as_uri() else None)
     opened.on("dialog", lambda dialog: wrong.append(dialog.message))
     opened.goto(written.as_uri())
-    opened.wait_for_selector("body[data-ready]")
+    opened.wait_for_selector("body[data-ready]", timeout=PATIENCE)
     assert opened.evaluate("document.body.dataset.ready") == "true", opened.inner_text("#summary")
     yield opened
     assert opened.evaluate("window.hacked") is None and wrong == []
