@@ -202,3 +202,11 @@ def test_pairs_between_two_sets_are_held_out_one_by_one(rng):
     pairs = Pairs(np.array([(0, 1), (1, 0), (2, 3), (3, 2), (4, 5), (5, 4)]), np.array([1.0, 0, 1, 0, 1, 0]))
     for one_set, sizes in ((True, {2}), (False, {1, 2})):
         assert {len(out) for _, out in folds_of(pairs, rng, one_set=one_set)} == sizes
+
+
+@pytest.mark.parametrize("least", [0.5, 0.0, -1e-16, -0.5])
+def test_a_least_error_of_any_sign_is_found(least):
+    """An alignment of one leaves an error of zero, or just below it."""
+    paths = [Path(np.array([1.0, np.inf]), np.array([[2.0], [2.0]])), Path(np.array([1.0, np.inf]), [[2.0], [least]])]
+    paths = [path._replace(errors=np.asarray(path.errors)) for path in paths]
+    assert least_error(paths) == (1, np.inf)

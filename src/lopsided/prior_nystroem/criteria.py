@@ -148,7 +148,8 @@ def least_error(paths: Sequence[Path], guessing: float = np.inf) -> tuple[int, f
 
 def _least(errors: np.ndarray) -> np.ndarray:
     """Indices of the least errors: all that differ by rounding from the least one."""
-    return np.flatnonzero(errors <= (1 + TIE) * errors.min()) if np.isfinite(errors).any() else np.arange(len(errors))
+    least = errors.min()  # an alignment of one may leave an error just below zero
+    return np.flatnonzero(errors <= least + TIE * abs(least)) if np.isfinite(least) else np.arange(len(errors))
 
 
 def _learned_kernels(
