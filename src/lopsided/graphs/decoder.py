@@ -78,7 +78,7 @@ class EdgeDecoder:
         return scores + self.reverse * _is_edge(nodes.inward, rows, columns)
 
     def best_targets(
-        self, nodes: Nodes, k: int, excluded: Sequence[sparse.csr_array], own: np.ndarray | None
+        self, nodes: Nodes, k: int, excluded: sparse.csr_array | None, own: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
         """The k highest-scoring known targets of each node, best first, and their scores, in blocks of nodes.
 
@@ -92,8 +92,8 @@ class EdgeDecoder:
             if self.reverse:
                 scores[chosen.inward.nonzero()] += self.reverse
             alike += int(np.count_nonzero(scores.max(axis=1) == scores.min(axis=1)))
-            for edges in excluded:
-                scores[edges[block].nonzero()] = -np.inf
+            if excluded is not None:
+                scores[excluded[block].nonzero()] = -np.inf
             if own is not None:
                 scores[np.arange(len(scores)), own[block]] = -np.inf
             best = largest(scores, k)

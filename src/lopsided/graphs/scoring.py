@@ -117,7 +117,7 @@ class ScoresEdges(ABC):
             names = self.nodes_[rows]
         if new_only:
             _check_enough(linked, own, names, n, k)
-        best, scores = self._decoder.best_targets(chosen, k, [linked] if new_only else [], own)
+        best, scores = self._decoder.best_targets(chosen, k, linked if new_only else None, own)
         found = self.nodes_[best]
         if u is not None and self._nodes.is_id(u):
             found, scores = found[0], scores[0]
