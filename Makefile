@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint types docs bench clean
+.PHONY: demo test lint types docs bench soak clean
 
 demo: $(STAMP)  ## embed directed graphs and compare; decompose photographs
 	$(BIN)/python examples/demo.py
@@ -51,6 +51,9 @@ bench: $(STAMP)  ## the tables of README and docs
 	$(BIN)/python benchmarks/command_line.py
 	$(BIN)/python benchmarks/callback_overhead.py
 	$(BIN)/python benchmarks/explore_page.py
+
+soak: $(STAMP)  ## every promise of docs/reliability.md with its figure; hours. ARGS="bad_input --seconds 300" runs a part
+	cd benchmarks && ../$(BIN)/python -m soak $(ARGS)
 
 clean:
 	rm -rf docs/_build docs/api docs/auto_examples docs/sg_execution_times.rst

@@ -15,3 +15,9 @@ def test_benchmark_runs_on_tiny_data(script):
     done = subprocess.run([sys.executable, script, "--smoke"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "smoke run finished" in done.stdout
+
+
+def test_soak_runs_a_few_cases_of_every_topic():
+    done = subprocess.run([sys.executable, "-m", "soak", "--smoke"], cwd=FOLDER, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "smoke run finished" in done.stdout

@@ -2,18 +2,13 @@
 
 A call ends in finite answers, or in a ValueError or TypeError with a message that the library (or scikit-learn's
 validation) raised; numpy's warnings count as errors; and it leaves its arguments as they were.
-
-    python tests/reliability/fuzz.py --calls 20000 --seed 7
 """
 
 from __future__ import annotations
 
-import argparse
-import collections
 import copy
 import os
 import signal
-import time
 import traceback
 import warnings
 
@@ -470,26 +465,3 @@ def _same(one, other):
     if isinstance(one, pd.DataFrame):
         return one.equals(other)
     return one is None or (np.array_equal(np.asarray(one), np.asarray(other)) and type(one) is type(other))
-
-
-def faults(seeds):
-    """Faults of the calls with the given seeds."""
-    return [fault for fault in map(one_call, seeds) if fault]
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--calls", type=int, default=2000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--first", type=int, default=0, help="number of the first call")
-    options = parser.parse_args()
-    start, groups = time.monotonic(), collections.defaultdict(list)
-    for number in range(options.first, options.first + options.calls):
-        fault = one_call((options.seed, number))
-        if fault:
-            groups[fault.split(" | ")[0]].append(fault.split(" | ", 1)[1])
-    for fault, examples in sorted(groups.items(), key=lambda each: -len(each[1])):
-        print(f"{len(examples)} x {fault}\n      {examples[0]}")  # noqa: T201
-    total = sum(map(len, groups.values()))
-    print(f"{total} faults of {len(groups)} kinds in {options.calls} calls, {time.monotonic() - start:.0f} s")  # noqa: T201
-    raise SystemExit(bool(total))

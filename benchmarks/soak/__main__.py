@@ -1,0 +1,49 @@
+"""Load, faults, bad input and numerical truth: every promise of docs/reliability.md with its figure.
+
+python -m soak                            all topics, the long profile (in the folder benchmarks)
+python -m soak bad_input --examples 5000 --seconds 300
+python -m soak --smoke                    a few cases of each, nothing kept
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from common import parser, print_table, save
+
+from .record import HEADINGS, NAME, Budget, Row, as_record, write_page
+
+TOPICS = ("bad_input",)
+SEED = 0
+LONG = Budget(examples=100_000, seconds=3600)
+SMOKE = Budget(examples=10, seconds=5, smoke=True)
+
+
+def main() -> int:
+    """Run the topics that were asked for; 1 if a promise was broken."""
+    command = parser(__doc__, TOPICS)
+    command.add_argument("--examples", type=int, default=LONG.examples, help="at most so many cases a topic")
+    command.add_argument("--seconds", type=float, default=LONG.seconds, help="and about so long")
+    options = command.parse_args()
+    budget = SMOKE if options.smoke else Budget(options.examples, options.seconds)
+    found = {topic: _run(topic, budget) for topic in options.parts or TOPICS}
+    rows = [row for each in found.values() for row in each]
+    print_table("Promises, measured", HEADINGS, [row.cells for row in rows])
+    for row in rows:
+        print(*(f"\n- {row.promise}: {defect}" for defect in row.defects), sep="")
+    if options.smoke:
+        print("smoke run finished:", ", ".join(found))
+    else:
+        write_page(TOPICS)
+    return int(not all(row.holds for row in rows))
+
+
+def _run(topic: str, budget: Budget) -> list[Row]:
+    rows: list[Row] = import_module(f"soak.{topic}").rows(budget)
+    if not budget.smoke:
+        save(NAME, {topic: as_record(rows)}, SEED)
+    return rows
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

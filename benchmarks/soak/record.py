@@ -1,0 +1,94 @@
+"""What a topic is given and what it returns, and the table of all of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from common import RESULTS, ROOT, stored
+
+NAME = "soak"
+PAGE = ROOT / "docs" / "reliability.md"
+BEGIN, END = "<!-- measured: make soak -->", "<!-- end of measured -->"
+HEADINGS = ("promise", "cases", "worst", "limit", "seconds")
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much a topic may try: it stops at either bound, and every topic tries something within any budget."""
+
+    examples: int
+    seconds: float
+    smoke: bool = False
+
+    def share(self, examples: float, seconds: float) -> Budget:
+        """Fractions of this budget, for a part of a topic."""
+        return Budget(max(1, int(self.examples * examples)), self.seconds * seconds, self.smoke)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One promise: how many cases were tried, the worst figure among them, what it may be, and the time it took.
+
+    A worst figure is a number, compared with the limit, or a word. ``defects`` are descriptions of cases that break
+    the promise.
+    """
+
+    promise: str
+    cases: int
+    worst: float | str
+    limit: float | str
+    seconds: float
+    defects: tuple[str, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether the promise was kept in all cases."""
+        measured = isinstance(self.worst, (int, float)) and isinstance(self.limit, (int, float))
+        return not self.defects and (not measured or self.worst <= self.limit)
+
+    @property
+    def cells(self) -> list[object]:
+        """The row of the table, in the order of HEADINGS."""
+        worst = self.worst if self.holds else f"**{_figure(self.worst)}**"
+        return [self.promise, f"{self.cases:,}", _figure(worst), _figure(self.limit), f"{self.seconds:.0f}"]
+
+
+def _figure(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:,}" if isinstance(value, int) else f"{value:.3g}"
+
+
+def timed(promise: str, limit: float | str, check: Callable[[], tuple[int, float | str, Sequence[str]]]) -> Row:
+    """The row of a check that returns the number of cases, the worst figure and the defects."""
+    start = time.perf_counter()
+    cases, worst, defects = check()
+    return Row(promise, cases, worst, limit, time.perf_counter() - start, tuple(defects))
+
+
+def as_record(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Rows as the record keeps them."""
+    return [{**asdict(row), "defects": list(row.defects)} for row in rows]
+
+
+def recorded(topic: str) -> list[Row]:
+    """Rows of the last run of a topic."""
+    return [Row(**{**row, "defects": tuple(row["defects"])}) for row in stored(NAME, topic) or []]
+
+
+def write_page(topics: Sequence[str]) -> None:
+    """Put the last figures of every topic between the marks of docs/reliability.md."""
+    if not (RESULTS / f"{NAME}.json").exists():
+        return
+    text = PAGE.read_text()
+    before, rest = text.split(BEGIN)
+    after = rest.split(END)[1]
+    PAGE.write_text(f"{before}{BEGIN}\n{_table(topics)}{END}{after}")
+
+
+def _table(topics: Sequence[str]) -> str:
+    lines = ["| topic | " + " | ".join(HEADINGS) + " |", "|---" * (1 + len(HEADINGS)) + "|"]
+    for topic in topics:
+        lines += ["| " + " | ".join([f"`{topic}`", *map(str, row.cells)]) + " |" for row in recorded(topic)]
+    return "\n".join(lines) + "\n"
