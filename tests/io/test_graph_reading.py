@@ -202,11 +202,11 @@ def test_first_lines_are_edges_comments_or_quoted(tmp_path):
 
 def test_a_first_line_that_may_be_a_header_gives_a_warning(tmp_path):
     path = tmp_path / "e.csv"
-    path.write_text("citing,cited\nann,bob\nbob,eve\n")
-    with pytest.warns(LopsidedWarning, match=r"citing, cited, is read as an edge, but it may be.*header=True"):
+    path.write_text("author,reader\nann,bob\nbob,eve\n")
+    with pytest.warns(LopsidedWarning, match=r"author, reader, is read as an edge, but it may be.*header=True"):
         assert len(read_graph(path).nodes) == 5
     assert read_graph(path, header=True).nodes.tolist() == ["ann", "bob", "eve"]
-    assert read_graph(path, source="citing", target="cited").nodes.tolist() == ["ann", "bob", "eve"]
+    assert read_graph(path, source="author", target="reader").nodes.tolist() == ["ann", "bob", "eve"]
     assert len(read_graph(path, header=False).nodes) == 5
     path.write_text("ann,bob\nbob,eve\n")
     assert len(read_graph(path).nodes) == 3
@@ -215,6 +215,40 @@ def test_a_first_line_that_may_be_a_header_gives_a_warning(tmp_path):
     for graph in (EDGES, np.eye(2)):
         with pytest.raises(ValueError, match="header=True is for text files"):
             read_graph(graph, header=True)
+
+
+def test_a_first_line_unlike_all_others_is_a_header(tmp_path):
+    path, ring = tmp_path / "e.csv", ["ann", "bob", "cem", "dea", "eve"]
+    chords = [f"{u},{v}" for u in ring for v in ring if u != v]
+    path.write_text("\n".join(["author,reader", *chords]))
+    assert sorted(read_graph(path).nodes) == ring
+    pairs = [f"{u}{i},{u}'s friend {i}" for u in ring for i in "abcd"]
+    path.write_text("\n".join(["author,reader", *pairs]))
+    with pytest.warns(LopsidedWarning, match="it may be a header"):
+        assert len(read_graph(path).nodes) == 42
+
+
+@pytest.mark.parametrize(
+    ("names", "third", "weight"),
+    [
+        (["sender", "receiver", "date"], "2024-05-01", 1),
+        (["who", "whom", "timestamp"], "1700000000", 1),
+        (["sender", "receiver", "amount"], "3", 3),
+    ],
+)
+def test_a_third_column_is_a_weight_unless_it_is_a_time(names, third, weight, tmp_path, caplog):
+    path = tmp_path / "e.csv"
+    path.write_text(f"{','.join(names)}\nann,bob,{third}\nbob,eve,{third}\n")
+    with caplog.at_level("INFO", logger="lopsided.io"):
+        graph = read_graph(path, header=True)
+    assert graph.nodes.tolist() == ["ann", "bob", "eve"] and set(graph.adjacency.data) == {weight}
+    use = f"weight '{names[2]}'" if weight > 1 else f"not used: ['{names[2]}']"
+    assert caplog.messages[0].startswith(f"columns: source '{names[0]}', target '{names[1]}'") and use in caplog.text
+
+
+def test_columns_of_a_wide_table_are_known_by_other_names_too(tmp_path):
+    table = pd.DataFrame({"when": ["x"], "recipient": ["bob"], "amount": [2.0], "sender": ["ann"]})
+    assert read_graph(table).nodes.tolist() == ["ann", "bob"]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """Graphs, tables and models that commands take, from files and pipes."""
 
 import argparse
-import errno
+import difflib
+import itertools
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -17,22 +18,22 @@ from .report import PIPE, Report
 
 MODEL = ".lopsided"
 MOST_SHOWN = 8  # columns named in a message
+MOST_COMPARED = 10_000  # ids that may be meant by an unknown one
 
 
 @contextmanager
 def as_file(given: str) -> Iterator[Path]:
     """The path of an input; standard input is copied to a temporary CSV file, whose separator is guessed."""
     if given != PIPE:
-        if not Path(given).exists():
-            raise FileNotFoundError(errno.ENOENT, "there is no such file", given)
-        if Path(given).is_dir():
-            raise ValueError(f"{given} is a folder; name a file in it")
         yield Path(given)
         return
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "stdin.csv"
         path.write_bytes(sys.stdin.buffer.read())
-        yield path
+        try:
+            yield path
+        except ValueError as error:
+            raise ValueError(str(error).replace(repr(str(path)), "standard input")) from error
 
 
 def output_beside(given: str, ending: str) -> str:
@@ -44,13 +45,13 @@ def output_beside(given: str, ending: str) -> str:
 
 
 def read_edges(options: argparse.Namespace, report: Report) -> Graph:
-    """The graph of a command, and a line that shows how its columns were understood."""
-    with as_file(options.graph if "graph" in options else options.data) as path:
+    """The graph of a command, and lines that show how its columns were understood."""
+    with as_file(options.graph if "graph" in options else options.data) as path, report.told("lopsided.io"):
         if is_matrix_file(path):
             graph = read_graph(read_matrix(path)[0])
         else:
             names = {role: getattr(options, role) for role in ("source", "target", "weight")}
-            graph = _with_options(lambda: read_graph(path, header=options.header, **names))
+            graph = read_graph(path, header=options.header, **names)
     A, nodes = graph
     i = int(np.flatnonzero(np.diff(A.indptr))[0]) if A.nnz else 0
     first = f"; first edge {nodes[i]} -> {nodes[A.indices[A.indptr[i]]]}, weight {A.data[0]:g}" if A.nnz else ""
@@ -58,36 +59,39 @@ def read_edges(options: argparse.Namespace, report: Report) -> Graph:
     return graph
 
 
-def _with_options(read: Any) -> Any:
-    """Advice of the library in the words of the command line."""
-    try:
-        return read()
-    except ValueError as error:
-        text = str(error).replace("read_graph(table, source=..., target=...)", "--source COLUMN --target COLUMN")
-        raise ValueError(text) from None
+def read_graph_or_model(options: argparse.Namespace, report: Report) -> Graph | DirectedGraphEmbedding:
+    """The graph that is given, or the saved model."""
+    if Path(options.graph).suffix.lower() != MODEL:
+        return read_edges(options, report)
+    idle = [name for name in ("source", "target", "weight", "header") if getattr(options, name) is not None]
+    if idle:
+        raise ValueError(f"--{idle[0]} is about a file of edges, and {options.graph} is a saved model; leave it out")
+    model = load(options.graph)
+    if not isinstance(model, DirectedGraphEmbedding):
+        raise ValueError(f"{options.graph} holds a {type(model).__name__}, and no embedded graph")
+    report.say(f"loaded {len(model.nodes_):,} nodes", nodes=len(model.nodes_))
+    return model
 
 
-def embedding_of(options: argparse.Namespace, report: Report, components: int) -> DirectedGraphEmbedding:
-    """The saved model that is given, or the embedding of the graph that is given."""
-    if Path(options.graph).suffix.lower() == MODEL:
-        model = load(options.graph)
-        if not isinstance(model, DirectedGraphEmbedding):
-            raise ValueError(f"{options.graph} holds a {type(model).__name__}, and no embedded graph")
-        report.say(f"loaded {len(model.nodes_):,} nodes", nodes=len(model.nodes_))
-        return model
-    return embed(read_edges(options, report), options, report, components)
+def nodes_of(given: Graph | DirectedGraphEmbedding) -> np.ndarray:
+    """The ids of a graph or of a model."""
+    return given.nodes if isinstance(given, Graph) else given.nodes_
 
 
-def embed(graph: Graph, options: argparse.Namespace, report: Report, components: int) -> DirectedGraphEmbedding:
-    """Embed a graph with the options of the command line."""
+def embed(
+    given: Graph | DirectedGraphEmbedding, options: argparse.Namespace, report: Report, components: int
+) -> DirectedGraphEmbedding:
+    """Embed a graph with the options of the command line; a model is embedded already."""
+    if not isinstance(given, Graph):
+        return given
     model = DirectedGraphEmbedding(
-        min(components, len(graph.nodes)) if components > 0 else components,
+        min(components, len(given.nodes)),
         kernel=getattr(options, "kernel", "auto"),
         random_state=options.seed,
         n_jobs=options.jobs,
         memory_budget=options.memory,
-    ).fit(graph)
-    k = len(model.singular_values_)
+    ).fit(given)
+    k = model.source_embedding_.shape[1]
     report.say(f"embedded with {k} components by {model.solver_.name}", components=k, solver=model.solver_.name)
     return model
 
@@ -95,9 +99,11 @@ def embed(graph: Graph, options: argparse.Namespace, report: Report, components:
 def known_ids(given: list[str], nodes: np.ndarray) -> list[Any]:
     """Ids from the command line as the graph holds them: numbers, if its ids are numbers."""
     by_text = {str(node): node for node in nodes.tolist()}
-    unknown = [name for name in given if name not in by_text]
-    if unknown:
-        raise ValueError(f"{unknown[0]!r} is not among the {len(nodes):,} ids, such as {next(iter(by_text))!r}")
+    unknown = next((name for name in given if name not in by_text), None)
+    if unknown is not None:
+        near = difflib.get_close_matches(unknown, itertools.islice(by_text, MOST_COMPARED), 1)
+        such = f"did you mean {near[0]!r}?" if near else f"they are such as {next(iter(by_text))!r}"
+        raise ValueError(f"{unknown!r} is not among the {len(nodes):,} ids; {such}")
     return [by_text[name] for name in given]
 
 
@@ -110,7 +116,7 @@ def numeric_table(given: str, leave_out: list[str]) -> tuple[Any, np.ndarray, np
         columns = read_columns(path)
     missing = [name for name in leave_out if name not in columns]
     if missing:
-        raise ValueError(f"there is no column {missing[0]!r} among {_shown(list(columns))}")
+        raise ValueError(f"there is no {missing[0]!r} among the {_shown(list(columns))}")
     aside = {name: columns.pop(name) for name in leave_out}
     first = next(iter(columns), None)
     rows: Any = None
@@ -118,11 +124,20 @@ def numeric_table(given: str, leave_out: list[str]) -> tuple[Any, np.ndarray, np
         rows = columns.pop(first)
     text = [name for name, column in columns.items() if column.dtype.kind not in "biuf"]
     if text or not columns:
-        wrong = f"columns {_shown(text)} hold text" if text else "there is no column of numbers"
-        raise ValueError(f"{wrong}; leave them out with --drop" if "label" in aside or leave_out else wrong)
+        wrong = f"there is text in {_shown(text)}" if text else "there is no column of numbers"
+        raise ValueError(f"{wrong}; --drop leaves columns out")
     X = np.column_stack([column.astype(float) for column in columns.values()])
-    return X, np.arange(len(X)) if rows is None else rows, np.array(list(columns), dtype=object), aside
+    names = np.array(list(columns), dtype=object)
+    empty = np.argwhere(np.isnan(X))
+    if len(empty):
+        row, j = empty[0]
+        raise ValueError(
+            f"{len(empty):,} cells have no number, the first in row {row + 1} of column {names[j]!r}; fill them in, "
+            "take the rows out, or leave the column out with --drop"
+        )
+    return X, np.arange(len(X)) if rows is None else rows, names, aside
 
 
 def _shown(names: list[str]) -> str:
-    return ", ".join(map(repr, names[:MOST_SHOWN])) + (", ..." if len(names) > MOST_SHOWN else "")
+    few = ", ".join(map(repr, names[:MOST_SHOWN])) + (", ..." if len(names) > MOST_SHOWN else "")
+    return f"column{'s' * (len(names) > 1)} {few}"

@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Callable
+from typing import NoReturn
 
 from .. import __version__
 
@@ -20,7 +21,7 @@ Arguments = Callable[[argparse.ArgumentParser], None]
 
 def make_parser() -> argparse.ArgumentParser:
     """The parser of the command line; ``options.command`` is the name of the command."""
-    parser = argparse.ArgumentParser("lopsided", description=DESCRIPTION, epilog=EPILOG, formatter_class=_Formatter)
+    parser = _Parser("lopsided", description=DESCRIPTION, epilog=EPILOG, formatter_class=_Formatter)
     parser.add_argument("--version", action="version", version=f"lopsided {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for name, (summary, example, add) in COMMANDS.items():
@@ -37,11 +38,26 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says in one line what is wrong with the arguments, and where to read on."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"lopsided: {message}; see {self.prog} --help\n")
+
+
 class _Formatter(argparse.RawDescriptionHelpFormatter):
     """Keeps the lines of examples, and puts names and their meaning on one line."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=28)
+        self._action_max_length = max(map(len, COMMANDS)) + 4  # argparse forgets that commands are indented twice
+
+
+def _positive(text: str) -> int:
+    """A whole number of at least 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number of at least 1")
+    return int(text)
 
 
 def _input(parser: argparse.ArgumentParser, name: str, help: str) -> None:
@@ -54,7 +70,7 @@ def _output(parser: argparse.ArgumentParser, help: str) -> None:
 
 
 def _rank(parser: argparse.ArgumentParser, default: int, help: str = "number of components") -> None:
-    parser.add_argument("-k", type=int, default=default, help=f"{help} (default {default})")
+    parser.add_argument("-k", type=_positive, default=default, help=f"{help} (default {default})")
 
 
 def _columns(parser: argparse.ArgumentParser, **roles: str) -> None:
@@ -64,7 +80,9 @@ def _columns(parser: argparse.ArgumentParser, **roles: str) -> None:
 
 def _fit(parser: argparse.ArgumentParser, kernel: str | None = None) -> None:
     if kernel is not None:
-        parser.add_argument("--kernel", default=kernel, help=f"name of a kernel (default {kernel})")
+        parser.add_argument(
+            "--kernel", default=kernel, help=f"name of a kernel, such as sne or node_kernel (default {kernel})"
+        )
     parser.add_argument("--seed", type=int, default=0, help="seed of random choices (default 0)")
     parser.add_argument("--jobs", type=int, metavar="N", help="threads (default: all cores)")
     parser.add_argument("--memory", metavar="SIZE", help="memory for large arrays, such as 2GB (default: 1/4 of free)")
@@ -72,7 +90,18 @@ def _fit(parser: argparse.ArgumentParser, kernel: str | None = None) -> None:
 
 def _edges(parser: argparse.ArgumentParser) -> None:
     _columns(parser, source="column of sources", target="column of targets", weight="column of weights")
-    parser.add_argument("--header", action=argparse.BooleanOptionalAction, help="whether the first line names columns")
+    help = "whether the first line names columns (default: guessed)"
+    parser.add_argument("--header", action=argparse.BooleanOptionalAction, help=help)
+
+
+def _drop(parser: argparse.ArgumentParser) -> None:
+    help = "leave this column out; may be repeated"
+    parser.add_argument("--drop", metavar="COLUMN", action="append", default=[], help=help)
+
+
+def _only(parser: argparse.ArgumentParser, metavar: str, what: str) -> None:
+    help = f"only for this {what}; may be repeated (default: every {what})"
+    parser.add_argument("--of", metavar=metavar, action="append", help=help)
 
 
 def _embed(parser: argparse.ArgumentParser) -> None:
@@ -88,11 +117,13 @@ def _embed(parser: argparse.ArgumentParser) -> None:
 def _links(parser: argparse.ArgumentParser) -> None:
     _input(parser, "graph", f"{GRAPH}; or a model of `lopsided embed --save`")
     parser.add_argument("--pairs", metavar="FILE", help="table of pairs source, target to score")
-    parser.add_argument("--of", metavar="ID", action="append", help="suggest targets for this node; may be repeated")
+    parser.add_argument(
+        "--of", metavar="ID", action="append", help="only for this node; may be repeated (default: every node)"
+    )
     parser.add_argument("--known", action="store_true", help="suggest targets that are linked already, too")
     _output(parser, ".csv, .tsv, .parquet, .json or - (default)")
     _rank(parser, 10, "suggestions for each node")
-    parser.add_argument("--components", type=int, default=128, metavar="N", help="of the embedding (default 128)")
+    parser.add_argument("--components", type=_positive, default=128, metavar="N", help="of the embedding (default 128)")
     _edges(parser)
     _fit(parser, "auto")
 
@@ -103,7 +134,7 @@ def _classify(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--labels", metavar="FILE", help="table id, class for some nodes of a graph; the others get one"
     )
-    parser.add_argument("--drop", metavar="COLUMN", action="append", default=[], help="leave this column out")
+    _drop(parser)
     parser.add_argument("--new", metavar="FILE", help="table of further rows to classify")
     parser.add_argument("--save", metavar="FILE", help="also save the model of a table")
     _output(parser, ".csv, .tsv, .parquet, .json or - (default)")
@@ -116,18 +147,21 @@ def _bicluster(parser: argparse.ArgumentParser) -> None:
     _input(parser, "table", f"{TABLE}; a first column of text names the rows")
     _output(parser, ".csv, .tsv, .parquet, .json or - (default)")
     parser.add_argument("-k", default="auto", help="number of clusters, or auto (default)")
+    _drop(parser)
     _fit(parser)
 
 
 def _recommend(parser: argparse.ArgumentParser) -> None:
     _input(parser, "interactions", "table user, item and perhaps weight, as CSV, TSV or Parquet; - reads CSV")
     _columns(parser, user="column of users", item="column of items", weight="column of weights, such as ratings")
-    parser.add_argument("--of", metavar="USER", action="append", help="recommend to this user; may be repeated")
+    parser.add_argument(
+        "--of", metavar="USER", action="append", help="only for this user; may be repeated (default: all)"
+    )
     parser.add_argument("--known", action="store_true", help="recommend items that the user has already, too")
     _output(parser, ".csv, .tsv, .parquet, .json or - (default)")
     _rank(parser, 10, "items for each user")
     parser.add_argument(
-        "--components", type=int, metavar="N", help="of the decomposition (default: by size, at most 128)"
+        "--components", type=_positive, metavar="N", help="of the decomposition (default: by size, at most 128)"
     )
     _fit(parser)
 

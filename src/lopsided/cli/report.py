@@ -2,10 +2,12 @@
 
 import argparse
 import json
+import logging
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,19 @@ class Report:
         if not self._quiet:
             sys.stderr.write(f"{words}\n")
 
+    @contextmanager
+    def told(self, logger: str) -> Iterator[None]:
+        """Say what is logged meanwhile, at the level INFO or above."""
+        log, handler = logging.getLogger(logger), _Saying(self)
+        level = log.level
+        log.setLevel(logging.INFO)
+        log.addHandler(handler)
+        try:
+            yield
+        finally:
+            log.setLevel(level)
+            log.removeHandler(handler)
+
     def finish(self) -> None:
         """Print the facts as JSON, if that is wanted."""
         if self._json:
@@ -51,10 +66,21 @@ class Report:
             write_columns(columns, part, Path(output).suffix.lower())
         self.wrote(output, f"{rows:,} rows")
 
-    def wrote(self, output: str, what: str) -> None:
-        """Say that a file was written."""
+    def wrote(self, output: str, what: str, then: str = "") -> None:
+        """Say that a file was written, and what can be done with it."""
         seconds = time.perf_counter() - self._start
-        self.say(f"wrote {output}: {what}, {size_in_words(Path(output))}, {seconds:.1f} s in all", output=output)
+        self.say(f"wrote {output}: {what}, {size_in_words(Path(output))}, {seconds:.1f} s in all{then}", output=output)
+
+
+class _Saying(logging.Handler):
+    """Lets a report say what is logged."""
+
+    def __init__(self, report: Report) -> None:
+        super().__init__(logging.INFO)
+        self._report = report
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._report.say(record.getMessage())
 
 
 def write_columns(columns: Mapping[str, Any], path: Path, kind: str) -> None:

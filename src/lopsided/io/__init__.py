@@ -14,6 +14,11 @@ from .ids import factorized as factorized, forms as forms, is_missing as is_miss
 from .saved import load, save
 from .tables import is_matrix_file as is_matrix_file, read_columns as read_columns, read_matrix as read_matrix
 from .types import trusted_types
-from .vectors import VECTOR_FORMATS as VECTOR_FORMATS, plain_ids as plain_ids, write_vectors
+from .vectors import (
+    VECTOR_FORMATS as VECTOR_FORMATS,
+    plain_ids as plain_ids,
+    vector_columns as vector_columns,
+    write_vectors,
+)
 
 __all__ = ["Graph", "load", "read_graph", "save", "trusted_types", "write_vectors"]

@@ -1,5 +1,6 @@
 """Which columns of a table hold the source, the target and the weight of its edges."""
 
+import logging
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,13 @@ USUAL_NAMES = {
     "weight": ("weight", "w", "value"),
 }
 ROLES = tuple(USUAL_NAMES)
+OTHER_NAMES = {  # that speak of a direction too; columns in the usual order need none of them
+    "source": ("sender", "follower", "citing", "origin"),
+    "target": ("receiver", "recipient", "followee", "followed", "cited", "destination", "dest"),
+}
+TIMES = ("time", "timestamp", "date", "datetime", "year", "ts")  # a third column that is no weight
 NAMELESS = re.compile(r"(__index_level_\d+__|Unnamed: \d+)?")  # names that pandas gives to an unnamed index
+LOGGER = "lopsided.io"
 MOST_NAMES_SHOWN = 12  # in an error message
 
 
@@ -28,8 +35,11 @@ def choose_columns(names: Sequence[str], width: int, wanted: Wanted) -> list[int
     weight = [] if w is None else [w]
     if u is None and v is None:
         ends = [i for i in range(width) if i != w and not (names and NAMELESS.fullmatch(names[i]))]
+        if len(ends) == 3 and w is None and names and names[ends[2]].lower() in TIMES:
+            return ends[:2]
         if len(ends) == 2 or (len(ends) == 3 and w is None):
             return ends + weight
+        u, v = (_usual(names, role, OTHER_NAMES[role]) for role in OTHER_NAMES)
     if u is not None and u == v:
         raise ValueError(f"source and target are the same column, {names[u]!r}; name two of {shown(names)}")
     if u is not None and v is not None:
@@ -48,7 +58,19 @@ def choose_columns(names: Sequence[str], width: int, wanted: Wanted) -> list[int
 def has_usual_names(cells: Sequence[str]) -> bool:
     """Whether the cells name a source and a target."""
     lower = {cell.lower() for cell in cells}
-    return all(not lower.isdisjoint(USUAL_NAMES[role]) for role in ("source", "target"))
+    return all(not lower.isdisjoint(USUAL_NAMES[role] + OTHER_NAMES[role]) for role in OTHER_NAMES)
+
+
+def log_columns(names: Sequence[str], place: Sequence[int]) -> None:
+    """Log, at the level INFO of the logger lopsided.io, which columns of a table hold its edges, and which are unused.
+
+    Nothing is logged of a table of source, target and perhaps weight, in which nothing had to be guessed.
+    """
+    if tuple(names) == ROLES[: len(names)]:
+        return
+    roles = ", ".join(f"{role} {names[j]!r}" for role, j in zip(ROLES, place, strict=False))
+    unused = [name for j, name in enumerate(names) if j not in place]
+    logging.getLogger(LOGGER).info("columns: %s%s", roles, f"; not used: {shown(unused)}" if unused else "")
 
 
 def _find(names: Sequence[str], role: str, name: str | None) -> int | None:
@@ -57,8 +79,13 @@ def _find(names: Sequence[str], role: str, name: str | None) -> int | None:
         if str(name) not in names:
             raise ValueError(f"{role}={name!r} is not among the columns {shown(names)}")
         return names.index(str(name))
+    return _usual(names, role, USUAL_NAMES[role])
+
+
+def _usual(names: Sequence[str], role: str, candidates: Sequence[str]) -> int | None:
+    """Position of the column with the first of the candidates as its name."""
     lower = [other.lower() for other in names]
-    usual = next((usual for usual in USUAL_NAMES[role] if usual in lower), None)
+    usual = next((name for name in candidates if name in lower), None)
     if usual is not None and lower.count(usual) > 1:
         raise ValueError(f"several of the columns {shown(names)} could be the {role}; say which with {role}=...")
     return None if usual is None else lower.index(usual)

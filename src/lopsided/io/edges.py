@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 
 from .._core import FLOATS
-from .columns import Wanted, choose_columns, is_number
+from .columns import Wanted, choose_columns, is_number, log_columns
 from .files import SEPARATORS, encoded_strings, extension, read_file
 from .ids import as_ids, by_appearance, encoded, reject_missing
 
@@ -78,6 +78,7 @@ def _columns(table: Any, wanted: Wanted) -> tuple[np.ndarray, np.ndarray, Any]:
     """Codes and values of the ends, and weights or None, of a table in any library that narwhals knows."""
     names = [str(name) for name in (table.column_names if hasattr(table, "column_names") else table.columns)]
     place = choose_columns(names, len(names), wanted)
+    log_columns(names, place)
     frame = nw.from_native(table, eager_only=True)
     source, target, *weight = (frame[:, j] for j in place)
     if frame.implementation.is_pyarrow() and source.dtype == target.dtype == nw.String:
@@ -98,7 +99,10 @@ def checked_weights(column: Any) -> np.ndarray:
     if weights.dtype.kind not in "biuf" or weights.ndim > 1:
         for i, weight in enumerate(weights):
             if not is_number(weight):
-                raise ValueError(f"edge weights must be real numbers: edge {i} has {reprlib.repr(weight)}")
+                raise ValueError(
+                    f"edge weights must be real numbers: edge {i} has {reprlib.repr(weight)}; if that column is not "
+                    "a weight, name the other two source and target"
+                )
     weights = weights if weights.dtype in FLOATS else weights.astype(float)
     wrong = np.flatnonzero(~np.isfinite(weights))
     if len(wrong):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .columns import ROLES, Wanted, choose_columns, shown
+from .columns import ROLES, Wanted, choose_columns, log_columns, shown
 from .text import SPACES, Text, cleaned, is_header, start
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".edgelist": SPACES, ".edges": SPACES, ".txt": SPACES}
@@ -62,6 +62,8 @@ def _table(text: Text, wanted: Wanted, header: bool | None, known: Container[Any
     if names and not header:
         raise ValueError(f"the first line, {shown(first)}, has none of the columns {shown(names)}")
     place = choose_columns(first[:width] if header else [], width, wanted)
+    if header:
+        log_columns(first[:width], place)
     try:
         table = _parsed(text, len(first), place, skip=int(header))
     except pyarrow.ArrowException:

@@ -55,8 +55,9 @@ def read_graph(
         compressed (.gz), or Parquet (.parquet). Files require the extra ``lopsided[graph]``.
     source, target, weight : str or None, default=None
         Column names of a table. None means source (src, from), target (dst, to) and weight (w, value) or, failing that,
-        the order of the columns, without unnamed ones such as an index written by pandas. Without a weight column all
-        weights are 1. For networkx graphs ``weight`` is the edge attribute, "weight" by default.
+        the order of the columns, without unnamed ones such as an index written by pandas, and without a third one that
+        is named like a time. Without a weight column all weights are 1. The logger ``lopsided.io`` tells at the level
+        INFO what was chosen. For networkx graphs ``weight`` is the edge attribute, "weight" by default.
     header : bool or None, default=None
         Whether the first line of a text file holds the column names. None detects this, see Notes.
 
@@ -73,8 +74,9 @@ def read_graph(
     In text files, ids are read as integers if all of them are integers, and as strings otherwise. Lines that begin with
     # are comments. If the separator that the file extension promises is absent from the first line, another one is
     guessed. The first line is a header if it contains the usual or the given column names, if it has no number although
-    some column is otherwise numeric, or if it has no digit although all ids have one; but if one of its ids occurs in
-    another line, only names and numbers beyond the first two columns make it a header. Otherwise it is an edge, with a
+    some column is otherwise numeric, if it has no digit although all ids have one, or if its ids occur in no other line
+    although those of 95 % of the lines do; but if one of its ids occurs in another line, only names and numbers beyond
+    the first two columns make it a header. Otherwise it is an edge, with a
     :class:`~lopsided.exceptions.LopsidedWarning` if its ids occur in no other line. The whole file is held in memory.
 
     Examples

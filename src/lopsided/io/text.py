@@ -4,6 +4,7 @@ import csv
 import io
 import re
 import reprlib
+from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -19,6 +20,8 @@ COMMENT = re.compile(rb"^[ \t]*#.*", re.MULTILINE)
 UNEVEN = re.compile(rb"  |^ | $", re.MULTILINE)
 ATTRIBUTES = re.compile(rb"[ \t]\{(['\"].*)?\}[ \t]*$", re.MULTILINE)  # the dict that networkx writes after an edge
 WEIGHT = re.compile(rb"'weight': (?:np\.\w+\()?([^,)}]*)")
+ALONE_BY_CHANCE = 0.05  # share of rows without the ids of any other, below which the first line is not one of them
+FEWEST_JUDGED = 20  # rows, from which that share is estimated
 DIGIT = re.compile(r"\d")
 
 
@@ -108,8 +111,9 @@ def is_header(first: list[str], rows: Sequence[list[str]], known: Container[Any]
     """Whether the first line names the columns of the rows below it; warns if this cannot be decided.
 
     It is a header if it has the usual names, or if it has no number although some column is otherwise numeric, or no
-    digit although all ids have one. The first cell may be empty, as pandas writes it above an index. A known id, or an
-    id of another row, makes it an edge, unless a column beyond the first two is numeric.
+    digit although all ids have one, or if its ids stand in no other row, as those of hardly any row do. The first cell
+    may be empty, as pandas writes it above an index. A known id, or an id of another row, makes it an edge, unless a
+    column beyond the first two is numeric.
     """
     if any(cell in known for cell in first[:2]):
         return False
@@ -121,10 +125,13 @@ def is_header(first: list[str], rows: Sequence[list[str]], known: Container[Any]
     numeric = [all(is_number(row[j]) for row in rows) for j in range(len(first))]
     if any(numeric[2:]):
         return True
-    ids = {cell for row in rows for cell in row[:2]}
-    if first[0] and not ids.isdisjoint(first[:2]):
+    ids = Counter(cell for row in rows for cell in set(row[:2]))
+    if first[0] and any(cell in ids for cell in first[:2]):
         return False
     if any(numeric) or (all(map(DIGIT.search, ids)) and not any(map(DIGIT.search, first[:2]))):
+        return True
+    alone = sum(all(ids[cell] == 1 for cell in row[:2]) for row in rows)
+    if len(rows) >= FEWEST_JUDGED and alone < ALONE_BY_CHANCE * len(rows):
         return True
     if first[0]:
         warn(

@@ -1,7 +1,7 @@
 """Source and target vectors of a graph as files that other programs read."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -55,27 +55,33 @@ def write_vectors(model: Any, path: str | os.PathLike[str], *, side: str = "both
         WRITERS[kind](part, plain_ids(model.nodes_), vectors)
 
 
+def vector_columns(model: Any, side: str = "both") -> dict[str, np.ndarray]:
+    """The columns id, source_0, source_1, ..., target_0, ... of an embedded graph."""
+    vectors = {name: getattr(model, f"{name}_embedding_") for name in SIDES if side in ("both", name)}
+    return _columns(plain_ids(model.nodes_), vectors)
+
+
 def plain_ids(nodes: np.ndarray) -> np.ndarray:
     """Ids as integers, or as an array of strings."""
     return nodes if nodes.dtype.kind in "iu" else np.array([str(node) for node in nodes.tolist()], dtype=object)
 
 
-def _columns(ids: np.ndarray, vectors: dict[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray]]:
-    yield "id", ids
-    for name, array in vectors.items():
-        for j in range(array.shape[1]):
-            yield f"{name}_{j}", array[:, j]
+def _columns(ids: np.ndarray, vectors: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return {
+        "id": ids,
+        **{f"{name}_{j}": column for name, array in vectors.items() for j, column in enumerate(array.T)},
+    }
 
 
 def _parquet(path: Path, ids: np.ndarray, vectors: dict[str, np.ndarray]) -> None:
     pyarrow = imported_pyarrow()
-    pyarrow.parquet.write_table(pyarrow.table(dict(_columns(ids, vectors))), path, compression="none")
+    pyarrow.parquet.write_table(pyarrow.table(_columns(ids, vectors)), path, compression="none")
 
 
 def _delimited(separator: str) -> Callable[[Path, np.ndarray, dict[str, np.ndarray]], None]:
     def write(path: Path, ids: np.ndarray, vectors: dict[str, np.ndarray]) -> None:
         with path.open("wb") as file:
-            write_text(dict(_columns(ids, vectors)), file, separator)
+            write_text(_columns(ids, vectors), file, separator)
 
     return write
 

@@ -15,7 +15,7 @@ def run(options: argparse.Namespace) -> None:
     if options.k != "auto" and not options.k.isdecimal():
         raise ValueError(f"-k {options.k} is neither a number of clusters nor auto")
     report = Report(options)
-    X, rows, columns, _ = numeric_table(options.table, [])
+    X, rows, columns, _ = numeric_table(options.table, options.drop)
     report.say(f"read {X.shape[0]:,} rows and {X.shape[1]:,} columns", rows=X.shape[0], columns=X.shape[1])
     clusters = "auto" if options.k == "auto" else int(options.k)
     settings = {"random_state": options.seed, "n_jobs": options.jobs, "memory_budget": options.memory}

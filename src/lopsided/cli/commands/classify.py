@@ -23,6 +23,8 @@ def run(options: argparse.Namespace) -> None:
     output = checked_output(options.output or PIPE, options.force)
     if (options.label is None) == (options.labels is None):
         raise ValueError("give --label COLUMN for a table, or --labels FILE for a graph")
+    if options.labels and (options.save or options.new or options.drop):
+        raise ValueError("--save, --new and --drop are about a table; leave them out with --labels")
     report = Report(options)
     table = _nodes(options, report) if options.labels else _rows(options, report)
     report.write_table(table, output)
@@ -35,6 +37,7 @@ def _rows(options: argparse.Namespace, report: Report) -> dict[str, Any]:
     X, rows, names, aside = numeric_table(options.data, [options.label, *options.drop])
     y = aside[options.label]
     known = ~_missing(y)
+    ids, unknown = _new_rows(options, names) if options.new else (rows[~known], X[~known])
     report.say(
         f"read {len(X):,} rows, {known.sum():,} of them with one of {len(set(y[known].tolist()))} classes in "
         f"{options.label!r}, and {len(names)} columns of numbers",
@@ -48,10 +51,7 @@ def _rows(options: argparse.Namespace, report: Report) -> dict[str, Any]:
     if options.save:
         save(model, options.save)
         report.say(f"wrote {options.save}: the model", model=options.save)
-    ids, unknown = rows[~known], X[~known]
-    if options.new:
-        ids, unknown = _new_rows(options, names)
-    elif not len(ids):
+    if not len(ids):
         report.say("every row has a class; --new FILE names further rows")
     return {"id": ids, "class": model.predict(unknown) if len(ids) else y[:0]}
 

@@ -1,10 +1,8 @@
 """``lopsided embed``: vectors of every node as a source and as a target."""
 
 import argparse
-import sys
-from tempfile import TemporaryDirectory
 
-from ...io import VECTOR_FORMATS, save, write_vectors
+from ...io import VECTOR_FORMATS, save, vector_columns, write_vectors
 from ..inputs import MODEL, embed, output_beside, read_edges
 from ..report import PIPE, Report, checked_output
 
@@ -18,11 +16,7 @@ def run(options: argparse.Namespace) -> None:
     report = Report(options)
     model = embed(read_edges(options, report), options, report, options.k)
     if output == PIPE:
-        with TemporaryDirectory() as folder:
-            write_vectors(model, f"{folder}/vectors.csv", side=options.side)
-            with open(f"{folder}/vectors.csv", "rb") as file:
-                while block := file.read(1 << 20):
-                    sys.stdout.buffer.write(block)
+        report.write_table(vector_columns(model, options.side), output)
     else:
         write_vectors(model, output, side=options.side)
         report.wrote(output, f"{len(model.nodes_):,} rows")

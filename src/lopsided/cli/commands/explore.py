@@ -8,7 +8,7 @@ import numpy as np
 
 from ...explore import write_page
 from ...io import is_matrix_file, read_columns
-from ..inputs import as_file, embedding_of, output_beside
+from ..inputs import as_file, embed, nodes_of, output_beside, read_graph_or_model
 from ..report import PIPE, Report, checked_output
 
 SIDES = ("source", "target")
@@ -29,16 +29,16 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError("a page is written to a file; name it with -o")
     checked_output(output, options.force, (".html", ".htm"))
     report = Report(options)
-    model = _vectors(options.graph, report) or embedding_of(options, report, options.k)
-    labels = _labels(options.labels) if options.labels else None
-    if labels is not None:
-        labels = {node: labels[str(node)] for node in model.nodes_.tolist() if str(node) in labels}
-        if not labels:
-            raise ValueError(f"no id of {options.labels} is among the nodes, such as {model.nodes_[0]!s}")
+    vectors = _vectors(options.graph, report)
+    given = read_graph_or_model(options, report) if vectors is None else None
+    labels = None
+    if options.labels:
+        labels = _labels(options.labels, (vectors.nodes_ if given is None else nodes_of(given)).tolist())
         report.say(f"{len(labels):,} nodes have labels", labelled=len(labels))
+    model = vectors if given is None else embed(given, options, report, options.k)
     title = "Directed graph" if options.graph == PIPE else Path(options.graph).name
     write_page(model, output, labels=labels, title=title, layout=options.layout)
-    report.wrote(output, f"{len(model.nodes_):,} nodes; open it in a browser")
+    report.wrote(output, f"{len(model.nodes_):,} nodes", "; open it in a browser")
     report.finish()
 
 
@@ -62,10 +62,15 @@ def _vectors(given: str, report: Report) -> Any:
     return Vectors(columns["id"], source, target)
 
 
-def _labels(given: str) -> dict[str, str]:
+def _labels(given: str, nodes: list[Any]) -> dict[Any, str]:
+    """The labels of those nodes that have one."""
     with as_file(given) as path:
         columns = list(read_columns(path).values())
     if len(columns) < 2:
         raise ValueError(f"{given} has one column; labels need two, an id and a label")
     pairs = zip(columns[0].tolist(), columns[1].tolist(), strict=True)
-    return {str(id): str(label) for id, label in pairs if label is not None}
+    label_of = {str(id): str(label) for id, label in pairs if label is not None}
+    labels = {node: label_of[str(node)] for node in nodes if str(node) in label_of}
+    if not labels:
+        raise ValueError(f"no id of {given} is among the nodes, such as {nodes[0]!s}")
+    return labels

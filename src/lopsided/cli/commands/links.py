@@ -9,7 +9,7 @@ from scipy import sparse
 from ..._core import best_first
 from ...graphs import reverse_scores
 from ...io import plain_ids, read_columns
-from ..inputs import as_file, embedding_of, known_ids
+from ..inputs import as_file, embed, known_ids, nodes_of, read_graph_or_model
 from ..report import PIPE, Report, checked_output
 
 
@@ -18,30 +18,34 @@ def run(options: argparse.Namespace) -> None:
     output = checked_output(options.output or PIPE, options.force)
     if options.pairs and options.of:
         raise ValueError("--pairs scores given edges and --of suggests new ones; give one of them")
-    if options.k < 1:
-        raise ValueError(f"-k {options.k} must be at least 1")
     report = Report(options)
-    model = embedding_of(options, report, options.components)
-    report.write_table(_scored(model, options.pairs) if options.pairs else _suggested(model, options), output)
+    given = read_graph_or_model(options, report)
+    nodes = nodes_of(given)
+    pairs = _pairs(options.pairs, nodes) if options.pairs else None
+    wanted = known_ids(options.of, nodes) if options.of else nodes.tolist()
+    model = embed(given, options, report, options.components)
+    report.write_table(_scored(model, *pairs) if pairs else _suggested(model, wanted, options), output)
     report.finish()
 
 
-def _scored(model: Any, pairs: str) -> dict[str, Any]:
-    with as_file(pairs) as path:
+def _pairs(given: str, nodes: np.ndarray) -> tuple[list[Any], list[Any]]:
+    with as_file(given) as path:
         columns = list(read_columns(path).values())
     if len(columns) < 2:
-        raise ValueError(f"{pairs} has one column; pairs need two, a source and a target")
-    source, target = (known_ids([str(id) for id in column.tolist()], model.nodes_) for column in columns[:2])
+        raise ValueError(f"{given} has one column; pairs need two, a source and a target")
+    source, target = (known_ids([str(id) for id in column.tolist()], nodes) for column in columns[:2])
+    return source, target
+
+
+def _scored(model: Any, source: list[Any], target: list[Any]) -> dict[str, Any]:
     u, v = (np.fromiter(side, model.nodes_.dtype, len(side)) for side in (source, target))
     return _table(u, v, model.score_edges(source, target))
 
 
-def _suggested(model: Any, options: argparse.Namespace) -> dict[str, Any]:
+def _suggested(model: Any, wanted: list[Any], options: argparse.Namespace) -> dict[str, Any]:
     nodes, n = model.nodes_, len(model.nodes_)
-    rows = np.arange(n)
-    if options.of:
-        number = {node: i for i, node in enumerate(nodes.tolist())}
-        rows = np.array([number[node] for node in known_ids(options.of, nodes)])
+    number = {node: i for i, node in enumerate(nodes.tolist())}
+    rows = np.array([number[node] for node in wanted])
     itself = sparse.eye_array(n, format="csr")
     sources, targets = model.edge_vectors()
     leave_out = itself if options.known else sparse.csr_array(model.adjacency_ + itself)

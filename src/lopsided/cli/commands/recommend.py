@@ -1,6 +1,7 @@
 """``lopsided recommend``: new items for every user, from who took what."""
 
 import argparse
+import re
 
 import numpy as np
 from scipy import sparse
@@ -11,17 +12,16 @@ from ..inputs import as_file, known_ids
 from ..report import PIPE, Report, checked_output
 
 USUAL_NAMES = {
-    "user": ("user", "user_id", "userid", "customer", "customer_id", "source"),
-    "item": ("item", "item_id", "itemid", "product", "product_id", "movie", "movieid", "artist", "artistid", "target"),
-    "weight": ("weight", "rating", "count", "score", "value"),
+    "user": ("user", "customer", "reader", "source"),
+    "item": ("item", "product", "movie", "film", "title", "artist", "track", "song", "book", "isbn", "asin", "target"),
+    "weight": ("weight", "rating", "count", "score", "plays", "quantity", "value"),
 }
+ID = re.compile(r"[ _-]?(id|no|number|name)$")  # at the end of a name, which says no more of its role
 
 
 def run(options: argparse.Namespace) -> None:
     """Write a table user, item, rank."""
     output = checked_output(options.output or PIPE, options.force)
-    if options.k < 1:
-        raise ValueError(f"-k {options.k} must be at least 1")
     report = Report(options)
     with as_file(options.interactions) as path:
         columns = read_columns(path)
@@ -89,11 +89,12 @@ def _column(columns: dict[str, np.ndarray], role: str, given: str | None, place:
         if given not in columns:
             raise ValueError(f"--{role} {given} is not among the columns {', '.join(names)}")
         return given
-    usual = next((name for name in names if name.lower() in USUAL_NAMES[role]), None)
+    plain = [ID.sub("", name.lower()) for name in names]
+    usual = next((name for name, word in zip(names, plain, strict=True) if word in USUAL_NAMES[role]), None)
     if usual is not None or role == "weight":
         return usual
     if place >= len(names) or len(names) > 3:
-        raise ValueError(f"none of the columns {', '.join(names)} is named like a {role}; name it with --{role}")
+        raise ValueError(f"it is unclear which of the columns {', '.join(names)} is the {role}; name it with --{role}")
     return names[place]
 
 

@@ -1,0 +1,28 @@
+"""What the library says, in the words of the command line."""
+
+IN_OPTIONS = {
+    ". Pass an adjacency matrix as an array": "",
+    "read_graph(table, source=..., target=...)": "--source COLUMN --target COLUMN",
+    "pass header=True or header=False to read_graph, or name the columns source and target": (
+        "--header says that it is one, --no-header that it is not"
+    ),
+    "add a header to the file, or pass a DataFrame with these columns": "add a first line that names them",
+    "pass pandas.read_csv(path, encoding=...)": "save the file as UTF-8",
+    "or pass pandas.read_csv(path)": "or choose another first letter",
+    "source=": "--source ",
+    "target=": "--target ",
+    "weight=": "--weight ",
+    "header=True": "--header",
+    "header=False": "--no-header",
+    "memory_budget=": "--memory ",
+    "n_clusters=": "-k ",
+    "layout=": "--layout ",
+}
+
+
+def in_one_line(message: object) -> str:
+    """A message without line breaks, in which parameters are options."""
+    text = " ".join(str(message).split())
+    for said, meant in IN_OPTIONS.items():
+        text = text.replace(said, meant)
+    return text
