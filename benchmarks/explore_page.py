@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 
 import numpy as np
+from scipy import sparse
 
 from common import main, print_table
 from lopsided.explore import write_page
@@ -21,12 +22,14 @@ REPEATS = 5
 
 
 def vectors(n: int) -> SimpleNamespace:
-    """Twenty clusters in 16 dimensions, with shuffled ids."""
+    """Twenty clusters in 16 dimensions, with shuffled ids and five random edges a node."""
     rng = np.random.default_rng(SEED)
     centres, label = 2 * rng.standard_normal((20, 16)), rng.integers(0, 20, n)
     source, target = (c[label] + rng.standard_normal((n, 16)) for c in (centres, centres[rng.permutation(20)]))
     ids = np.array([f"node-{i}" for i in rng.permutation(n)], dtype=object)
-    return SimpleNamespace(nodes_=ids, source_embedding_=source, target_embedding_=target, label=label)
+    ends = rng.integers(0, n, (2, 5 * n))
+    A = sparse.csr_array((np.ones(5 * n), ends), shape=(n, n))
+    return SimpleNamespace(nodes_=ids, source_embedding_=source, target_embedding_=target, label=label, adjacency_=A)
 
 
 def in_browser(path: Path, n: int) -> dict[str, float]:

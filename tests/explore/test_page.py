@@ -76,6 +76,8 @@ def test_the_page_holds_ids_coordinates_labels_and_best_targets(model, written):
     assert facts["ids"] == model.nodes_.tolist() and len(facts["spectrum"]) == len(model.singular_values_)
     assert [facts["labels"][number] for number in facts["label"]] == model.fields
     assert sorted(facts["best"][50:60].tolist()) == sorted(nearest(model, 5))
+    edges = model.adjacency_.toarray()[5, facts["best"][50:60]] != 0
+    np.testing.assert_array_equal(facts["linked"][50:60] == 1, edges)
     assert all(facts[f"{side}_{axis}"].max() <= facts["tones"] for side in ("source", "target") for axis in "xy")
     assert ["n_components", "8"] in facts["settings"]
 
@@ -204,7 +206,11 @@ def test_searching_shows_the_best_targets_of_a_node_with_lines(page, model):
     assert title == "paper 17"
     expected = [model.nodes_[i][:300] for i in nearest(model, 17)]
     assert sorted(lists[0]) == sorted(" ".join(id.split()) for id in expected)
-    assert len(page.query_selector_all("#lines path")) >= 10
+    lines = page.query_selector_all("#lines path")
+    dashed = [line.get_attribute("stroke-dasharray") != "none" for line in lines[:10]]
+    missing = [model.adjacency_[17, i] == 0 for i in nearest(model, 17)]
+    assert len(lines) >= 10 and sum(dashed) == sum(missing)
+    assert "paper 17" in page.evaluate("[...document.querySelectorAll('#lines text')].map((text) => text.textContent)")
     assert page.evaluate("lopsidedPage.searched") < 100 and page.evaluate("lopsidedPage.linked") < 100
 
 
@@ -218,7 +224,7 @@ def test_best_sources_are_those_whose_best_targets_include_the_node(page, model)
 @pytest.mark.parametrize("number", range(len(STRANGE)))
 def test_every_id_is_shown_as_text(page, number):
     search(page, STRANGE[number])
-    page.wait_for_function("lopsidedPage.chosen !== undefined")
+    page.wait_for_function("lopsidedPage.chosen !== null")
     assert page.evaluate("document.querySelector('#chosen h3 bdi').textContent") == STRANGE[number]
 
 
@@ -231,7 +237,8 @@ def test_a_click_on_a_point_chooses_it(page):
         "(() => { const b = document.querySelector('#lines').getBoundingClientRect(); return [b.x, b.y] })()"
     )
     page.mouse.move(frame[0] + x, frame[1] + y)
-    page.wait_for_timeout(100)
+    page.wait_for_function("lopsidedPage.told === 17")
+    assert page.inner_text("#tip") == "paper 17"
     page.mouse.click(frame[0] + x, frame[1] + y)
     page.wait_for_function("typeof lopsidedPage.chosen === 'number'")
     assert page.evaluate("lopsidedPage.chosen") == 17

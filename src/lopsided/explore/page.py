@@ -39,7 +39,8 @@ def write_page(
     """Write one self-contained HTML file in which an embedded graph can be explored, without a network.
 
     Nodes appear twice, as sources and as targets, in two scatter plots. A click on a node, or a search by id, shows its
-    best targets and the nodes whose best target it is, with lines between the plots; a lasso lists nodes.
+    best targets and the nodes whose best target it is, with lines between the plots, dashed where the graph has no such
+    edge yet; a lasso lists nodes.
 
     Parameters
     ----------
@@ -91,6 +92,8 @@ def write_page(
         low, high = float(scores.min()), float(scores.max())
         facts["scores"] = [low, high]
         arrays |= {"best": best.astype(np.uint32), "score": levels(scores, low, high, SHADES, np.uint8)}
+        if hasattr(model, "adjacency_"):
+            arrays["linked"] = _linked(model.adjacency_, best).astype(np.uint8)
     facts["n_best"] = best.shape[1]
     with written_whole(path) as part:
         part.write_text(_filled(title, packed(facts, arrays)), encoding="utf-8")
@@ -110,6 +113,13 @@ def _best_targets(model: Any) -> tuple[np.ndarray, np.ndarray]:
     itself, added = sparse.eye_array(n, format="csr"), reverse_scores(model) if is_model else None
     found = best_first(source, target, np.arange(n), k, itself, added)
     return found.right.reshape(n, k), found.scores.reshape(n, k)
+
+
+def _linked(A: sparse.csr_array, best: np.ndarray) -> np.ndarray:
+    """Whether the graph has the edge from each node to each of its best targets."""
+    rows, columns = A.nonzero()
+    n = np.int64(len(best))
+    return np.isin(np.arange(n)[:, None] * n + best, rows * n + columns)
 
 
 def _label_numbers(labels: Any, nodes: np.ndarray) -> tuple[list[str], np.ndarray]:

@@ -5,9 +5,11 @@
     "#17becf", "#e31a1c", "#1b7837", "#c2a5cf", "#a6761d", "#1f3b73", "#f781bf", "#666600", "#66c2a5", "#8b0000", "#3f88c5", "#ffb55a",
     "#4d4d4d", "#bdbdbd"];
   const MARK = "#111111";
-  const MOST_MATCHES = 12, MOST_LISTED = 200;
+  const MOST_MATCHES = 12, MOST_LISTED = 200, MOST_NAMED = 60, LONGEST_NAME = 24;
+  const SVG = "http://www.w3.org/2000/svg";
   const element = (id) => document.getElementById(id);
   const began = performance.now();
+  const page = { chosen: null };  // what tests and measurements ask for
 
   async function unpacked(text) {
     const bytes = Uint8Array.from(atob(text.trim()), (c) => c.charCodeAt(0));
@@ -46,12 +48,12 @@
   element("summary").textContent = `${n.toLocaleString("en")} nodes`;
 
   const sides = {};
-  let links = [];  // pairs of a source and a target that are drawn as lines
+  let links = [];  // triples of a source, a target and whether that edge is in the graph, that are drawn as lines
   for (const side of ["source", "target"]) {
     const canvas = element(side), { width, height } = canvas.getBoundingClientRect();
     const plot = createScatterplot.default({
       canvas, width: "auto", height: "auto", backgroundColor: "#fbfbfd", lassoColor: MARK, lassoInitiator: false, cameraDistance: Math.max(1, height / width),
-      pointSize: n > 200000 ? 1.5 : n > 20000 ? 2.5 : n > 2000 ? 4 : 6, pointSizeSelected: 3, opacity: n > 50000 ? 0.35 : 0.7,
+      pointSize: n > 200000 ? 1.5 : n > 20000 ? 2.5 : n > 2000 ? 4 : n > 200 ? 6 : 9, pointSizeSelected: 3, opacity: n > 50000 ? 0.35 : 0.7,
       pointColor: graph.labels.length ? COLOURS.slice(0, Math.max(graph.labels.length, 2)) : ["#0072b2"],
       pointColorActive: MARK, pointColorHover: "#000000", colorBy: graph.labels.length ? "valueA" : null, spatialIndexUseWorker: false,
     });
@@ -59,10 +61,24 @@
     plot.subscribe("select", ({ points }) => (points.length === 1 ? choose(points[0]) : list(points)));
     plot.subscribe("deselect", () => release());
     plot.subscribe("view", () => draw());
+    plot.subscribe("pointOver", (node) => { other(side).hover(node, { preventEvent: true }); tell(side, node); });
+    plot.subscribe("pointOut", () => { other(side).hover(undefined, { preventEvent: true }); element("tip").hidden = true; });
   }
   await Promise.all(["source", "target"].map((side) => sides[side].plot.draw({
     x: coordinate(graph[`${side}_x`]), y: coordinate(graph[`${side}_y`]), z: Array.from(graph.label),
   })));
+
+  function other(side) {
+    return sides[side === "source" ? "target" : "source"].plot;
+  }
+  function tell(side, node) {  // the id of the point below the pointer
+    const tip = element("tip"), [x, y] = place(side, node, element("tip").parentElement.getBoundingClientRect());
+    tip.textContent = graph.ids[node].slice(0, 300);
+    tip.hidden = false;
+    tip.style.left = `${x + 12}px`;
+    tip.style.top = `${y + 12}px`;
+    page.told = node;
+  }
 
   function choose(node) {
     const started = performance.now();
@@ -70,19 +86,22 @@
     const from = k ? reached(node).slice(0, MOST_LISTED) : [];
     const targets = to.map((place) => graph.best[place]);
     const sources = from.map((place) => Math.floor(place / k));
-    links = [...targets.map((target) => [node, target]), ...sources.slice(0, 2 * k).map((source) => [source, node])];
+    const exists = (at) => (graph.linked ? graph.linked[at] === 1 : true);
+    links = [...targets.map((target, j) => [node, target, exists(to[j])]), ...sources.slice(0, 2 * k).map((source, j) => [source, node, exists(from[j])])];
     mark("source", [node, ...sources.slice(0, 2 * k)]);
     mark("target", [node, ...targets]);
     const box = element("chosen");
     box.replaceChildren(heading(graph.ids[node]), ...label(node));
-    if (k) box.append(...listed("Best targets", targets, to), ...listed("Best sources (those whose best targets include it)", sources, from));
+    if (k) box.append(...(graph.linked ? [paragraph("Solid lines and • are edges of the graph; dashed lines are links it does not have yet.")] : []),
+      ...listed("Best targets", targets, to), ...listed("Best sources (those whose best targets include it)", sources, from));
     else box.append(paragraph("This graph has too many nodes for lists of best targets."));
-    draw();
     page.chosen = node;
+    draw();
     page.linked = performance.now() - started;
   }
   function list(points) {
     links = [];
+    page.chosen = null;
     mark("source", points);
     mark("target", points);
     const box = element("chosen");
@@ -95,32 +114,48 @@
     links = [];
     mark("source", []);
     mark("target", []);
-    draw();
     page.chosen = null;
+    draw();
   }
   function mark(side, points) {
     if (points.length) sides[side].plot.select(points, { preventEvent: true });
     else sides[side].plot.deselect({ preventEvent: true });
   }
+  function place(side, node, frame) {  // of a point within the frame, or null if it is out of sight
+    const box = sides[side].canvas.getBoundingClientRect(), [x, y] = sides[side].plot.getScreenPosition(node);
+    const inside = x >= 0 && y >= 0 && x <= box.width && y <= box.height;
+    return inside ? [x + box.left - frame.left, y + box.top - frame.top, x > box.width / 2] : null;
+  }
+  function drawn(kind, attributes) {
+    const shape = document.createElementNS(SVG, kind);
+    for (const [key, value] of Object.entries(attributes)) shape.setAttribute(key, value);
+    return shape;
+  }
   function draw() {
     const lines = element("lines"), frame = lines.getBoundingClientRect();
-    const at = (side, node) => {
-      const box = sides[side].canvas.getBoundingClientRect(), [x, y] = sides[side].plot.getScreenPosition(node);
-      const inside = x >= 0 && y >= 0 && x <= box.width && y <= box.height;
-      return inside ? [x + box.left - frame.left, y + box.top - frame.top] : null;
-    };
-    lines.replaceChildren(...links.flatMap(([source, target]) => {
-      const [a, b] = [at("source", source), at("target", target)];
+    const shapes = links.flatMap(([source, target, exists]) => {
+      const [a, b] = [place("source", source, frame), place("target", target, frame)];
       if (!a || !b) return [];
-      const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
-      const middle = (a[0] + b[0]) / 2;
-      line.setAttribute("d", `M${a} C${middle},${a[1]} ${middle},${b[1]} ${b}`);
-      line.setAttribute("fill", "none");
-      line.setAttribute("stroke", MARK);
-      line.setAttribute("stroke-opacity", "0.55");
-      line.setAttribute("stroke-width", "1.5");
-      return [line];
-    }));
+      const middle = (a[0] + b[0]) / 2, d = `M${a[0]},${a[1]} C${middle},${a[1]} ${middle},${b[1]} ${b[0]},${b[1]}`;
+      return [drawn("path", { d, fill: "none", stroke: MARK, "stroke-opacity": 0.55, "stroke-width": 1.5, "stroke-dasharray": exists ? "none" : "5 4" })];
+    });
+    const taken = [];  // boxes of the ids that are written; one that would cover another is left out
+    for (const side of ["source", "target"]) for (const node of named(side)) {
+      const at = place(side, node, frame), id = graph.ids[node];
+      if (!at) continue;
+      const words = id.length > LONGEST_NAME ? `${id.slice(0, LONGEST_NAME)}…` : id, x = at[0] + (at[2] ? -8 : 8);
+      const [left, right] = at[2] ? [x - 7 * words.length, x] : [x, x + 7 * words.length];
+      if (taken.some((box) => left < box.right && right > box.left && Math.abs(at[1] - box.y) < 12)) continue;
+      taken.push({ left, right, y: at[1] });
+      const text = drawn("text", { x, y: at[1] + 4, "text-anchor": at[2] ? "end" : "start" });
+      text.textContent = words;
+      shapes.push(text);
+    }
+    lines.replaceChildren(...shapes);
+  }
+  function named(side) {  // the nodes whose ids are written beside their points: those with a line first, and all of few
+    const ends = links.slice(0, MOST_NAMED).map((link) => link[side === "source" ? 0 : 1]);
+    return new Set([...(page.chosen === null ? [] : [page.chosen]), ...ends, ...(n <= MOST_NAMED ? graph.ids.keys() : [])]);
   }
 
   function heading(text) {
@@ -151,7 +186,7 @@
       if (places) {
         const value = document.createElement("span");
         value.className = "score";
-        value.textContent = score(places[i]).toPrecision(2);
+        value.textContent = `${graph.linked && graph.linked[places[i]] ? "• " : ""}${score(places[i]).toPrecision(2)}`;
         button.append(value);
       }
       button.addEventListener("click", () => choose(node));
@@ -207,6 +242,7 @@
     show();
   });
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") release(); });
+  draw();
   new ResizeObserver(() => requestAnimationFrame(draw)).observe(document.querySelector("main"));
 
   graph.labels.forEach((name, i) => {
@@ -223,19 +259,19 @@
     element("settings").append(term, meaning);
   }
   if (graph.spectrum.length) {
-    const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg"), top = graph.spectrum[0] || 1;
+    const svg = document.createElementNS(SVG, "svg"), top = graph.spectrum[0] || 1;
     svg.setAttribute("viewBox", `0 0 ${graph.spectrum.length * 4} 60`);
     svg.setAttribute("role", "img");
     svg.setAttribute("aria-label", `Singular values from ${graph.spectrum[0]} to ${graph.spectrum.at(-1)}`);
     graph.spectrum.forEach((value, i) => {
-      const bar = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+      const bar = document.createElementNS(SVG, "rect");
       for (const [key, x] of Object.entries({ x: 4 * i, y: 60 - 60 * value / top, width: 3, height: 60 * value / top, fill: "#0072b2" })) bar.setAttribute(key, x);
       svg.append(bar);
     });
     element("spectrum").append(svg, paragraph(`the ${graph.spectrum.length} largest singular values, from ${graph.spectrum[0]} to ${graph.spectrum.at(-1)}`));
   } else element("spectrum").append(paragraph("The file holds none."));
 
-  const page = { ready: performance.now() - began, since_start: performance.now(), nodes: n, choose, find, list };
+  Object.assign(page, { ready: performance.now() - began, since_start: performance.now(), nodes: n, choose, find, list });
   window.lopsidedPage = page;
   document.body.dataset.ready = "true";
 })().catch((error) => {
