@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.neighbors import KNeighborsClassifier
 
 import lopsided.explore.page as page_module
 from lopsided import DirectedGraphEmbedding
@@ -80,6 +81,16 @@ def test_the_page_holds_ids_coordinates_labels_and_best_targets(model, written):
     np.testing.assert_array_equal(facts["linked"][50:60] == 1, edges)
     assert all(facts[f"{side}_{axis}"].max() <= facts["tones"] for side in ("source", "target") for axis in "xy")
     assert ["n_components", "8"] in facts["settings"]
+
+
+def test_fields_are_apart_on_both_sides(tmp_path):
+    A, fields = make_citation_graph(1000, n_classes=4, random_state=0)
+    write_page(DirectedGraphEmbedding(n_components=16).fit(A), tmp_path / "a.html")
+    facts = facts_of(tmp_path / "a.html")
+    for side in ("source", "target"):
+        places = np.column_stack([facts[f"{side}_x"], facts[f"{side}_y"]])
+        found = KNeighborsClassifier(15).fit(places[::2], fields[::2]).predict(places[1::2])
+        assert np.mean(found == fields[1::2]) > 0.7
 
 
 def test_ids_and_titles_are_no_markup(written):

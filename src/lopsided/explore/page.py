@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import __version__
 from .._core import best_first
 from ..exceptions import LopsidedWarning, warn
-from ..graphs import reverse_scores
+from ..graphs import DirectedGraphEmbedding, company_vectors, reverse_scores
 from ..io import plain_ids, written_whole
 from .layout import coordinates
 from .packing import SHADES, TONES, levels, packed
@@ -53,7 +53,8 @@ def write_page(
     title : str, default="Directed graph"
         Heading of the page.
     layout : {"components", "umap"}, default="components"
-        Coordinates: leading principal axes of the unit vectors of each side, or a UMAP of them (package umap-learn).
+        Coordinates: leading principal axes of the unit vectors of each side, or a UMAP of them (package umap-learn); of
+        a ``DirectedGraphEmbedding(kernel="auto")``, without what the vectors say of degrees.
 
     Notes
     -----
@@ -83,8 +84,8 @@ def write_page(
         "spectrum": _spectrum(model),
     }
     arrays = {"label": numbers.astype(np.uint8)}
-    for side in ("source", "target"):
-        flat = coordinates(getattr(model, f"{side}_embedding_"), layout)
+    for side, vectors in zip(("source", "target"), _vectors(model), strict=True):
+        flat = coordinates(vectors, layout)
         for axis, values in zip("xy", flat.T, strict=True):
             arrays[f"{side}_{axis}"] = levels(values, -1, 1, TONES, np.uint16)
     best, scores = _best_targets(model)
@@ -97,6 +98,13 @@ def write_page(
     facts["n_best"] = best.shape[1]
     with written_whole(path) as part:
         part.write_text(_filled(title, packed(facts, arrays)), encoding="utf-8")
+
+
+def _vectors(model: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The vectors of both sides from which the points get their places."""
+    if isinstance(model, DirectedGraphEmbedding):
+        return company_vectors(model)
+    return model.source_embedding_, model.target_embedding_
 
 
 def _best_targets(model: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -57,14 +57,19 @@ class Blend(NamedTuple):
         left, right, both = (_leading(*corner) for corner in corners)
         return blend._replace(left=left, right=right, both=both)
 
-    def features(self, parts: Sequence[Part], nodes: Nodes) -> Sides:
-        """Source and target features of nodes."""
+    def of_parts(self, parts: Sequence[Part], nodes: Nodes) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Source and target features of nodes in each part, without their degrees."""
         sources, targets = [], []
         for part, weight, vectors in zip(parts, self.weights, nodes.vectors, strict=True):
             powers = part.power(self.scaling)
             both = directions(np.hstack([side * powers for side in vectors]), powers[0])
             sources.append(weight * both[:, : len(powers)])
             targets.append(weight * both[:, len(powers) :])
+        return sources, targets
+
+    def features(self, parts: Sequence[Part], nodes: Nodes) -> Sides:
+        """Source and target features of nodes."""
+        sources, targets = self.of_parts(parts, nodes)
         own = DEGREE_WEIGHT * np.linalg.norm(self.weights) / 2**0.5
         hats = [_hats(side / LOG_2, levels) for side, levels in zip(nodes.degrees, self.levels, strict=True)]
         linked = (nodes.degrees.out + nodes.degrees.into > 0)[:, None]

@@ -307,6 +307,16 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         return tags
 
 
+def company_vectors(model: DirectedGraphEmbedding) -> Sides:
+    """Vectors that tell which nodes keep the same company, for pictures, in which degrees would drown everything else.
+
+    For kernel="auto" they are the source and target features of proximity and links, without those of degrees.
+    """
+    if model._blend is None:
+        return Sides(model.source_embedding_, model.target_embedding_)
+    return Sides(*map(np.hstack, model._blend.of_parts(model._parts_, model._decoder.known)))
+
+
 def _unit_rows(vectors: np.ndarray) -> np.ndarray:
     """Scale rows to length one; rows that are rounding errors beside the longest have no direction and stay short."""
     lengths = row_lengths(vectors)
