@@ -405,44 +405,46 @@ def nystrom_svd(n_components=2, **parameters):
 # ones take any matrix.
 
 
-def spectral_of_product(L, R):
+def spectral_of_product(L, R, weights=None):
     """Systems of K = L R' from a decomposition of its centred form of low rank."""
-    (Q, X), (P, Y) = np.linalg.qr(L - L.mean(axis=0)), np.linalg.qr(R - R.mean(axis=0))
+    r = np.ones((len(L), 1)) if weights is None else np.sqrt(weights)[:, None]
+    H = np.eye(len(L)) - r @ r.T / (r.T @ r)
+    (Q, X), (P, Y) = np.linalg.qr(H @ (r * L)), np.linalg.qr(H @ (r * R))
     W, s, Zt = np.linalg.svd(X @ Y.T)
-    return Spectral(LowRank(L, R), Factors(Q @ W, s, P @ Zt.T))
+    return Spectral(LowRank(L, R), Factors(Q @ W, s, P @ Zt.T), weights=weights)
 
 
-SADDLES: dict[str, Callable[[np.ndarray], SaddleFamily]] = {
-    "dense": lambda K: Dense(Stored(K)),
-    "block_lu_dense": lambda K: BlockLU(Stored(K)),
-    "sparse_lu": lambda K: BlockLU(Stored(sparse.csr_array(K))),
-    "spectral_gram": lambda K: Spectral.of_matrix(Stored(K), 0.0),
-    "spectral_svd": lambda K: Spectral.of_matrix(Stored(K), np.inf),
-    "woodbury": lambda K: spectral_of_product(K, np.eye(len(K))),
-    "minres": lambda K: Minres(Stored(K), 1e-14),
-    "minres_of_product": lambda K: Minres(LowRank(K, np.eye(len(K))), 1e-14),
-    "symmetric_lu": lambda K: Dense(Stored(K), symmetric=True),
-    "symmetric_eigh": lambda K: Spectral.of_matrix(Stored(K), np.inf, symmetric=True),
+SADDLES: dict[str, Callable[..., SaddleFamily]] = {  # a matrix, and weights of the samples if there are any
+    "dense": lambda K, w=None: Dense(Stored(K), weights=w),
+    "block_lu_dense": lambda K, w=None: BlockLU(Stored(K), weights=w),
+    "sparse_lu": lambda K, w=None: BlockLU(Stored(sparse.csr_array(K)), weights=w),
+    "spectral_gram": lambda K, w=None: Spectral.of_matrix(Stored(K), 0.0, weights=w),
+    "spectral_svd": lambda K, w=None: Spectral.of_matrix(Stored(K), np.inf, weights=w),
+    "woodbury": lambda K, w=None: spectral_of_product(K, np.eye(len(K)), w),
+    "minres": lambda K, w=None: Minres(Stored(K), 1e-14, weights=w),
+    "minres_of_product": lambda K, w=None: Minres(LowRank(K, np.eye(len(K))), 1e-14, weights=w),
+    "symmetric_lu": lambda K, w=None: Dense(Stored(K), symmetric=True, weights=w),
+    "symmetric_eigh": lambda K, w=None: Spectral.of_matrix(Stored(K), np.inf, symmetric=True, weights=w),
 }
 SYMMETRIC = [name for name in SADDLES if name.startswith("symmetric")]
 ASYMMETRIC = [name for name in SADDLES if name not in SYMMETRIC]
 INVERTING = [name for name, build in SADDLES.items() if build(np.eye(2)).leaves_one_out]
 
 
-def bordered(K, C):
+def bordered(K, C, weights=1.0):
     """The matrix of the saddle system in the unknowns b1, b2, a, c."""
     n = len(K)
     M = np.zeros((2 * n + 2, 2 * n + 2))
     left, right = slice(2, n + 2), slice(n + 2, None)
     M[0, left] = M[left, 0] = M[1, right] = M[right, 1] = 1
     M[left, right], M[right, left] = K, K.T
-    M[left, left] = M[right, right] = np.eye(n) / C
+    M[left, left] = M[right, right] = np.diag(np.ones(n) / C / weights)
     return M
 
 
-def solve_bordered(K, C, Y, damping=0.0):
+def solve_bordered(K, C, Y, damping=0.0, weights=1.0):
     """a, c, b1, b2 without the library."""
-    M, n = bordered(K, C), len(K)
+    M, n = bordered(K, C, weights), len(K)
     r = np.concatenate([np.zeros((2, Y.shape[1])), Y, Y])
     x = np.linalg.solve(M.T @ M + damping * np.eye(len(M)), M.T @ r) if damping else np.linalg.solve(M, r)
     return x[2 : n + 2], x[n + 2 :], x[0], x[1]

@@ -65,6 +65,13 @@ ESTIMATORS = [
 ]
 
 
+def choices_see_repeated_samples(estimator):
+    """Checks that need not hold: choices leave a sample out whole, but of two equal samples only one."""
+    chooses = isinstance(estimator, AsymmetricLSSVC | AsymmetricLSSVR) and estimator._holds_out
+    reason = "leaving out one of two equal samples is not leaving out one of weight two"
+    return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse") if chooses}
+
+
 @pytest.mark.filterwarnings("ignore:n_components=100 exceeds:lopsided.exceptions.RankWarning")
 @pytest.mark.filterwarnings("ignore:of [0-9]+ samples the labels hold:lopsided.exceptions.LopsidedWarning")
 @parametrize_with_checks(
@@ -80,10 +87,13 @@ ESTIMATORS = [
         AsymmetricLSSVC(solver="minres", merge="target"),
         AsymmetricLSSVR(C=[1.0, 100.0], kernel="rbf"),
         AsymmetricLSSVR(C=10.0, merge="stack"),
+        AsymmetricLSSVC(0.1, kernel=kernels.RBF(3.0), class_weight="balanced"),
+        AsymmetricLSSVR(1.0, kernel=kernels.Laplacian(3.0)),
         KernelBiclustering((2, 2), weighting="tfidf"),
         KernelBiclustering(2, joint=True),
         PriorNystroem(n_components=3, landmarks="uniform", prior_weight="alignment", prior_metric="landmarks"),
-    ]
+    ],
+    expected_failed_checks=choices_see_repeated_samples,
 )
 @pytest.mark.filterwarnings("ignore:n_clusters=3 exceeds n_features=2:lopsided.exceptions.LopsidedWarning")
 def test_estimators_keep_the_contract_of_scikit_learn(estimator, check):

@@ -33,6 +33,7 @@ from lopsided.operators import Stored
 N, TARGETS = 24, 3
 every_saddle = pytest.mark.parametrize("name", SADDLES)
 every_inverse = pytest.mark.parametrize("name", INVERTING)
+with_or_without_weights = pytest.mark.parametrize("weighted", [False, True], ids=["equal", "weighted"])
 every_C = pytest.mark.parametrize("C", [0.05, 0.7, 40.0])
 
 
@@ -50,9 +51,14 @@ def at(name, K, C):
     return SADDLES[name](K).at(C)
 
 
-def refit(K, C, Y, kept, left_out):
+def weights_of(weighted, seed=2):
+    """Weights of the samples from 1/4 to 4, or ones."""
+    return 4 ** np.random.default_rng(seed).uniform(-1, 1, N) if weighted else np.ones(N)
+
+
+def refit(K, C, Y, kept, left_out, weights):
     """Values of both functions at the samples left out, of a machine trained on the others without the library."""
-    a, c, b1, b2 = solve_bordered(K[np.ix_(kept, kept)], C, Y[kept])
+    a, c, b1, b2 = solve_bordered(K[np.ix_(kept, kept)], C, Y[kept], weights=weights[kept])
     return K[np.ix_(left_out, kept)] @ c + b1, K[np.ix_(kept, left_out)].T @ a + b2
 
 
@@ -63,40 +69,45 @@ def folds_of(number, seed=3):
 
 @every_C
 @every_saddle
-def test_every_solver_satisfies_the_four_equations(name, C):
-    K, Y = matrix(name), targets()
-    a, c, b1, b2 = at(name, K, C).solve(Y)
-    scale = C * np.abs(Y).max()
+@with_or_without_weights
+def test_every_solver_satisfies_the_four_equations(name, C, weighted):
+    K, Y, w = matrix(name), targets(), weights_of(weighted)
+    a, c, b1, b2 = SADDLES[name](K, w).at(C).solve(Y)
+    scale = C * np.abs(Y).max() * w.max()
     np.testing.assert_allclose(a.sum(axis=0), 0, atol=1e-11 * scale)
     np.testing.assert_allclose(c.sum(axis=0), 0, atol=1e-11 * scale)
-    np.testing.assert_allclose(a / C + K @ c + b1, Y, atol=1e-10)
-    np.testing.assert_allclose(c / C + K.T @ a + b2, Y, atol=1e-10)
+    np.testing.assert_allclose(a / (C * w[:, None]) + K @ c + b1, Y, atol=1e-10)
+    np.testing.assert_allclose(c / (C * w[:, None]) + K.T @ a + b2, Y, atol=1e-10)
 
 
 @every_C
 @every_saddle
-def test_every_solver_agrees_with_the_bordered_matrix(name, C):
-    K, Y = matrix(name), targets()
-    for found, expected in zip(at(name, K, C).solve(Y), solve_bordered(K, C, Y), strict=True):
+@with_or_without_weights
+def test_every_solver_agrees_with_the_bordered_matrix(name, C, weighted):
+    K, Y, w = matrix(name), targets(), weights_of(weighted)
+    duals = SADDLES[name](K, w if weighted else None).at(C).solve(Y)
+    for found, expected in zip(duals, solve_bordered(K, C, Y, weights=w), strict=True):
         assert_close(found, expected, ulps=1e5)
 
 
 @every_inverse
-def test_leaving_one_out_is_refitting_without_it(name):
-    K, Y, grid = matrix(name), targets(), np.array([0.05, 0.7, 40.0])
-    for C, (source, target) in zip(grid, SADDLES[name](K).leave_one_out(grid, Y), strict=True):
+@with_or_without_weights
+def test_leaving_one_out_is_refitting_without_it(name, weighted):
+    K, Y, grid, w = matrix(name), targets(), np.array([0.05, 0.7, 40.0]), weights_of(weighted)
+    for C, (source, target) in zip(grid, SADDLES[name](K, w).leave_one_out(grid, Y), strict=True):
         for kept, left_out in folds_of(N):
-            expected = refit(K, C, Y, kept, left_out)
+            expected = refit(K, C, Y, kept, left_out, w)
             assert_close(source[left_out], expected[0], ulps=1e6)
             assert_close(target[left_out], expected[1], ulps=1e6)
 
 
 @every_saddle
-def test_leaving_folds_out_is_refitting_without_them(name):
-    K, Y, grid, folds = matrix(name), targets(), np.array([0.05, 0.7]), folds_of(5)
-    for C, (source, target) in zip(grid, SADDLES[name](K).leave_folds_out(grid, Y, folds), strict=True):
+@with_or_without_weights
+def test_leaving_folds_out_is_refitting_without_them(name, weighted):
+    K, Y, grid, folds, w = matrix(name), targets(), np.array([0.05, 0.7]), folds_of(5), weights_of(weighted)
+    for C, (source, target) in zip(grid, SADDLES[name](K, w).leave_folds_out(grid, Y, folds), strict=True):
         for kept, left_out in folds:
-            expected = refit(K, C, Y, kept, left_out)
+            expected = refit(K, C, Y, kept, left_out, w)
             assert_close(source[left_out], expected[0], ulps=1e5)
             assert_close(target[left_out], expected[1], ulps=1e5)
 
@@ -107,7 +118,7 @@ def test_leaving_out_keeps_its_digits_for_large_kernel_values(name):
     ((source, target),) = SADDLES[name](K).leave_one_out(grid, Y)
     ((by_folds, _),) = SADDLES[name](K).leave_folds_out(grid, Y, folds)
     for kept, left_out in folds:
-        expected = refit(K, *grid, Y, kept, left_out)
+        expected = refit(K, *grid, Y, kept, left_out, np.ones(N))
         assert_close(source[left_out], expected[0], ulps=1e9)
         assert_close(target[left_out], expected[1], ulps=1e9)
         assert_close(by_folds[left_out], source[left_out], ulps=1e9)
@@ -153,7 +164,7 @@ def test_factors_of_low_rank_give_the_solution_of_their_matrix(rank, C, rng):
         assert_close(found, expected, ulps=1e5)
     ((source, target),) = family.leave_one_out(np.array([C]), Y)
     for kept, left_out in folds_of(N):
-        expected = refit(L @ R.T, C, Y, kept, left_out)
+        expected = refit(L @ R.T, C, Y, kept, left_out, np.ones(N))
         assert_close(source[left_out], expected[0], ulps=1e6)
         assert_close(target[left_out], expected[1], ulps=1e6)
 

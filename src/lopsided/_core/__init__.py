@@ -4,7 +4,7 @@ from .arrays import FLOATS, Array, ArrayLike, Kind, by_rows, canonical, check_po
 from .atomic_fit import atomic_fit
 from .bar import show_progress
 from .callbacks import CallbackSupport
-from .centring import centred, centred_twice, led_by_ones
+from .centring import centred, centred_twice
 from .column_names import as_configured, check_names, column_names
 from .csr import per_entry, row_numbers, row_peaks, row_sums, scale_rows, some_entries
 from .decompositions import eigh, singular_values, svd
@@ -52,7 +52,6 @@ __all__ = [
     "in_unit",
     "jobs",
     "largest",
-    "led_by_ones",
     "n_threads",
     "per_class_scores",
     "per_entry",

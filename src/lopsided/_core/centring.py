@@ -8,21 +8,13 @@ def centred(Y: np.ndarray) -> np.ndarray:
     return Y - Y.mean(axis=0)
 
 
-def centred_twice(K: np.ndarray) -> np.ndarray:
+def centred_twice(K: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
     """Two-sided centring H K H, accurate to rounding of the result however large the means are.
 
-    Differences of near numbers are exact; what the means themselves were rounded by, the second round removes.
+    Differences of near numbers are exact; what the means themselves were rounded by, the second round removes. With
+    weights of the samples (of rows and columns alike) the means are weighted.
     """
-    B = K - K.mean(axis=0)
+    B = K - np.average(K, axis=0, weights=weights)
     for axis in (1, 0, 1):
-        B -= B.mean(axis=axis, keepdims=True)
+        B -= np.average(B, axis=axis, weights=weights, keepdims=True)
     return B
-
-
-def led_by_ones(B: np.ndarray) -> np.ndarray:
-    """B + t 11' for a centred B, with t large enough to make the vector of ones the leading singular vector.
-
-    The vector of ones is a null vector of B, and a decomposition of B would mix it with the other null vectors. After
-    the shift, the remaining triplets are exactly the decomposition of B on the vectors that sum to zero.
-    """
-    return B + (2 * np.linalg.norm(B) or 1.0) / len(B)

@@ -31,10 +31,11 @@ from ..nystrom import Nystrom, select_nystrom
 from ..operators import out_of_sample_operator
 from .build import KernelSaddle, Settings, saddle_of_landmarks, saddle_of_samples
 from .diagnostics import PrimalDiagnostics, diagnose_primal
-from .merging import Merging
+from .merging import HeldOutResult, Merging
 from .saddle import SADDLE_SOLVERS, check_solution, warn_if_near_singular
 from .select_C import C_grid, Grid, select_C, warn_if_useless
 from .select_kernel import is_choice, list_kernels, rank_kernels
+from .targets import Targets, check_weights
 
 SYMMETRIC_ULPS = 100  # tolerance on K - K', in units of eps times the largest entry, for a precomputed K
 
@@ -79,53 +80,48 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
         self.n_jobs, self.memory_budget = n_jobs, memory_budget
 
     @atomic_fit
-    def fit(self, X: ArrayLike, y: Any) -> Self:
+    def fit(self, X: ArrayLike, y: Any, sample_weight: ArrayLike = None) -> Self:
         """Fit the source and the target function for every class or target.
 
-        X (n, width), dense or sparse, holds samples, or the kernel matrix itself. y holds labels of at least two
-        classes, shape (n,), or real targets, shape (n,) or (n, k).
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, width)
+            Samples, or the square kernel matrix itself if kernel="precomputed".
+        y : array of shape (n,) or (n, k)
+            Labels of at least two classes, or real targets, of which there may be several columns.
+        sample_weight : array of shape (n,), default=None
+            Weights w_i that are not negative: the system has 1 / (C w_i) in place of 1 / C, so that a sample of weight
+            two counts as two equal samples, and one of weight zero is not used. Errors and scores of held-out
+            predictions are weighted means; a kernel fits its own parameters without weights.
         """
         self._check_parameters()
         grid = None if isinstance(self.C, str) else C_grid(self.C, in_units=self.scale_C)
         seed = seed_of(self.random_state)
-        X, y = self._check_samples(X, y)
-        Y, y = self._encode_targets(y)
+        given, y = self._check_samples(X, y)
+        known = self._encode_targets(y, check_weights(sample_weight, given))
+        used = np.arange(len(known.Y)) if known.weights is None else np.flatnonzero(known.weights)
+        X, targets = (given, known) if len(used) == len(known.Y) else (given[used], known.take(used))
         with jobs(self.n_jobs):
-            kernel = self._choose_kernel(X, Y, y, grid, seed)
-            largest_C = np.inf if grid is None or self.scale_C else float(grid.values.max())
-            machine = self._build(self._fit_kernel(kernel, X), X, largest_C, seed)
-            if self._holds_out:
-                self.C_, best, self.path_ = select_C(
-                    grid,
-                    machine.family,
-                    X,
-                    Y,
-                    y,
-                    merging=self._merging,
-                    cv=self.cv,
-                    seed=seed,
-                    budget=budget_bytes(self.memory_budget),
-                )
-                self.merger_, self.held_out_score_ = best.merger, best.score
-                self.held_out_predictions_ = self._squeeze(best.predictions)
-                self._held_out_errors = self._squeeze(Y - best.predictions)
-            else:
-                assert grid is not None  # nothing is held out for a single C alone
-                self.C_ = float(grid.of(machine.family)[0])
+            kernel = self._choose_kernel(X, targets, grid, seed)
+            right = self._right(kernel, given)[used] if isinstance(kernel, Precomputed) else X
+            machine = self._build(kernel.fit(X, right), X, right, targets, grid, seed)
+            best = self._select(machine, X, targets, grid, seed)
             system = machine.family.at(self.C_)
             if grid is not None:
                 warn_if_useless(system)
-            duals = machine.duals(system, Y)
+            duals = machine.duals(system, targets.Y)
             check_solution(system, duals)
             if not self.damping:
                 warn_if_near_singular(system)
         self.solver_ = machine.choice
-        if is_choice(self.kernel) and (compared := self.kernel_path_[0].n_samples) < len(Y):
-            why = f"{machine.choice.reason}; the kernel was chosen on {compared} of {len(Y)} samples"
+        if is_choice(self.kernel) and (compared := self.kernel_path_[0].n_samples) < len(used):
+            why = f"{machine.choice.reason}; the kernel was chosen on {compared} of {len(used)} samples"
             self.solver_ = machine.choice._replace(reason=why)
         self.kernel_, self.X_fit_, self.Z_fit_ = machine.kernel, machine.X, machine.Z
         self.left_duals_, self.right_duals_ = duals.a, duals.c
         self.source_intercept_, self.target_intercept_ = duals.b1, duals.b2
+        if best is not None:
+            self._store_held_out(best, given, used, targets)
         return self
 
     @gate
@@ -139,28 +135,30 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
         return self._squeeze(self._values(self._check_new(X), of_right=True))
 
     @gate
-    def diagnostics(self, X: ArrayLike, y: Any) -> PrimalDiagnostics:
+    def diagnostics(self, X: ArrayLike, y: Any, sample_weight: ArrayLike = None) -> PrimalDiagnostics:
         """Residuals of the 2023 paper's primal problem: constraints, stationarity, and primal against dual objective.
 
-        X and y are those of ``fit``. The result prints as a table. Damping solves another problem, as the residuals
-        then tell; with landmarks there are no duals of the samples. Cost: two products with the kernel matrix.
+        X, y and weights are those of ``fit``. The result prints as a table. Damping solves another problem, as the
+        residuals then tell; with landmarks there are no duals of the samples. Cost: two products with the matrix.
         """
         X = self._check_new(X)
-        if X.shape[0] != len(self.left_duals_):
-            raise ValueError(
-                f"X holds {X.shape[0]} samples, but the model has duals of {len(self.left_duals_)}; give the samples "
-                "of fit, whose solver must not be 'nystrom'"
-            )
         y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
-        Y, _ = copy(self)._encode_targets(y)  # which stores the classes
-        right = X.T if isinstance(self.kernel_, Precomputed) else X
-        source, target = self._values(X, of_right=False), self._values(right, of_right=True)
-        a, c = self.left_duals_, self.right_duals_
-        return diagnose_primal(a, c, source - self.source_intercept_, Y - source, Y - target, Y, self.C_)
+        known = copy(self)._encode_targets(y, check_weights(sample_weight, X))  # on a copy: it stores the classes
+        used = np.arange(len(known.Y)) if known.weights is None else np.flatnonzero(known.weights)
+        if X.shape[0] != len(known.Y) or len(used) != len(self.left_duals_):
+            raise ValueError(
+                f"X holds {X.shape[0]} samples, but the model has duals of {len(self.left_duals_)}; give samples and "
+                "weights of fit, whose solver must not be 'nystrom'"
+            )
+        right, Y = X.T if isinstance(self.kernel_, Precomputed) else X, known.Y[used]
+        source, target = self._values(X, of_right=False)[used], self._values(right, of_right=True)[used]
+        strength = self.C_ * (np.ones((len(used), 1)) if known.weights is None else known.weights[used, None])
+        a, c, Kc = self.left_duals_, self.right_duals_, source - self.source_intercept_
+        return diagnose_primal(a, c, Kc, Y - source, Y - target, Y, strength)
 
     @abstractmethod
-    def _encode_targets(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Validate the targets; return columns Y of shape (n, k), and class numbers or targets y."""
+    def _encode_targets(self, y: np.ndarray, weights: np.ndarray | None) -> Targets:
+        """Validate the targets; columns to be fitted, class numbers or targets, and weights of the samples."""
 
     @property
     def _merging(self) -> Merging:
@@ -191,44 +189,75 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
         X, y = validate_data(self, reject_masked(X, "X"), y, **checks)
         return canonical(X), y
 
-    def _choose_kernel(self, X: Array, Y: np.ndarray, y: np.ndarray, grid: Grid | None, seed: int) -> Kernel:
+    def _choose_kernel(self, X: Array, targets: Targets, grid: Grid | None, seed: int) -> Kernel:
         """The kernel that was given, or the best of those to be compared; stacking compares the mean of both sides."""
         if not is_choice(self.kernel):
             return as_kernel(self.kernel)
         merging = self._merging if self.merge != "stack" else replace(self._merging, how="mean")
         budget = budget_bytes(self.memory_budget)
         kernels = list_kernels(self.kernel, X)
-        self.kernel_path_ = rank_kernels(kernels, X, Y, y, grid, merging=merging, seed=seed, budget=budget)
+        self.kernel_path_ = rank_kernels(kernels, X, targets, grid, merging=merging, seed=seed, budget=budget)
         return self.kernel_path_[0].kernel
 
-    def _fit_kernel(self, kernel: Kernel, X: Array) -> Kernel:
-        if isinstance(kernel, Precomputed):
-            if X.shape[0] != X.shape[1]:
-                raise ValueError(f"kernel='precomputed' needs a square matrix at fit, but X has shape {X.shape}")
-            self._of_symmetric = bool(abs(X - X.T).max() <= SYMMETRIC_ULPS * np.finfo(X.dtype).eps * abs(X).max())
-        return kernel.fit(X, self._right(kernel, X))
-
-    def _build(self, kernel: Kernel, X: Array, largest_C: float, seed: int) -> KernelSaddle:
+    def _build(
+        self, kernel: Kernel, X: Array, right: Array, targets: Targets, grid: Grid | None, seed: int
+    ) -> KernelSaddle:
         """Build the saddle systems, from the full kernel matrix or from landmarks."""
-        damping, budget = float(self.damping), budget_bytes(self.memory_budget)
+        damping, budget, weights = float(self.damping), budget_bytes(self.memory_budget), targets.weights
         if not (damping or isinstance(kernel, Precomputed)):
             chosen = select_nystrom(self.solver, kernel, X, X, 1, budget=budget)
             if chosen is not None:
-                return saddle_of_landmarks(kernel, X, *chosen, budget=budget, seed=seed)
-        settings = Settings(self.solver, damping, float(self.tol), budget, largest_C, self._holds_out)
-        return saddle_of_samples(kernel, X, self._right(kernel, X), settings)
+                return saddle_of_landmarks(kernel, X, *chosen, budget=budget, seed=seed, weights=weights)
+        largest_C = np.inf if grid is None or self.scale_C else float(grid.values.max())
+        settings = Settings(self.solver, damping, float(self.tol), budget, largest_C, self._holds_out, weights)
+        return saddle_of_samples(kernel, X, right, settings)
 
     def _right(self, kernel: Kernel, X: Array) -> Array:
-        """Right points: the training samples, or their column indices for a precomputed kernel."""
-        return np.arange(self.n_features_in_, dtype=float)[:, None] if isinstance(kernel, Precomputed) else X
+        """Right points: the training samples, or their column indices for a precomputed kernel, which is square."""
+        if not isinstance(kernel, Precomputed):
+            return X
+        if X.shape[0] != X.shape[1]:
+            raise ValueError(f"kernel='precomputed' needs a square matrix at fit, but X has shape {X.shape}")
+        self._of_symmetric = bool(abs(X - X.T).max() <= SYMMETRIC_ULPS * np.finfo(X.dtype).eps * abs(X).max())
+        return np.arange(X.shape[1], dtype=float)[:, None]
+
+    def _select(
+        self, machine: KernelSaddle, X: Array, targets: Targets, grid: Grid | None, seed: int
+    ) -> HeldOutResult | None:
+        """Select C, and return the held-out results at this C; None for a single C alone, with nothing held out."""
+        if not self._holds_out:
+            assert grid is not None
+            self.C_ = float(grid.of(machine.family)[0])
+            return None
+        merging, budget = self._merging, budget_bytes(self.memory_budget)
+        self.C_, best, self.path_ = select_C(
+            grid, machine.family, X, targets, merging=merging, cv=self.cv, seed=seed, budget=budget
+        )
+        return best
+
+    def _store_held_out(self, best: HeldOutResult, X: Array, used: np.ndarray, targets: Targets) -> None:
+        """Store held-out results; for samples of weight zero, which no model has seen, those of the fitted one."""
+        self.merger_, self.held_out_score_ = best.merger, best.score
+        self._held_out_errors, self._held_out_weights = self._squeeze(targets.Y - best.predictions), targets.weights
+        if len(used) < X.shape[0]:
+            unused = np.setdiff1d(np.arange(X.shape[0]), used)
+            right = canonical(X.T[unused]) if isinstance(self.kernel_, Precomputed) else X[unused]
+            values = np.empty((X.shape[0], targets.Y.shape[1]))
+            values[used], values[unused] = best.predictions, self._merged(X[unused], right)
+            best = best._replace(predictions=values)
+        self.held_out_predictions_ = self._squeeze(best.predictions)
 
     def _decide(self, X: Array, Z: Array) -> np.ndarray:
         """Values of the merged functions at new samples, shape (n, k)."""
         X, Z = self._check_new(X), self._check_new_right(Z)
         if Z is not None and X.shape[0] != Z.shape[0]:
             raise ValueError(f"X holds {X.shape[0]} new samples and Z {Z.shape[0]}; they must be the same ones")
+        return self._merged(X, X if Z is None else Z)
+
+    def _merged(self, X: Array, right: Array) -> np.ndarray:
+        """Merged values at samples X as sources and ``right`` as targets."""
         source = self._values(X, of_right=False) if self.merge != "target" else None
-        target = self._values(X if Z is None else Z, of_right=True) if self.merge != "source" else None
+        target = self._values(right, of_right=True) if self.merge != "source" else None
         return self._merging.merge(source, target, getattr(self, "merger_", None))
 
     def _check_new(self, X: Array) -> Array:

@@ -7,13 +7,24 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from .._core import Array, centred, check_finite
+from .._core import Array, check_finite, svd
 from ..exceptions import NotFiniteError
 from ..kernels import Kernel, Precomputed
 from ..nystrom import Nystrom, NystromFactors, approximate
 from ..operators import KernelOperator, LowRank, Stored, as_operator
-from ..svd import Choice
-from .saddle import MODERATE_SIZE, BlockLU, Dense, Duals, Minres, SaddleFamily, SaddleSystem, Spectral, choose_saddle
+from ..svd import Choice, Factors
+from .saddle import (
+    MODERATE_SIZE,
+    BlockLU,
+    Border,
+    Dense,
+    Duals,
+    Minres,
+    SaddleFamily,
+    SaddleSystem,
+    Spectral,
+    choose_saddle,
+)
 
 # Default number of landmarks. On spambase, satimage and usps (`python benchmarks/askls_tables.py landmarks`) accuracy
 # gains 0.02 to 0.03 from 250 to 1,000, and -0.02 to 0.01 from there to 2,000, at four times the cost.
@@ -31,6 +42,7 @@ class Settings(NamedTuple):
     budget: int  # bytes
     largest_C: float  # infinity stands for C="auto"
     holds_out: bool
+    weights: np.ndarray | None  # of the samples
 
 
 @dataclass(frozen=True)
@@ -57,23 +69,25 @@ class LandmarkedSaddle(KernelSaddle):
 
     family: Spectral
     found: NystromFactors
+    turns: tuple[np.ndarray, np.ndarray]  # (k, k) each: U'a and V'c of the approximation from those of the family
 
     def duals(self, system: SaddleSystem, Y: np.ndarray) -> Duals:
         """Solve for duals over the landmarks, which define the same functions as the duals over all samples.
 
-        f_source(x) = left(x) s V'c + mean(y), where left(x) is a sum over landmarks; f_target(x) has the same form.
+        f_source(x) = left(x) s V'c + an offset, where left(x) is a sum over landmarks; f_target(x) has the same form.
         U'a and V'c are found without forming a and c, whose other components are far larger.
         """
-        factors, left, right = self.found.factors, self.found.left, self.found.right
-        R, mean = centred(centred(Y)), Y.mean(axis=0)
-        found = self.family.at(system.C).coordinates(factors.U.T @ R, factors.V.T @ R)
-        sUa, sVc = (factors.s[:, None] * part for part in found)
-        return Duals(right.map @ sUa, left.map @ sVc, mean - left.offset @ sVc, mean - right.offset @ sUa)
+        factors, left, right, border = self.found.factors, self.found.left, self.found.right, self.family.border
+        R, mean, own = border.right_hand_sides(Y), border.mean(Y), self.family.factors
+        found = self.family.at(system.C).coordinates(own.U.T @ R, own.V.T @ R)
+        sUa, sVc = (factors.s[:, None] * (turn @ part) for turn, part in zip(self.turns, found, strict=True))
+        of_left, of_right = left.offset + border.mean(factors.U), right.offset + border.mean(factors.V)
+        return Duals(right.map @ sUa, left.map @ sVc, mean - of_left @ sVc, mean - of_right @ sUa)
 
 
 def saddle_of_samples(kernel: Kernel, X: Array, Z: Array, settings: Settings) -> KernelSaddle:
     """Build the systems of the full matrix k(X, Z)."""
-    solver, damping, tol, budget, largest_C, holds_out = settings
+    solver, damping, tol, budget, largest_C, holds_out, weights = settings
     A = as_operator(kernel, X, Z, budget=budget)
     if kernel.symmetric and isinstance(A, Stored):
         A = Stored((A.K + A.K.T) / 2)  # removes rounding errors only
@@ -101,28 +115,31 @@ def saddle_of_samples(kernel: Kernel, X: Array, Z: Array, settings: Settings) ->
     family: SaddleFamily
     match choice.name:
         case "minres":
-            family = Minres(A, tol)
+            family = Minres(A, tol, weights=weights)
         case "sparse_lu":
             if not (isinstance(A, Stored) and is_sparse):
                 raise ValueError("solver='sparse_lu' needs a sparse kernel matrix, but this is dense; take 'dense'")
-            family = BlockLU(A, damping)
+            family = BlockLU(A, damping, weights=weights)
         case "symmetric" if holds_out:
-            family = Spectral.of_matrix(_symmetric(A, kernel), largest_C, symmetric=True)
+            family = Spectral.of_matrix(_symmetric(A, kernel), largest_C, symmetric=True, weights=weights)
         case "symmetric":
-            family = Dense(_symmetric(A, kernel), symmetric=True)
+            family = Dense(_symmetric(A, kernel), symmetric=True, weights=weights)
         case "spectral":
-            family = Spectral.of_matrix(A, largest_C)
+            family = Spectral.of_matrix(A, largest_C, weights=weights)
         case _:
             K = Stored(np.asarray(A.take(), dtype=float))
-            family = BlockLU(K, damping) if damping else Dense(K)
+            family = BlockLU(K, damping, weights=weights) if damping else Dense(K, weights=weights)
     left = Z if isinstance(kernel, Precomputed) else X  # a precomputed K is not stored: indices stand for both sides
     return KernelSaddle(family, choice, kernel, left, Z)
 
 
 def saddle_of_landmarks(
-    kernel: Kernel, X: Array, method: Nystrom, choice: Choice, *, budget: int, seed: int
+    kernel: Kernel, X: Array, method: Nystrom, choice: Choice, *, budget: int, seed: int, weights: np.ndarray | None
 ) -> KernelSaddle:
-    """Build the systems of a centred Nystrom approximation of k(X, X), with 0.7 components per landmark."""
+    """Build the systems of a centred Nystrom approximation of k(X, X), with 0.7 components per landmark.
+
+    Weights of the samples change what is orthonormal, and cost another O(n k^2).
+    """
     count = min(N_LANDMARKS, X.shape[0]) if method.n_landmarks is None else method.n_landmarks
     k = max(1, round(COMPONENTS_PER_LANDMARK * int(np.min(count))))
     method = clone(method).set_params(n_landmarks=count)
@@ -131,8 +148,18 @@ def saddle_of_landmarks(
     factors, (rows, columns), (left, right) = found.factors, found.means, found.landmarks
     L = np.column_stack([factors.U * factors.s, np.ones_like(rows), rows])
     R = np.column_stack([factors.V, columns - rows.mean(), np.ones_like(columns)])
-    family = Spectral(LowRank(L, R), factors)
-    return LandmarkedSaddle(family, choice, found.kernel, left.points, right.points, found)
+    weighted, turns = _weighted(factors, Border(X.shape[0], weights))
+    family = Spectral(LowRank(L, R), weighted, weights=weights)
+    return LandmarkedSaddle(family, choice, found.kernel, left.points, right.points, found, turns)
+
+
+def _weighted(factors: Factors, border: Border) -> tuple[Factors, tuple[np.ndarray, np.ndarray]]:
+    """Factors of H r U s V'r H, and the maps from coordinates in their bases to U'a and V'c."""
+    if border.weights is None:
+        return factors, (np.eye(len(factors.s)),) * 2
+    (Q, S), (P, T) = (np.linalg.qr(border.centred(border.roots * side)) for side in (factors.U, factors.V))
+    W, s, Zt = svd((S * factors.s) @ T.T)
+    return Factors(Q @ W, s, P @ Zt.T), (S.T @ W, T.T @ Zt.T)
 
 
 def _symmetric(A: KernelOperator, kernel: Kernel) -> Stored:

@@ -8,11 +8,13 @@ import numpy as np
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from .._core import ArrayLike, argmax_class, encoded, gate, per_class_scores
 from .base import AsymmetricLeastSquares
+from .targets import Targets, with_class_weights
 
 
 def _has_probabilities(estimator: AsymmetricLSSVC) -> bool:
@@ -65,6 +67,9 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         A :class:`~lopsided.Nystrom` object, or "nystrom" for Nystrom(1000), replaces the kernel matrix by a low-rank
         approximation from landmarks, with 0.7 components per landmark, for many samples; the others are exact. "auto"
         decides by size, sparsity, symmetry and memory budget; see ``solver_``.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, which multiply those of their samples; "balanced" gives every class the same sum of
+        weights. Probabilities are then those of a population in which the classes have these weights.
     damping : float, default=0.0
         If positive, the solution is (M'M + damping I)^-1 M'r with M the matrix of the whole system. The authors of the
         method use 1.0 if M is singular.
@@ -124,6 +129,42 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
     array(['a', 'b'], dtype='<U1')
     """
 
+    _parameter_constraints = {
+        **AsymmetricLeastSquares._parameter_constraints,
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+    }
+
+    def __init__(
+        self,
+        C: Any = "auto",
+        *,
+        kernel: Any = "auto",
+        scale_C: bool = False,
+        merge: str = "mean",
+        cv: Any = None,
+        solver: Any = "auto",
+        class_weight: Any = None,
+        damping: float = 0.0,
+        tol: float = 0.0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        memory_budget: float | str | None = None,
+    ) -> None:
+        super().__init__(
+            C,
+            kernel=kernel,
+            scale_C=scale_C,
+            merge=merge,
+            cv=cv,
+            solver=solver,
+            damping=damping,
+            tol=tol,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            memory_budget=memory_budget,
+        )
+        self.class_weight = class_weight
+
     @gate
     def decision_function(self, X: ArrayLike, *, Z: ArrayLike = None) -> np.ndarray:
         """Merged decision values, of shape (n,) for two classes and (n, n_classes) otherwise.
@@ -159,9 +200,10 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         decisions = per_class_scores(self._decide(X, Z))
         return softmax(decisions if self.merge == "stack" else self.merger_ * decisions, axis=1)
 
-    def _encode_targets(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _encode_targets(self, y: np.ndarray, weights: np.ndarray | None) -> Targets:
         check_classification_targets(y)
         self.classes_, y = encoded(y)
         n_classes = len(self.classes_)
         self._flat = n_classes == 2
-        return np.where(y[:, None] == (np.arange(n_classes) if n_classes > 2 else [1]), 1.0, -1.0), y
+        Y = np.where(y[:, None] == (np.arange(n_classes) if n_classes > 2 else [1]), 1.0, -1.0)
+        return Targets(Y, y, with_class_weights(self.class_weight, self.classes_, y, weights))

@@ -5,9 +5,9 @@ With K = [<phi_s(x_i), phi_t(x_j)>], the 2023 paper's primal problem (5) is, for
     J = <w, v> + C/2 sum_i e_i^2 + C/2 sum_i h_i^2,
     <w, phi_s(x_i)> + b1 = y_i - e_i,    <v, phi_t(x_i)> + b2 = y_i - h_i;
 
-with labels of 1 and -1, the paper's constraints and errors are these times y_i. At its stationary point
-w = sum_i c_i phi_t(x_i), v = sum_i a_i phi_s(x_i), a = C e, c = C h and 1'a = 1'c = 0 (equation 9), so that
-<w, v> = a'K c, and J equals the dual objective (a + c)'y / 2.
+with weights of the samples, C is that of each sample. With labels of 1 and -1, the paper's constraints and errors are
+these times y_i. At its stationary point w = sum_i c_i phi_t(x_i), v = sum_i a_i phi_s(x_i), a = C e, c = C h and
+1'a = 1'c = 0 (equation 9), so that <w, v> = a'K c, and J equals the dual objective (a + c)'y / 2.
 """
 
 from dataclasses import astuple, dataclass, fields
@@ -40,10 +40,13 @@ class PrimalDiagnostics:
 
 
 def diagnose_primal(
-    a: np.ndarray, c: np.ndarray, Kc: np.ndarray, e: np.ndarray, h: np.ndarray, Y: np.ndarray, C: float
+    a: np.ndarray, c: np.ndarray, Kc: np.ndarray, e: np.ndarray, h: np.ndarray, Y: np.ndarray, C: np.ndarray
 ) -> PrimalDiagnostics:
-    """Residuals at duals a, c (n, k), products K c and errors e, h of both functions, and targets Y. Cost O(n k)."""
-    terms = np.stack([np.sum(a * Kc, axis=0), C / 2 * np.sum(e**2, axis=0), C / 2 * np.sum(h**2, axis=0)])
+    """Residuals at duals a, c (n, k), products K c and errors e, h of both functions, and targets Y. Cost O(n k).
+
+    C (n, 1) holds the C of each sample, its weight included.
+    """
+    terms = np.stack([np.sum(a * Kc, axis=0), np.sum(C / 2 * e**2, axis=0), np.sum(C / 2 * h**2, axis=0)])
     dual = np.sum((a + c) * Y, axis=0) / 2
     size = np.abs(terms).sum(axis=0) + np.abs(dual)
     length = np.linalg.norm(Y, axis=0)

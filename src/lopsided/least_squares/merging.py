@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from .._core import argmax_class, per_class_scores
 from .saddle import Fold
+from .targets import Targets
 
 STEEPEST_SLOPE = 1e4  # the best calibration slope is infinite if the held-out predictions separate the classes
 SLOPE_STEPS, SLOPE_TOL = 60, 1e-4  # most steps of its search, and relative change at which it ends: the minimum is flat
@@ -43,22 +44,23 @@ class Merging:
         values = merger.decision_function(features) if self.of_classes else merger.predict(features)
         return values.reshape(len(features), -1)
 
-    def fit(self, source: np.ndarray, target: np.ndarray, y: np.ndarray) -> Any:
+    def fit(self, source: np.ndarray, target: np.ndarray, targets: Targets) -> Any:
         """Fit the stacking model, or the slope t at which softmax(t decisions) makes the classes likeliest."""
         if self.how == "stack":
             model = LogisticRegression(max_iter=1000) if self.of_classes else Ridge()
             stack = make_pipeline(StandardScaler(), model).set_output(transform="default")
-            return stack.fit(np.hstack([source, target]), y)
+            ratios = None if targets.weights is None else targets.weights / targets.weights.mean()
+            weights = {f"{name}__sample_weight": ratios for name in stack.named_steps}
+            return stack.fit(np.hstack([source, target]), targets.y, **weights)
         if not self.of_classes:
             return None
-        return _likeliest_slope(per_class_scores(self.merge(source, target, None)), y)
+        return _likeliest_slope(per_class_scores(self.merge(source, target, None)), targets)
 
     def held_out(
         self,
         source: np.ndarray,
         target: np.ndarray,
-        Y: np.ndarray,
-        y: np.ndarray,
+        targets: Targets,
         folds: Sequence[Fold] = (),
         *,
         clipped: bool = False,
@@ -69,34 +71,40 @@ class Merging:
         lack a class; then, and without folds, the model trained on all is used. With ``clipped``, the squared error is
         that of predictions clipped to the range of the targets.
         """
-        merger = self.fit(source, target, y)
+        merger, y = self.fit(source, target, targets), targets.y
         merged = self.merge(source, target, merger)
         for kept, left_out in folds if self.how == "stack" else ():
             if self.of_classes and len(np.unique(y[kept])) < len(np.unique(y)):
                 continue
-            apart = self.fit(source[kept], target[kept], y[kept])
+            apart = self.fit(source[kept], target[kept], targets.take(kept))
             merged[left_out] = self.merge(source[left_out], target[left_out], apart)
         if self.of_classes and (self.by_likelihood or self.how == "stack"):
             slope = 1.0 if self.how == "stack" else merger
-            error = _log_loss(slope * per_class_scores(merged), y)
+            error = _log_loss(slope * per_class_scores(merged), targets)
         else:
-            judged = np.clip(merged, Y.min(axis=0), Y.max(axis=0)) if clipped else merged
-            error = float(np.square(judged - Y).mean())
-        score = float((argmax_class(merged) == y).mean() if self.of_classes else r2_score(y, merged))
+            judged = np.clip(merged, targets.Y.min(axis=0), targets.Y.max(axis=0)) if clipped else merged
+            error = targets.mean(np.square(judged - targets.Y))
+        score = targets.mean(argmax_class(merged) == y) if self.of_classes else _r2(targets, merged)
         return HeldOutResult(merger, merged, error, score)
 
 
-def _likeliest_slope(decisions: np.ndarray, y: np.ndarray) -> float:
+def _r2(targets: Targets, merged: np.ndarray) -> float:
+    return float(r2_score(targets.y, merged, sample_weight=targets.weights))
+
+
+def _likeliest_slope(decisions: np.ndarray, targets: Targets) -> float:
     """The slope t, from 1e-4 to 1e4, at which softmax(t decisions) has the least ``_log_loss``.
 
     That is convex in t, so that Newton's steps, kept within a bracket of the minimum, find it.
     """
+    y = targets.y
+    shares = np.full(len(y), 1 / len(y)) if targets.weights is None else targets.weights / targets.weights.sum()
     gaps = decisions - decisions[np.arange(len(y)), y, None]  # of each class to the sample's own
-    doubt = _doubt(decisions) * float(gaps.sum(axis=1).mean())
+    doubt = _doubt(decisions) * float(shares @ gaps.sum(axis=1))
     low, high = 1 / STEEPEST_SLOPE, STEEPEST_SLOPE
     slope = float(np.clip(1 / max(np.sqrt(np.square(gaps).mean()), 1 / high), low, high))
     for _ in range(SLOPE_STEPS):
-        rise, curvature = _derivatives(gaps, slope)
+        rise, curvature = _derivatives(gaps, slope, shares)
         rise -= doubt
         low, high = (low, slope) if rise > 0 else (slope, high)
         step = slope - rise / curvature if curvature > 0 else 0.0
@@ -107,21 +115,20 @@ def _likeliest_slope(decisions: np.ndarray, y: np.ndarray) -> float:
     return slope
 
 
-def _derivatives(gaps: np.ndarray, slope: float) -> tuple[float, float]:
-    """First and second derivative of the mean of log(sum(exp(slope gaps))) in the slope."""
-    n, k = gaps.shape
-    if k == 2:  # several times faster, and most of the time that a choice of kernels takes on few samples
+def _derivatives(gaps: np.ndarray, slope: float, shares: np.ndarray) -> tuple[float, float]:
+    """First and second derivative of the weighted mean of log(sum(exp(slope gaps))) in the slope."""
+    if gaps.shape[1] == 2:  # several times faster, and most of the time that a choice of kernels takes on few samples
         gap = gaps.sum(axis=1)  # one of the two is zero
         p = expit(slope * gap)
         weighted = p * gap
-        return float(weighted.sum() / n), float((weighted * gap) @ (1 - p) / n)
+        return float(shares @ weighted), float((shares * weighted * gap) @ (1 - p))
     p = np.exp(_shifted(slope * gaps))
     p /= p.sum(axis=1, keepdims=True)
     mean = np.einsum("ij,ij->i", p, gaps)
-    return float(mean.sum() / n), float((np.einsum("ij,ij,ij->", p, gaps, gaps) - mean @ mean) / n)
+    return float(shares @ mean), float(shares @ (np.einsum("ij,ij,ij->i", p, gaps, gaps) - mean**2))
 
 
-def _log_loss(decisions: np.ndarray, y: np.ndarray) -> float:
+def _log_loss(decisions: np.ndarray, targets: Targets) -> float:
     """Mean negative log-likelihood of the labels, with a doubt, under softmax(decisions).
 
     As in Platt's scaling (1999), a label is held to be wrong with the probability 1 / (n + 2): n predictions without an
@@ -129,9 +136,9 @@ def _log_loss(decisions: np.ndarray, y: np.ndarray) -> float:
     """
     likelihoods = _shifted(decisions)
     likelihoods -= np.log(np.exp(likelihoods).sum(axis=1, keepdims=True))
-    own, doubt = likelihoods[np.arange(len(y)), y], _doubt(decisions)
+    own, doubt = likelihoods[np.arange(len(targets.y)), targets.y], _doubt(decisions)
     others = likelihoods.sum(axis=1) - own
-    return -float(((1 - doubt * (decisions.shape[1] - 1)) * own + doubt * others).mean())
+    return -targets.mean((1 - doubt * (decisions.shape[1] - 1)) * own + doubt * others)
 
 
 def _shifted(decisions: np.ndarray) -> np.ndarray:

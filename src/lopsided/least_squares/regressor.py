@@ -1,6 +1,5 @@
 """Least-squares support vector regression with an asymmetric kernel."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from sklearn.utils import Tags
 
 from .._core import ArrayLike, gate, real_targets
 from .base import AsymmetricLeastSquares
+from .targets import Targets, quantile
 
 
 class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
@@ -65,8 +65,9 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
         """Lower and upper ends, shape (2, n) or (2, n, k), between which new targets lie with about this probability.
 
         The ends are the prediction plus a lower and an upper quantile of the held-out errors y - f(x) (the jackknife),
-        so that all intervals are equally wide; n held-out errors say nothing about probabilities above n / (n + 2). X
-        and Z as in ``predict``. Available if C or the kernel was chosen, or merge="stack".
+        so that all intervals are equally wide; n held-out errors say nothing about probabilities above n / (n + 2).
+        Weights of the samples count as numbers of errors. X and Z as in ``predict``. Available if C or the kernel was
+        chosen, or merge="stack".
         """
         if not 0 < coverage < 1:
             raise ValueError(f"coverage={coverage} must lie between 0 and 1, both excluded")
@@ -76,19 +77,18 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
                 f"intervals come from held-out predictions, and C={self.C} with merge={self.merge!r} makes none; give "
                 "C='auto', or C as a list (one value will do), or merge='stack'"
             )
-        errors = np.sort(self._held_out_errors, axis=0)
-        n = len(errors)
-        rank = min(n, math.ceil((1 + coverage) / 2 * (n + 1)))  # a new error takes each of n + 1 ranks equally likely
-        return np.stack([predicted + errors[n - rank], predicted + errors[rank - 1]])
+        errors, weights = self._held_out_errors, self._held_out_weights
+        low, high = -quantile(-errors, (1 + coverage) / 2, weights), quantile(errors, (1 + coverage) / 2, weights)
+        return np.stack([predicted + low, predicted + high])
 
     def score(self, X: ArrayLike, y: Any, sample_weight: Any = None, *, Z: ArrayLike = None) -> float:
         """Coefficient of determination R^2 of ``predict``; X and Z as in ``predict``."""
         return float(r2_score(y, self.predict(X, Z=Z), sample_weight=sample_weight))
 
-    def _encode_targets(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _encode_targets(self, y: np.ndarray, weights: np.ndarray | None) -> Targets:
         Y = real_targets(y)
         self._flat = np.ndim(y) == 1
-        return Y, Y
+        return Targets(Y, Y, weights)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

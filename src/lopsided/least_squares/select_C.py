@@ -13,6 +13,7 @@ from ..exceptions import LopsidedWarning, warn
 from ..operators import Stored
 from .merging import HeldOutResult, Merging
 from .saddle import BlockLU, Fold, Minres, SaddleFamily, SaddleSystem, Spectral, affordable_size, largest_singular_value
+from .targets import Targets
 
 N_FOLDS = 10  # of cross-validation, as in the 2023 paper
 # Candidates for C="auto", in units of 1 / (largest singular value): below 1 the system is positive definite, at 1 it is
@@ -46,8 +47,7 @@ def select_C(
     grid: Grid | None,
     family: SaddleFamily,
     X: Array,
-    Y: np.ndarray,
-    y: np.ndarray,
+    targets: Targets,
     *,
     merging: Merging,
     cv: Any,
@@ -57,8 +57,8 @@ def select_C(
     """Select the C of the grid, or without a grid of the default candidates, with the least held-out error.
 
     Samples X are for the splitter ``cv`` only; None means exact leave-one-out if it is available and nothing is
-    stacked. Y (n, k) holds the columns to be fitted, y class numbers or targets. The seed draws the subset that selects
-    C if each candidate costs as much as a fit; the subset is small enough for its decomposition to fit the budget.
+    stacked. The seed draws the subset that selects C if each candidate costs as much as a fit; the subset is small
+    enough for its decomposition to fit the budget.
 
     The squared error of candidates that were moved clear of the singular values is that of clipped predictions: a few
     refits may come close to singular all the same, and their enormous predictions would decide. Where the candidates
@@ -69,10 +69,10 @@ def select_C(
     clear = grid is None and isinstance(family, Spectral)
     if grid is None:
         size = min(SUBSET_SIZE, max(affordable_size(budget), LEAST_SUBSET_SIZE))
-        values = _auto_C_grid(family, Y, y, merging, seed, size)
+        values = _auto_C_grid(family, targets, merging, seed, size)
     else:
         values = grid.of(family)
-    return compare_C(family, values, Y, y, merging, _folds(family, merging, cv, X, y), clipped=clear)
+    return compare_C(family, values, targets, merging, _folds(family, merging, cv, X, targets.y), clipped=clear)
 
 
 def C_grid(C: Any, *, in_units: bool = False) -> Grid:
@@ -87,9 +87,7 @@ def C_grid(C: Any, *, in_units: bool = False) -> Grid:
     return Grid(grid, in_units)
 
 
-def _auto_C_grid(
-    family: SaddleFamily, Y: np.ndarray, y: np.ndarray, merging: Merging, seed: int, size: int
-) -> np.ndarray:
+def _auto_C_grid(family: SaddleFamily, targets: Targets, merging: Merging, seed: int, size: int) -> np.ndarray:
     """Grid for C="auto": multiples of 1 / (largest singular value of the centred matrix).
 
     If one decomposition serves all values, the grid is wide. If each value needs its own factorisation or iteration, it
@@ -102,12 +100,13 @@ def _auto_C_grid(
         return DEFINITE_C * unit
     if isinstance(family, Spectral):
         return wide_grid(family)
-    some = stratified_subset(y, size, seed, of_classes=merging.of_classes)
-    part = Spectral.of_matrix(Stored(A.take(some, some)), np.inf)
+    some = stratified_subset(targets.y, size, seed, of_classes=merging.of_classes)
+    chosen = targets.take(some)
+    part = Spectral.of_matrix(Stored(A.take(some, some)), np.inf, weights=chosen.weights)
     unit_of_part = _unit_of_C(part)
     grid = part.clear_of_singular((MINRES_C if iterated else WIDE_C) * unit_of_part)
-    folds = _folds(part, merging, None, some, y[some])
-    best = compare_C(part, grid, Y[some], y[some], merging, folds, clipped=True)[0]
+    folds = _folds(part, merging, None, some, chosen.y)
+    best = compare_C(part, grid, chosen, merging, folds, clipped=True)[0]
     return best / unit_of_part * unit * (np.ones(1) if iterated else NEIGHBOUR_FACTORS)
 
 
@@ -119,7 +118,7 @@ def wide_grid(family: Spectral) -> np.ndarray:
 def _unit_of_C(family: SaddleFamily) -> float:
     """1 / (largest singular value of the centred matrix), or of the whole one if little but rounding is left of it."""
     known = family.largest if isinstance(family, Spectral) and family.complete else None
-    largest, whole = largest_singular_value(family.A) if known is None else known, family.mean_size
+    largest, whole = largest_singular_value(family.A, family.border) if known is None else known, family.mean_size
     if largest <= MOSTLY_ROUNDING * np.finfo(family.A.dtype).eps * whole:
         largest = whole or 1.0
     unit = 1 / largest
@@ -183,8 +182,7 @@ def _folds(family: SaddleFamily, merging: Merging, cv: Any, X: Array, y: np.ndar
 def compare_C(
     family: SaddleFamily,
     grid: np.ndarray,
-    Y: np.ndarray,
-    y: np.ndarray,
+    targets: Targets,
     merging: Merging,
     folds: Sequence[Fold] = (),
     *,
@@ -198,16 +196,16 @@ def compare_C(
     """
     errors, scores = np.full(len(grid), np.inf), np.full(len(grid), np.nan)
     best, C, values, costly = None, np.nan, None, merging.how == "stack" and merging.of_classes
-    held_out = family.leave_folds_out(grid, Y, folds) if folds else family.leave_one_out(grid, Y)
+    held_out = family.leave_folds_out(grid, targets.Y, folds) if folds else family.leave_one_out(grid, targets.Y)
     for number, (source, target) in enumerate(held_out):
         if not (np.isfinite(source).all() and np.isfinite(target).all()):
             continue
-        found = merging.held_out(source, target, Y, y, () if costly else folds, clipped=clipped)
+        found = merging.held_out(source, target, targets, () if costly else folds, clipped=clipped)
         errors[number], scores[number] = found.error, found.score
         if found.error < errors[:number].min(initial=np.inf):
             best, C, values = found, float(grid[number]), (source, target)
     if costly and values is not None:
-        best = merging.held_out(*values, Y, y, folds)
+        best = merging.held_out(*values, targets, folds)
     if best is None:
         raise ValueError(
             f"without some of the samples the system is singular, up to rounding, at C={grid.tolist()}; add other "

@@ -15,6 +15,7 @@ from ..operators import Stored, as_operator
 from .merging import Merging
 from .saddle import Spectral, affordable_size
 from .select_C import LEAST_SUBSET_SIZE, Grid, compare_C, stratified_subset, wide_grid
+from .targets import Targets
 
 # Chosen on the half "choose" of `python benchmarks/tables_blind.py`; its part "ablation" prints other values.
 FRACTIONS = 2.0 ** np.arange(-2.5, 3)  # bandwidths that are compared, in units of the distance between samples
@@ -66,8 +67,7 @@ def list_kernels(kernel: Any, X: Array) -> list[Kernel]:
 def rank_kernels(
     kernels: Sequence[Kernel],
     X: Array,
-    Y: np.ndarray,
-    y: np.ndarray,
+    targets: Targets,
     grid: Grid | None,
     *,
     merging: Merging,
@@ -83,21 +83,21 @@ def rank_kernels(
     affordable = max(affordable_size(budget), LEAST_SUBSET_SIZE)
     ranked: list[Compared] = []
     for size, kept in ((FIRST_SAMPLES, len(kernels)), (MOST_SAMPLES, FINALISTS)):
-        some = stratified_subset(y, min(size, affordable), seed, of_classes=merging.of_classes)
+        some = stratified_subset(targets.y, min(size, affordable), seed, of_classes=merging.of_classes)
         if not ranked or len(some) > ranked[0].n_samples:
             leading = [each.kernel for each in ranked[:kept]] or kernels
-            ranked = [*_compared(leading, X[some], Y[some], y[some], grid, merging), *ranked[len(leading) :]]
+            ranked = [*_compared(leading, X[some], targets.take(some), grid, merging), *ranked[len(leading) :]]
     return KernelPath(ranked)
 
 
 def _compared(
-    kernels: Sequence[Kernel], X: Array, Y: np.ndarray, y: np.ndarray, grid: Grid | None, merging: Merging
+    kernels: Sequence[Kernel], X: Array, targets: Targets, grid: Grid | None, merging: Merging
 ) -> list[Compared]:
     """Kernels with their best C, the best first; those that fail on the data are left out."""
     found, reasons = [], []
     for kernel in kernels:
         try:
-            found.append(_at_best_C(kernel, X, Y, y, grid, merging))
+            found.append(_at_best_C(kernel, X, targets, grid, merging))
         except (ValueError, TypeError) as error:
             reasons.append(f"{kernel!r}: {error}")
     if not found:
@@ -105,14 +105,14 @@ def _compared(
     return sorted(found, key=lambda each: each.error)
 
 
-def _at_best_C(kernel: Kernel, X: Array, Y: np.ndarray, y: np.ndarray, grid: Grid | None, merging: Merging) -> Compared:
+def _at_best_C(kernel: Kernel, X: Array, targets: Targets, grid: Grid | None, merging: Merging) -> Compared:
     """Decompose the matrix of a kernel, and compare all C."""
     fitted = clone(kernel).fit(X, X)
     A = as_operator(fitted, X, X, budget=sys.maxsize)
     K = np.asarray(A.take(), dtype=float)
     check_finite(K)
-    symmetric = fitted.symmetric
-    family = Spectral.of_matrix(Stored((K + K.T) / 2 if symmetric else K), np.inf, symmetric=symmetric)
+    symmetric, weights = fitted.symmetric, targets.weights
+    family = Spectral.of_matrix(Stored((K + K.T) / 2 if symmetric else K), np.inf, symmetric=symmetric, weights=weights)
     values = wide_grid(family) if grid is None else grid.of(family)
-    C, best, _ = compare_C(family, values, Y, y, merging, clipped=grid is None)
+    C, best, _ = compare_C(family, values, targets, merging, clipped=grid is None)
     return Compared(kernel, C, best.error, best.score, len(K))

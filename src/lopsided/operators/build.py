@@ -100,5 +100,5 @@ def _of_parts(kernel: Scaled | SumKernel, X: Array, Z: Array, budget: int) -> Ke
 
 def _columns(K: Array, numbers: np.ndarray) -> Array:
     """Return the columns of K with the given numbers, or K itself if these are all columns in order."""
-    numbers = numbers.ravel()
+    numbers = numbers.ravel().astype(np.intp)
     return K if np.array_equal(numbers, np.arange(K.shape[1])) else K[:, numbers]

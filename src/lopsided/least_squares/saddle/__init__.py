@@ -1,6 +1,7 @@
 """The saddle-point systems of AsK-LS and their solvers."""
 
 from .block_lu import BlockLU as BlockLU
+from .border import Border as Border
 from .dense import Dense as Dense
 from .minres import Minres as Minres
 from .policy import (

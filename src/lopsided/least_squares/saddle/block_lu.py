@@ -43,15 +43,16 @@ class BlockLU(RefittedFamily):
 
     def at(self, C: float) -> BlockLUSystem:
         """Factorise the system at one C."""
-        return BlockLUSystem(self.A, C, *factorised(self._factorise, C), self._shift)
+        return BlockLUSystem(self.A, C, *factorised(self._factorise, C), self._shift, border=self.border)
 
     def _factorise(self, ridge: float) -> tuple[Solver, np.ndarray] | None:
         """Factorise S and solve for the columns of the offsets; None if S is singular, to rounding."""
-        solve, n = _solver(_assembled(self.A.K, ridge + self._shift), ridge), self.A.shape[0]
+        K = self.A.K if self.weights is None else self.border.scaled(self.A.K)
+        solve, n = _solver(_assembled(K, ridge + self._shift), ridge), self.A.shape[0]
         if solve is None:
             return None
         border = np.zeros((2 * n, 2), dtype=type(self._shift))
-        border[:n, 0] = border[n:, 1] = 1.0
+        border[:n, 0] = border[n:, 1] = self.border.roots[:, 0]
         solved = solve(border)
         return (solve, solved) if np.abs(solved).max() * ridge < LARGEST_GROWTH else None
 
@@ -70,11 +71,12 @@ class BlockLUSystem(SaddleSystem):
 
     def solve(self, Y: np.ndarray) -> Duals:
         """Solve by one pair of triangular solves for each column of Y."""
-        x, b = self._unknowns(Y, Y)
-        return Duals(x[: self.n], x[self.n :], b[0], b[1])
+        R, r = self.border.roots * Y, self.border.roots
+        x, b = self._unknowns(R, R)
+        return Duals(r * x[: self.n], r * x[self.n :], b[0], b[1])
 
     def inverse(self, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Solve with the bordered system, whose offsets make the columns of a and c sum to zero; drop the offsets."""
+        """Solve with the bordered system, whose offsets make solutions orthogonal to the border; drop the offsets."""
         x, _ = self._unknowns(R1, R2)
         return x[: self.n], x[self.n :]
 
@@ -87,7 +89,8 @@ class BlockLUSystem(SaddleSystem):
             (of_a, _), (of_c, _) = self._unknowns(units, 0 * units), self._unknowns(0 * units, units)
             aa[rows], ac[rows] = of_a[:n][rows].diagonal(), of_a[n:][rows].diagonal()
             cc[rows] = of_c[n:][rows].diagonal()
-        return aa, cc, ac
+        weights = self.border.roots[:, 0] ** 2
+        return weights * aa, weights * cc, weights * ac
 
     def _unknowns(self, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Solve for [a; c] and [b1; b2] with right-hand sides [R1; R2] by eliminating the offsets.
@@ -99,21 +102,23 @@ class BlockLUSystem(SaddleSystem):
         for _ in range(REFINEMENTS if self._refines else 0):
             a, c = x[: self.n], x[self.n :]
             source, target = self._products(a, c)
-            residuals = R1 - a / self.C - source - b[0], R2 - c / self.C - target - b[1]
+            offsets = self.border.roots * b[:, None]  # of both functions, (2, n, k)
+            residuals = R1 - a / self.C - source - offsets[0], R2 - c / self.C - target - offsets[1]
             step, change = self._eliminated(*residuals, -self._sums(x))
             x, b = x + step, b + change
         return x.real, b.real
 
     def _eliminated(self, R1: np.ndarray, R2: np.ndarray, sums: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Solve for right-hand sides [R1; R2] and given column sums of both halves."""
+        """Solve for right-hand sides [R1; R2] and given products of the border with both halves."""
         x = self.solve_S(np.concatenate([R1, R2]).astype(self.from_border.dtype, copy=False))
         b = np.linalg.solve(self._schur, self._sums(x) - sums)
         x -= self.from_border @ b
         return x, b
 
     def _sums(self, x: np.ndarray) -> np.ndarray:
-        """Column sums of both halves of x, shape (2, k)."""
-        return np.stack([x[: self.n].sum(axis=0), x[self.n :].sum(axis=0)])
+        """Products of the border with both halves of x, shape (2, k)."""
+        r = self.border.roots[:, 0]
+        return np.stack([r @ x[: self.n], r @ x[self.n :]])
 
 
 def _assembled(K: Any, ridge: complex) -> Any:

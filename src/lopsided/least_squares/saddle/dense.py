@@ -6,7 +6,6 @@ from functools import cached_property
 import numpy as np
 import scipy.linalg
 
-from ..._core import centred, centred_twice
 from ...operators import Stored
 from .block_lu import BlockLU, BlockLUSystem
 from .system import EPS, LU, RefittedFamily, SaddleSystem, dense_lu, factorised
@@ -26,12 +25,14 @@ class Dense(RefittedFamily):
 
     def __post_init__(self) -> None:
         self.leaves_one_out = not self.symmetric
-        self.B = centred_twice(np.asarray(self.A.take(), dtype=float))
+        self.B = self.border.centred_matrix(np.asarray(self.A.take(), dtype=float))
 
     def at(self, C: float) -> SaddleSystem:
         """Factorise I/C + B if K = K', and otherwise I/C^2 - B B'."""
         factors = factorised(self._factorise, C)
-        return SymmetricSystem(self.A, C, factors) if self.symmetric else ReducedSystem(self.A, C, factors, self.B)
+        if self.symmetric:
+            return SymmetricSystem(self.A, C, factors, border=self.border)
+        return ReducedSystem(self.A, C, factors, self.B, border=self.border)
 
     def _factorise(self, ridge: float) -> LU | None:
         if self.symmetric:
@@ -85,14 +86,17 @@ class ReducedSystem(SaddleSystem):
         if EPS * np.square(self.C * self.B).sum() > DIAGONAL_ERROR:
             return self._whole.inverse_diagonals()
         Naa = scipy.linalg.lu_solve(self.factors, np.eye(self.n), check_finite=False) / self.C
-        NB, offsets = Naa @ self.B, self.C / self.n
+        NB, offsets, weights = Naa @ self.B, self.C * self.border.unit[:, 0] ** 2, self.border.roots[:, 0] ** 2
         cc = self.C + self.C**2 * np.einsum("ji,ji->i", self.B, NB) - offsets
-        return Naa.diagonal() - offsets, cc, -self.C * NB.diagonal()
+        return weights * (Naa.diagonal() - offsets), weights * cc, -self.C * weights * NB.diagonal()
 
     def _rough_inverse(self, R1: np.ndarray, R2: np.ndarray) -> np.ndarray:
+        centred = self.border.centred
         a = centred(scipy.linalg.lu_solve(self.factors, R1 / self.C - self.B @ R2, check_finite=False))
         return np.stack([a, centred(self.C * (R2 - self.B.T @ a))])
 
     @cached_property
     def _whole(self) -> BlockLUSystem:
-        return BlockLU(Stored(self.B)).at(self.C)  # B in place of K: same inverse on centred columns, smaller entries
+        r = self.border.roots
+        B = Stored(self.B / r / r.T)  # in place of K: same inverse on centred columns, smaller entries
+        return BlockLU(B, weights=self.border.weights).at(self.C)

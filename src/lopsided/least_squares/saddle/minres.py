@@ -30,7 +30,7 @@ class Minres(RefittedFamily):
 
     def at(self, C: float) -> MinresSystem:
         """Return the system at one C, without a factorisation."""
-        return MinresSystem(self.A, C, self.tol or DEFAULT_TOL)
+        return MinresSystem(self.A, C, self.tol or DEFAULT_TOL, border=self.border)
 
 
 @dataclass(eq=False)
@@ -60,7 +60,7 @@ class MinresSystem(SaddleSystem):
         return Conditioning(1 / self.C, self.norm_estimate(), self._rcond)
 
     def _multiply(self, x: np.ndarray) -> np.ndarray:
-        return x / self.C + self._offdiagonal(x - x.mean(axis=1, keepdims=True))
+        return x / self.C + self._offdiagonal(self.border.centred(x))
 
 
 def minres(multiply: Callable[[np.ndarray], np.ndarray], r: np.ndarray, tol: float) -> tuple[np.ndarray, float]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..._core import centred, centred_twice, eigh, led_by_ones, slices_of
+from ..._core import eigh, slices_of
 from ...operators import KernelOperator, Stored
 from ...svd import Factors, lapack
+from .border import Border
 from .system import EPS, Conditioning, Duals, Fold, HeldOut, SaddleFamily, SaddleSystem, without_each
 
 GRAM_ERROR = 1e-10  # estimated relative error above which the SVD of B replaces eigenvectors of B B'
@@ -38,26 +39,31 @@ class Spectral(SaddleFamily):
     factors: Factors
     complete: bool = False
     symmetric: bool = False
+    weights: np.ndarray | None = field(default=None, kw_only=True)
 
     @classmethod
-    def of_matrix(cls, A: KernelOperator, largest_C: float, *, symmetric: bool = False) -> Spectral:
+    def of_matrix(
+        cls, A: KernelOperator, largest_C: float, *, symmetric: bool = False, weights: np.ndarray | None = None
+    ) -> Spectral:
         """Decompose a dense matrix in O(n^3), twice as fast from eigenvectors of B B' if ``largest_C`` permits it."""
-        B = centred_twice(np.asarray(A.take(), dtype=float))
+        border = Border(A.shape[0], weights)
+        B = border.centred_matrix(np.asarray(A.take(), dtype=float))
         if symmetric:
-            s, U = (part[..., :-1] for part in eigh(led_by_ones(B)))
-            return cls(A, Factors(U, s, U), complete=True, symmetric=True)
+            s, U = (part[..., :-1] for part in eigh(border.led(B)))
+            return cls(A, Factors(U, s, U), complete=True, symmetric=True, weights=weights)
         size = np.linalg.norm(B)
         if size > 0 and EPS * (largest_C * size) ** 2 > GRAM_ERROR:
-            with_ones = lapack(Stored(led_by_ones(B)), len(B))
-            return cls(A, Factors(with_ones.U[:, 1:], with_ones.s[1:], with_ones.V[:, 1:]), complete=True)
+            found = lapack(Stored(border.led(B)), len(B))
+            factors = Factors(found.U[:, 1:], found.s[1:], found.V[:, 1:])
+            return cls(A, factors, complete=True, weights=weights)
         U = eigh(B @ B.T)[1][:, ::-1]
         W = B.T @ U
         s = np.linalg.norm(W, axis=0)
-        return cls(A, Factors(U, s, W / np.where(s > 0, s, 1)))
+        return cls(A, Factors(U, s, W / np.where(s > 0, s, 1)), weights=weights)
 
     def at(self, C: Any) -> SpectralSystem:
         """Return the system at one C, or the systems at an array of C, without a further factorisation."""
-        return SpectralSystem(self.A, C, self)
+        return SpectralSystem(self.A, C, self, border=self.border)
 
     def clear_of_singular(self, grid: np.ndarray) -> np.ndarray:
         """Adjust a grid of C: a 1/C within 10 % of a singular value moves midway between the two that enclose it.
@@ -74,10 +80,11 @@ class Spectral(SaddleFamily):
 
     def leave_one_out(self, grid: np.ndarray, Y: np.ndarray) -> Iterator[HeldOut]:
         """Exact leave-one-out predictions for each C; batches of C share their matrix products."""
-        R = centred(centred(Y))
+        R = self.border.right_hand_sides(Y)
         for some in slices_of(len(grid), SOLUTION_ENTRIES // Y.size):
             systems = self.at(grid[some])
-            for C, *parts in zip(grid[some], *systems.inverse(R, R), *systems.inverse_diagonals(), strict=True):
+            duals = (self.border.roots * x for x in systems.inverse(R, R))
+            for C, *parts in zip(grid[some], *duals, *systems.inverse_diagonals(), strict=True):
                 yield self.nan_if_unresolved(without_each(Y, *parts), C, self.largest)
 
     def leave_folds_out(self, grid: np.ndarray, Y: np.ndarray, folds: Sequence[Fold]) -> Iterator[HeldOut]:
@@ -133,13 +140,15 @@ class SpectralSystem(SaddleSystem):
     def inverse_diagonals(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Diagonals of the aa, cc and ac blocks of the inverse, by a product with squared entries each."""
         left, right, mixed = self.family.squares
-        offset = np.asarray(self._beyond)[..., None] * (1 - 1 / self.n)
-        return self._own @ left.T + offset, self._own @ right.T + offset, self._cross @ mixed.T
+        offset = np.asarray(self._beyond)[..., None] * (1 - self.border.unit[:, 0] ** 2)
+        scaled = self._own @ left.T + offset, self._own @ right.T + offset, self._cross @ mixed.T
+        return tuple(self.border.roots[:, 0] ** 2 * diagonal for diagonal in scaled)
 
     def held_out_residuals(self, fold: np.ndarray, duals: Duals) -> HeldOut:
         """Residuals N_FF^-1 (a_F, c_F) of the f samples of a fold F; nan if the block is singular. Cost O(k f^2)."""
-        U, V, a = self.family.factors.U[fold], self.family.factors.V[fold], duals.a[fold]
-        rest = self._beyond * (np.eye(len(fold)) - 1 / self.n)
+        r, unit = self.border.roots[fold], self.border.unit[fold]
+        U, V, a = r * self.family.factors.U[fold], r * self.family.factors.V[fold], duals.a[fold]
+        rest = self._beyond * (np.diag(r[:, 0] ** 2) - r * unit * (r * unit).T)
         aa = (U * self._own) @ U.T + rest
         try:
             if self.symmetric:

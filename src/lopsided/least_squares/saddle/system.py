@@ -5,8 +5,12 @@ For a square kernel matrix K and a right-hand side y, the unknowns a, c, b1, b2 
     1'a = 0,   1'c = 0,   a / C + K c + b1 1 = y,   c / C + K'a + b2 1 = y,
 
 which is system (6) of the 2023 paper with a = y * alpha and c = y * beta. The matrix does not depend on the labels, so
-every class and every target is one more right-hand side. All solvers use three facts:
+every class and every target is one more right-hand side. Weights w_i of the samples change 1/C to 1 / (C w_i): a sample
+of weight two has the same effect as one that occurs twice. All solvers use four facts:
 
+- **Weights are a scaling.** With r = sqrt(w) and a = r a~, c = r c~, the system for a~ and c~ is the one above with
+  r K r in place of K and r in place of the vector of ones (:class:`Border`). What follows holds without weights and,
+  with this replacement, for the scaled system.
 - **The offsets can be eliminated.** With H = I - 11'/n and B = H K H, the unknowns solve
   [I/C, B; B', I/C] [a; c] = [H y; H y], and b1 = mean(y - K c), b2 = mean(y - K'a). The eigenvalues are 1/C -+ the
   singular values of B, and 1/C.
@@ -20,17 +24,18 @@ every class and every target is one more right-hand side. All solvers use three 
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 import scipy.linalg
 
-from ..._core import centred, frobenius
+from ..._core import frobenius
 from ...exceptions import NearSingularWarning, warn
-from ...operators import Centered, KernelOperator, restricted
+from ...operators import KernelOperator, restricted
 from ...svd import factorise
+from .border import Border
 
 INVERSE_STEPS = 2  # steps of inverse iteration: enough to be accurate for nearly singular systems, where it matters
 POWER_STEPS = 4  # steps of power iteration; they may underestimate the largest singular value slightly
@@ -68,6 +73,7 @@ class SaddleSystem(ABC):
 
     A: KernelOperator
     C: float
+    border: Border = field(kw_only=True)
     symmetric = False  # whether K = K'; right-hand sides are then equal, and so are a and c
 
     @property
@@ -81,17 +87,17 @@ class SaddleSystem(ABC):
         Rounding leaves a small mean, which the inverse multiplies by C and K amplifies further; right-hand sides are
         therefore centred twice, and solutions once more.
         """
-        R = centred(centred(Y))
-        a, c = map(centred, self.inverse(R, R))
-        rows, columns = self._means
-        return Duals(a, c, Y.mean(axis=0) - columns @ c, Y.mean(axis=0) - rows @ a)
+        border, (rows, columns) = self.border, self._means
+        R = border.right_hand_sides(Y)
+        a, c = (border.roots * border.centred(x) for x in self.inverse(R, R))
+        return Duals(a, c, border.mean(Y) - columns @ c, border.mean(Y) - rows @ a)
 
     @abstractmethod
     def inverse(self, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Solve [I/C, B; B', I/C] [P; Q] = [R1; R2] for columns that sum to zero."""
+        """Solve the scaled system [I/C, B; B', I/C] [P; Q] = [R1; R2] for columns orthogonal to the border."""
 
     def inverse_diagonals(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Diagonals N[a_i, a_i], N[c_i, c_i] and N[a_i, c_i] of the inverse, each of shape (n,)."""
+        """Diagonals N[a_i, a_i], N[c_i, c_i] and N[a_i, c_i] of the inverse of the unscaled system, shape (n,)."""
         raise NotImplementedError(f"{type(self).__name__} does not compute entries of the inverse; leave folds out")
 
     def conditioning(self) -> Conditioning:
@@ -113,18 +119,18 @@ class SaddleSystem(ABC):
 
     @cached_property
     def _means(self) -> tuple[np.ndarray, np.ndarray]:
-        """Row means and column means of K, by one product each."""
-        source, target = self._products(*np.full((2, self.n, 1), 1 / self.n))
-        return source[:, 0], target[:, 0]
+        """Row means and column means of K, weighted, by one product each."""
+        shares = self.border.unit**2
+        source = self.A @ shares
+        return source[:, 0], source[:, 0] if self.symmetric else (self._At @ shares)[:, 0]
 
     @cached_property
     def _At(self) -> KernelOperator:
         return self.A.T
 
     def _probe(self) -> np.ndarray:
-        """Random start vector of shape (2, n, 1) whose halves sum to zero, and are equal if K is symmetric."""
-        start = np.random.default_rng(0).standard_normal((2, self.n, 1))
-        start -= start.mean(axis=1, keepdims=True)
+        """Random start vector of shape (2, n, 1) with centred halves, equal if K is symmetric."""
+        start = self.border.centred(np.random.default_rng(0).standard_normal((2, self.n, 1)))
         return start[[0, 0]] if self.symmetric else start
 
     def _rough_inverse(self, R1: np.ndarray, R2: np.ndarray) -> np.ndarray:
@@ -133,19 +139,20 @@ class SaddleSystem(ABC):
 
     def _offdiagonal(self, x: np.ndarray) -> np.ndarray:
         """Product [B c; B'a] for a stacked x = [a; c] of centred columns."""
-        y = np.stack(self._products(*x))
-        return y - y.mean(axis=1, keepdims=True)
+        return self.border.centred(np.stack(self._products(*x)))
 
     def _products(self, a: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """K c and K'a, which are one and the same if K is symmetric."""
-        source = self.A @ c
-        return source, source if self.symmetric else self._At @ a
+        """The products r K r c and r K'r a, which are one and the same if K is symmetric."""
+        r = self.border.roots
+        source = r * (self.A @ (r * c))
+        return source, source if self.symmetric else r * (self._At @ (r * a))
 
 
 class SaddleFamily(ABC):
     """The saddle systems of one kernel matrix for all C."""
 
     A: KernelOperator
+    weights: np.ndarray | None  # of the samples, (n,), positive
     leaves_one_out = True  # whether ``leave_one_out`` is available, which needs entries of the inverse
 
     @abstractmethod
@@ -167,10 +174,15 @@ class SaddleFamily(ABC):
         return np.full_like(held_out[0], np.nan), np.full_like(held_out[1], np.nan)
 
     @cached_property
+    def border(self) -> Border:
+        """What the weights make of the border of the systems."""
+        return Border(self.A.shape[0], self.weights)
+
+    @cached_property
     def mean_size(self) -> float:
-        """The singular value of K that its row and column means prove; centring removes it, but not its rounding."""
-        ones = np.full((self.A.shape[0], 1), self.A.shape[0] ** -0.5)
-        return max(frobenius(self.A @ ones), frobenius(self.A.T @ ones))
+        """The singular value of r K r that the border proves; centring removes it, but not its rounding."""
+        r, along = self.border.roots, self.border.roots * self.border.unit
+        return max(frobenius(r * (self.A @ along)), frobenius(r * (self.A.T @ along)))
 
 
 @dataclass(eq=False)
@@ -178,6 +190,7 @@ class RefittedFamily(SaddleFamily):
     """Systems that are solved anew for every C and every fold."""
 
     A: KernelOperator
+    weights: np.ndarray | None = field(default=None, kw_only=True)
 
     def leave_one_out(self, grid: np.ndarray, Y: np.ndarray) -> Iterator[HeldOut]:
         """Use the diagonals of the inverse at each C."""
@@ -191,7 +204,8 @@ class RefittedFamily(SaddleFamily):
         """Solve a system for every fold and C."""
         found, largest = np.zeros((len(grid), 2, *Y.shape)), 0.0
         for kept, left_out in folds:
-            family = replace(self, A=restricted(self.A, kept, kept))
+            weights = None if self.weights is None else self.weights[kept]
+            family = replace(self, A=restricted(self.A, kept, kept), weights=weights)
             to_source, to_target = restricted(self.A, left_out, kept), restricted(self.A, kept, left_out).T
             for C, (source, target) in zip(grid, found, strict=True):
                 system = family.at(C)
@@ -232,7 +246,7 @@ def warn_if_near_singular(system: SaddleSystem) -> None:
     found = system.conditioning()
     if found.rcond > NEAR_SINGULAR:
         return
-    largest = max(largest_singular_value(system.A), found.largest, np.finfo(float).tiny)
+    largest = max(largest_singular_value(system.A, system.border), found.largest, np.finfo(float).tiny)
     warn(
         f"C={system.C:g} makes the system nearly singular (reciprocal condition {found.rcond:.1e}): the centred kernel "
         f"matrix has the singular value {found.sigma:.6g} and 1/C is {1 / system.C:.6g}. Any C below {1 / largest:.6g} "
@@ -244,14 +258,14 @@ def warn_if_near_singular(system: SaddleSystem) -> None:
 def check_solution(system: SaddleSystem, duals: Duals) -> None:
     """Raise an error if the duals have overflowed, and name the safe values of C."""
     if not all(np.isfinite(part).all() for part in duals):
-        largest = largest_singular_value(system.A)
+        largest = largest_singular_value(system.A, system.border)
         way_out = f"any C below {1 / largest:.6g} is safe" if largest else "lower C, or scale the targets down"
         raise ValueError(f"C={system.C:g} gives no finite solution, up to rounding; {way_out}")
 
 
-def largest_singular_value(A: KernelOperator) -> float:
+def largest_singular_value(A: KernelOperator, border: Border) -> float:
     """Largest singular value of the centred matrix; for C below its reciprocal the system is positive definite."""
-    leading, _ = factorise(Centered(A), 1, budget=sys.maxsize, rng=np.random.default_rng(0))
+    leading, _ = factorise(border.centred_operator(A), 1, budget=sys.maxsize, rng=np.random.default_rng(0))
     return float(leading.s[0])
 
 
