@@ -8,9 +8,9 @@ from lopsided._core import best_first, ranking
 
 
 @pytest.mark.parametrize("k", [1, 5, 30, 99])
-@pytest.mark.parametrize("block", [1 << 24, 150])
+@pytest.mark.parametrize("block", [1 << 27, 1200])
 def test_best_first_is_a_full_sort_without_what_is_left_out(k, block, monkeypatch, rng):
-    monkeypatch.setattr(ranking, "BLOCK_ENTRIES", block)
+    monkeypatch.setattr(ranking, "BLOCK_BYTES", block)
     left, right, rows = rng.standard_normal((20, 3)), rng.standard_normal((40, 3)), np.array([3, 3, 19, 0])
     out = sparse.csr_array(rng.random((20, 40)) < 0.3)
     extra = sparse.random_array((20, 40), density=0.2, rng=rng, format="csr")

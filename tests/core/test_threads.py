@@ -10,7 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from lopsided._core import jobs, n_threads, run, threads as threads_module
+from lopsided._core import block_bytes, blocks_of, jobs, n_threads, run, threads as threads_module
+from lopsided._core.threads import BLOCKS_SHARE, LEAST_BLOCK
 
 
 def test_threads_are_counted_where_they_are_asked_for():
@@ -182,3 +183,24 @@ def test_the_caller_works_too_and_does_not_wait_for_threads_that_have_not_begun(
         pool.submit(blocker.wait)  # as if another process had the core
         assert run(abs, range(-5, 0)) == [5, 4, 3, 2, 1]
         blocker.set()
+
+
+@pytest.mark.parametrize("threads", [1, 2, 8])
+def test_blocks_of_all_threads_share_a_part_of_the_budget(threads):
+    with jobs(threads, "64MB"):
+        each = block_bytes(1 << 30)
+        assert threads * each <= 64e6 / BLOCKS_SHARE
+        assert run(lambda _: block_bytes(1 << 30), range(3)) == 3 * [64_000_000 // min(threads, 3) // BLOCKS_SHARE]
+        with jobs(1, "1GB"):
+            assert block_bytes(1 << 30) == 16_000_000, "a part of a computation gets no more than the whole"
+    assert block_bytes(1 << 30) == 1 << 30
+
+
+def test_blocks_keep_a_least_size_and_the_state_survives_a_refused_budget():
+    with jobs(2, 1):
+        assert block_bytes(1 << 30) == LEAST_BLOCK
+        assert block_bytes(100) == 100
+        with pytest.raises(ValueError, match="is not a size"), jobs(3, "plenty"):
+            pass
+        assert n_threads() == 2
+    assert [each.stop - each.start for each in blocks_of(10, 8, 24)] == [2, 3, 2, 3]

@@ -53,7 +53,7 @@ def test_reconstruction_is_what_it_says(decoder, monkeypatch):
     rebuilt = np.zeros_like(A)
     for i, degree in enumerate(ones.sum(axis=1)):
         rebuilt[i, np.argsort(-scores[i])[:degree]] = 1
-    monkeypatch.setattr("lopsided.graphs.reconstruction.BLOCK_ENTRIES", 150 * 40)
+    monkeypatch.setattr("lopsided.graphs.reconstruction.BLOCK_BYTES", 8 * 150 * 40)
     found = reconstruct_graph(SOURCE, TARGET, 3.0 * A, decoder=decoder)
     assert found.norm_1 == pytest.approx(np.linalg.norm(ones - rebuilt, 1))
     assert found.norm_2 == pytest.approx(np.linalg.norm(ones - rebuilt, 2))

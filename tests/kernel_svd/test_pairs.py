@@ -49,9 +49,9 @@ def test_known_points_passed_as_new_ones_score_the_same(make, A):
 
 
 @every_model
-@pytest.mark.parametrize("blocks", [1, 1 << 22])
+@pytest.mark.parametrize("blocks", [1, 1 << 25])
 def test_the_nearest_are_those_of_a_full_sort(make, blocks, A, monkeypatch):
-    monkeypatch.setattr(pairs, "BLOCK_ENTRIES", blocks)
+    monkeypatch.setattr(pairs, "BLOCK_BYTES", blocks)
     model = make(A)
     scores = scores_of(model)
     assert np.array_equal(model.nearest_right(np.arange(40), 7), np.argsort(-scores, axis=1, kind="stable")[:, :7])

@@ -131,7 +131,7 @@ def test_blocked_products_do_not_depend_on_tiles_or_threads(n_jobs, rng, monkeyp
     monkeypatch.setattr("lopsided.operators.blocked.TILE_COLUMNS", 7)
     monkeypatch.setattr("lopsided.operators.blocked.TILE_BYTES", 400)
     monkeypatch.setattr("lopsided.operators.blocked.FILL_BYTES", 400)
-    monkeypatch.setattr("lopsided.operators.base.BATCH_ENTRIES", 100)
+    monkeypatch.setattr("lopsided.operators.base.BATCH_BYTES", 800)
     A, K = blocked("sne")
     V, U = rng.standard_normal((K.shape[1], 3)), rng.standard_normal((K.shape[0], 3))
     with jobs(n_jobs):

@@ -16,7 +16,7 @@ from .ranking import best_first, largest
 from .rows import as_indexable, check_out, reject_masked
 from .seeds import seed_of
 from .targets import argmax_class, encoded, per_class_scores, real_targets
-from .threads import even_slices, jobs, n_threads, run, slices_of, with_one_blas_thread
+from .threads import block_bytes, blocks_of, even_slices, jobs, n_threads, run, slices_of, with_one_blas_thread
 from .units import frobenius, in_unit, row_lengths, safe_unit
 
 __all__ = [
@@ -30,6 +30,8 @@ __all__ = [
     "as_indexable",
     "atomic_fit",
     "best_first",
+    "block_bytes",
+    "blocks_of",
     "budget_bytes",
     "by_rows",
     "canonical",

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from .threads import slices_of
+from .threads import blocks_of
 
-BLOCK_ENTRIES = 1 << 24  # scores in memory at once: 128 MB in float64
+BLOCK_BYTES = 1 << 27  # scores in memory at once, at most
 GROUP = 64  # columns whose maximum is compared at once: one pass over the block finds a bound that few entries exceed
 
 
@@ -30,7 +30,7 @@ def best_first(
     """The k right things with the largest left[rows] @ right.T + added[rows], in blocks; fewer if many are left out."""
     k = min(k, len(right))
     parts = []
-    for part in slices_of(len(rows), BLOCK_ENTRIES // len(right)):
+    for part in blocks_of(len(rows), right.itemsize * len(right), BLOCK_BYTES):
         some = rows[part]
         scores = left[some] @ right.T
         if added is not None:

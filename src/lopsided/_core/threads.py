@@ -13,11 +13,14 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from .memory import budget_bytes
 from .progress import Listener, counted, listening, stage
 
 P = ParamSpec("P")
 T = TypeVar("T")
 BLOCKS = "blocks"  # name of the stage of a pool of tasks, for those who follow progress
+BLOCKS_SHARE = 4  # of the memory budget: what the blocks of all threads together may take beside stored arrays
+LEAST_BLOCK = 1 << 18  # bytes; smaller blocks would spend their time on being begun, whatever the budget
 
 
 def n_threads(n_jobs: int | None = None) -> int:
@@ -55,6 +58,22 @@ def slices_of(n: int, length: int) -> list[slice]:
     return even_slices(n, -(-n // max(1, length)))
 
 
+def block_bytes(most: int) -> int:
+    """Return the bytes of temporary values that a thread may hold at once: ``most``, or fewer in a small budget.
+
+    The enclosing ``jobs`` sets the budget, of which the blocks of all threads together take a quarter, but 256 kB each
+    if that is more.
+    """
+    if _local.budget is None:
+        return most
+    return min(most, max(LEAST_BLOCK, _local.budget // (BLOCKS_SHARE * n_threads())))
+
+
+def blocks_of(n: int, row_bytes: int, most: int) -> list[slice]:
+    """Cut n rows of temporary values into blocks of at most ``most`` bytes, or fewer in a small budget."""
+    return slices_of(n, block_bytes(most) // max(1, row_bytes))
+
+
 def run(task: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
     """Apply a task to every item on threads, each with a single-threaded BLAS, and return the results in order.
 
@@ -68,9 +87,11 @@ def run(task: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
     results: list[Any] = [None] * len(items)
     waiting = deque(enumerate(items))
     reactions = np.geterr()  # numpy keeps them per thread
+    budget = None if _local.budget is None else _local.budget // threads
 
     def work(listener: Listener | None) -> None:
-        before, _local.busy = _local.busy, True
+        before = _local.busy, _local.budget
+        _local.busy, _local.budget = True, budget
         try:
             with np.errstate(**reactions), listening(None):
                 for number, item in _drained(waiting):
@@ -78,7 +99,7 @@ def run(task: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
                     if listener is not None:
                         listener.advance(len(items) - len(waiting))
         finally:
-            _local.busy = before
+            _local.busy, _local.budget = before
             waiting.clear()  # after an error or an interrupt the other threads finish their items and stop
 
     _on_threads(work, threads, len(items))
@@ -131,13 +152,21 @@ def _on_threads(work: Callable[[Listener | None], None], threads: int, total: in
 
 
 @contextmanager
-def jobs(n_jobs: int | None) -> Iterator[None]:
-    """Set the number of threads for the enclosed code; None keeps the current number."""
-    before, _local.n_jobs = _local.n_jobs, n_threads(n_jobs)
+def jobs(n_jobs: int | None, memory_budget: float | str | None = None) -> Iterator[None]:
+    """Set the number of threads, and the memory that blocks share, for the enclosed code; None keeps the current ones.
+
+    Outside of a given budget blocks have the size at which they are fastest.
+    """
+    before = threads, budget = _local.n_jobs, _local.budget
+    threads = n_threads(n_jobs)
+    if memory_budget is not None:
+        given = budget_bytes(memory_budget)
+        budget = given if budget is None else min(given, budget)
+    _local.n_jobs, _local.budget = threads, budget
     try:
         yield
     finally:
-        _local.n_jobs = before
+        _local.n_jobs, _local.budget = before
 
 
 class _Limit:
@@ -176,6 +205,7 @@ class _Limit:
 class _Local(threading.local):
     busy = False
     n_jobs: int | None = None
+    budget: int | None = None
 
 
 _local, _limit = _Local(), _Limit()

@@ -10,14 +10,15 @@ from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from .._core import largest, slices_of
+from .._core import blocks_of, largest
 from ..exceptions import LopsidedWarning, warn
 from .kernel_choice import COSINE, FACTORS, STEP
 from .nodes import Degrees, Nodes, known_nodes, some_nodes
 from .parts import Part, directions
 from .trials import Pairs, Trial
 
-BLOCK_ENTRIES = 1 << 24  # entries in a block of scores or vectors: 128 MB in float64
+BLOCK_BYTES = 1 << 27  # of a block of scores or vectors, at most
+SCORE_BYTES = 8  # per score or coordinate, in double precision
 DEGREE_TERMS = 4  # logarithms of both degrees of the source and of the target
 
 
@@ -71,7 +72,7 @@ class EdgeDecoder:
     def of_pairs(self, nodes: Nodes, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Scores of the pairs (rows[i], columns[i]) of nodes, in blocks that compute each node only once."""
         scores = np.empty(len(rows))
-        for block in slices_of(len(rows), BLOCK_ENTRIES // sum(len(part.s) for part in self.parts)):
+        for block in blocks_of(len(rows), SCORE_BYTES * sum(len(part.s) for part in self.parts), BLOCK_BYTES):
             (u, row), (v, column) = (np.unique(side[block], return_inverse=True) for side in (rows, columns))
             sources, targets = self.sources(some_nodes(nodes, u)), self.targets(some_nodes(nodes, v))
             scores[block] = np.einsum("ij,ij->i", sources[row], targets[column])
@@ -86,7 +87,7 @@ class EdgeDecoder:
         """
         targets = self.targets(self.known)
         found, values, alike = [], [], 0
-        for block in slices_of(len(nodes.degrees.out), BLOCK_ENTRIES // len(targets)):
+        for block in blocks_of(len(nodes.degrees.out), SCORE_BYTES * len(targets), BLOCK_BYTES):
             chosen = some_nodes(nodes, np.arange(block.start, block.stop))
             scores = self.sources(chosen) @ targets.T
             if self.reverse:

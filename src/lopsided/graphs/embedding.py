@@ -174,7 +174,7 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         self._check_graph(A)
         computed, unit = _in_single(A) if is_auto(self.kernel) else (A, 1.0)
         balance = self._balanced(computed)
-        with jobs(self.n_jobs):
+        with jobs(self.n_jobs, self.memory_budget):
             parts = self._parts(wanted, computed, balance)
             seen = trials(computed, seed) if is_auto(self.kernel) or self._learns(A) else []
             narrow = tuple(recipe._replace(width=k) for recipe in wanted)
@@ -266,7 +266,7 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
         """New nodes with their singular vectors in every part; edges among them lead on to known nodes."""
         outward, inward = (edges / self._unit for edges in new.to_known())
         rows, columns = self._balance.rows(outward), self._balance.columns(inward)
-        with jobs(self.n_jobs):
+        with jobs(self.n_jobs, self.memory_budget):
             vectors = [part.of_new(rows, columns, new.given) for part in self._parts_]
         isolated = np.diff(outward.indptr) + np.diff(inward.indptr) == 0
         for source, target in vectors:

@@ -7,11 +7,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array
 
-from .._core import FLOATS, budget_bytes, canonical, in_unit, row_numbers, safe_unit, slices_of
+from .._core import FLOATS, blocks_of, budget_bytes, canonical, in_unit, row_numbers, safe_unit
 from ..io import read_graph
 from ..operators import Stored
 from ..svd import factorise
-from .decoder import BLOCK_ENTRIES
+from .decoder import BLOCK_BYTES, SCORE_BYTES
 
 DECODERS = ("dot", "distance")
 
@@ -145,7 +145,7 @@ def _score_blocks(source: np.ndarray, target: np.ndarray, decoder: str) -> Itera
         units = [safe_unit(source), safe_unit(target)]
     source, target = in_unit(source, units[0]), in_unit(target, units[1])  # which changes no order of scores
     left, right = (np.einsum("ij,ij->i", side, side) / 2 for side in (source, target))
-    for rows in slices_of(len(source), BLOCK_ENTRIES // len(source)):
+    for rows in blocks_of(len(source), SCORE_BYTES * len(source), BLOCK_BYTES):
         scores = source[rows] @ target.T
         if decoder == "distance":
             scores -= left[rows, None] + right

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from .._core import gate, largest, row_lengths, slices_of
-from .decoder import BLOCK_ENTRIES, EdgeDecoder
+from .._core import blocks_of, gate, jobs, largest, row_lengths
+from .decoder import BLOCK_BYTES, SCORE_BYTES, EdgeDecoder
 from .new_edges import NewEdges, edges_of_new
 from .node_index import NodeIndex
 from .nodes import Nodes, joined, some_nodes
@@ -21,6 +21,7 @@ class ScoresEdges(ABC):
     """Mixin that scores edges between nodes, given by their ids, from a fitted embedding."""
 
     nodes_: np.ndarray
+    memory_budget: float | str | None
     adjacency_: sparse.csr_array
     source_embedding_: np.ndarray
     target_embedding_: np.ndarray
@@ -64,7 +65,8 @@ class ScoresEdges(ABC):
             among = new.among[later][:, later]
             nodes = joined(nodes, some_nodes(self._new_nodes(new), later), known, among)
             rows, columns = np.split(places, 2)
-        scores = self._decoder.of_pairs(nodes, rows, columns)
+        with jobs(None, self.memory_budget):
+            scores = self._decoder.of_pairs(nodes, rows, columns)
         return scores[0] if index.is_id(u) and index.is_id(v) else scores
 
     @gate
@@ -117,7 +119,8 @@ class ScoresEdges(ABC):
             names = self.nodes_[rows]
         if new_only:
             _check_enough(linked, own, names, n, k)
-        best, scores = self._decoder.best_targets(chosen, k, linked if new_only else None, own)
+        with jobs(None, self.memory_budget):
+            best, scores = self._decoder.best_targets(chosen, k, linked if new_only else None, own)
         found = self.nodes_[best]
         if u is not None and self._nodes.is_id(u):
             found, scores = found[0], scores[0]
@@ -154,7 +157,9 @@ class ScoresEdges(ABC):
         lengths = row_lengths(vectors)[:, None]
         vectors = vectors / (lengths + (lengths == 0))
         found, cosines = [], []
-        for block in slices_of(len(rows), BLOCK_ENTRIES // n):
+        with jobs(None, self.memory_budget):
+            blocks = blocks_of(len(rows), SCORE_BYTES * n, BLOCK_BYTES)
+        for block in blocks:
             scores = vectors[rows[block]] @ vectors.T
             scores[np.arange(len(scores)), rows[block]] = -np.inf
             best = largest(scores, k)

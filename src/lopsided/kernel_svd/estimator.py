@@ -200,7 +200,7 @@ class KernelSVD(CallbackSupport, ScoresPairs, ClassNamePrefixFeaturesOutMixin, T
         if kernel.same_width:
             check_names(right_names, getattr(self, "feature_names_in_", None), "X")
         Z = X if is_one_object else Z  # an iterator of rows could not be read twice
-        with jobs(self.n_jobs):
+        with jobs(self.n_jobs, self.memory_budget):
             inputs = prepare(kernel, X, Z, (left_weights, right_weights), self.compatibility, settings)
             solution = solve(inputs, settings)
         self._store(inputs, solution, right_names)
@@ -255,7 +255,7 @@ class KernelSVD(CallbackSupport, ScoresPairs, ClassNamePrefixFeaturesOutMixin, T
         store all points; a landmark approximation is then compared with the full kernel matrix. The result prints as a
         table, and :func:`lopsided.plotting.plot_diagnostics` plots it. Cost: four products of K with k columns.
         """
-        with jobs(self.n_jobs):
+        with jobs(self.n_jobs, self.memory_budget):
             return diagnose(self._kernel_operator(X, Z=Z), self._factors(), self.weights_)
 
     def _kernel_operator(self, X: ArrayLike = None, *, Z: ArrayLike = None) -> KernelOperator:
@@ -342,7 +342,7 @@ class KernelSVD(CallbackSupport, ScoresPairs, ClassNamePrefixFeaturesOutMixin, T
 
 def kernel_times(model: KernelSVD, points: Array, weights: np.ndarray, *, of_right: bool = False) -> np.ndarray:
     """k(points, Z) W of left points, or k(X, points)^T W of right ones, in blocks, with X and Z of a fitted model."""
-    with jobs(model.n_jobs):
+    with jobs(model.n_jobs, model.memory_budget):
         maps = model.compatibility_
         points = points.astype(np.result_type(points.dtype, model.left_vectors_.dtype), copy=False)
         X, Z = (model.X_fit_, maps.right(points)) if of_right else (maps.left(points), model.Z_fit_)

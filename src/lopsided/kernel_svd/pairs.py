@@ -9,10 +9,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from .._core import ArrayLike, canonical, gate, jobs, largest, run, slices_of
+from .._core import ArrayLike, blocks_of, canonical, gate, jobs, largest, run
 from ..exceptions import LopsidedWarning, warn
 
-BLOCK_ENTRIES = 1 << 22  # scores that a thread holds at once
+BLOCK_BYTES = 1 << 25  # of scores that a thread holds at once, at most
+SCORE_BYTES = 8  # per score, in double precision
 
 
 class ScoresPairs(ABC):
@@ -120,7 +121,7 @@ class ScoresPairs(ABC):
                 "do, and get those that score highest on average; leave them out for no answer",
                 LopsidedWarning,
             )
-        with jobs(self.n_jobs):
+        with jobs(self.n_jobs, self.memory_budget):
             best = best_columns(lambda rows: found[rows] @ targets.T, left_out, k)
         return best[0] if np.ndim(points) == 0 and not sparse.issparse(points) else best
 
@@ -169,4 +170,4 @@ def best_columns(score: Callable[[slice], np.ndarray], left_out: sparse.csr_arra
         return largest(scores, k)
 
     n, m = left_out.shape
-    return np.concatenate(run(rank, slices_of(n, BLOCK_ENTRIES // m)))
+    return np.concatenate(run(rank, blocks_of(n, SCORE_BYTES * m, BLOCK_BYTES)))

@@ -22,7 +22,12 @@ from .graph import (
 from .inner import InnerProductKernel as InnerProductKernel, Linear, LinearPolynomial, Polynomial, Tanh
 from .names import as_kernel, takes_values
 from .softmax import SNE, Attention
-from .structure import SparseKernel as SparseKernel, product_counts as product_counts, product_slices as product_slices
+from .structure import (
+    SPARSE_BYTES as SPARSE_BYTES,
+    SparseKernel as SparseKernel,
+    product_counts as product_counts,
+    product_slices as product_slices,
+)
 from .student import StudentT
 
 __all__ = [

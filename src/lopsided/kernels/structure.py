@@ -13,11 +13,13 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from .._core import Array, row_sums, run, slices_of
+from .._core import Array, block_bytes, blocks_of, row_sums, run
 from .base import Kernel, Weighted
 from .points import product
 
-BLOCK_ENTRIES = 1 << 21  # entries of a product that a thread forms at once
+BLOCK_ENTRIES = 1 << 21  # entries of a product that a thread forms at once, at most
+DENSE_BYTES = 16  # per entry of a dense block: the product, and an array of its size
+SPARSE_BYTES = 48  # per multiplication of a sparse block: entries, column numbers, and arrays of their size
 
 
 class Structure(ABC):
@@ -97,7 +99,7 @@ def over_rows(X: Array, Z: Array, task: Callable[[Any, Any], np.ndarray]) -> np.
     """Concatenate task(X[rows], X[rows] Z^T) over slices of rows; the product is sparse if both sides are."""
     if sparse.issparse(X) and sparse.issparse(Z):
         Zt = sparse.csr_array(Z.T)
-        slices = product_slices(product_counts(X, Z), BLOCK_ENTRIES)
+        slices = product_slices(product_counts(X, Z), block_bytes(SPARSE_BYTES * BLOCK_ENTRIES) // SPARSE_BYTES)
         return np.concatenate(run(lambda rows: task(X[rows], X[rows] @ Zt), slices))
-    slices = slices_of(X.shape[0], BLOCK_ENTRIES // Z.shape[0])
+    slices = blocks_of(X.shape[0], DENSE_BYTES * Z.shape[0], DENSE_BYTES * BLOCK_ENTRIES)
     return np.concatenate(run(lambda rows: task(X[rows], product(X[rows], Z)), slices))

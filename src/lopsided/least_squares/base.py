@@ -101,7 +101,7 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
         known = self._encode_targets(y, check_weights(sample_weight, given))
         used = np.arange(len(known.Y)) if known.weights is None else np.flatnonzero(known.weights)
         X, targets = (given, known) if len(used) == len(known.Y) else (given[used], known.take(used))
-        with jobs(self.n_jobs):
+        with jobs(self.n_jobs, self.memory_budget):
             kernel = self._choose_kernel(X, targets, grid, seed)
             right = self._right(kernel, given)[used] if isinstance(kernel, Precomputed) else X
             machine = self._build(kernel.fit(X, right), X, right, targets, grid, seed)
@@ -288,7 +288,7 @@ class AsymmetricLeastSquares(BaseEstimator, ABC):
             left, right, weights, offset = self.X_fit_, X, self.left_duals_, self.target_intercept_
         else:
             left, right, weights, offset = X, self.Z_fit_, self.right_duals_, self.source_intercept_
-        with jobs(self.n_jobs):
+        with jobs(self.n_jobs, self.memory_budget):
             values = out_of_sample_operator(self.kernel_, left, right, of_right=of_right) @ weights
         check_finite(values)
         return values + offset

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from .._core import frobenius, slices_of
+from .._core import blocks_of, frobenius
 from .spread import Spread
 
 Index = Any  # a slice or an array of row or column numbers
 EVERY = slice(None)
-BATCH_ENTRIES = 1 << 22  # entries of a dense batch of rows, 32 MB in float64
+BATCH_BYTES = 1 << 25  # of a dense batch of rows, at most
 
 
 class KernelOperator(LinearOperator, ABC):
@@ -66,7 +66,7 @@ class KernelOperator(LinearOperator, ABC):
 
     def batches(self) -> Iterator[np.ndarray]:
         """Yield the dense matrix in batches of rows, from the top."""
-        for rows in slices_of(self.shape[0], BATCH_ENTRIES // max(1, self.shape[1])):
+        for rows in blocks_of(self.shape[0], self.dtype.itemsize * self.shape[1], BATCH_BYTES):
             yield self.take(rows)
 
     def norm(self) -> float:

@@ -6,13 +6,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .._core import Array, in_strips, n_threads, run, slices_of
+from .._core import Array, block_bytes, blocks_of, in_strips, n_threads, run, slices_of
 from ..kernels import Kernel
 from .base import EVERY, Index, KernelOperator
 
 TILE_BYTES = 1 << 21  # bytes of a block, which stays in the cache of a core between matrix product, exponential and use
 TILE_COLUMNS = 128  # columns of a block
 FILL_BYTES = 1 << 23  # bytes of the rows that a thread evaluates at once when the matrix is stored, at most
+FILL_COPIES = 4  # of the rows that a thread evaluates: their product is sparse first if both sides are
 FILL_SHARE = 8  # of the matrix: bytes that all threads together evaluate at once, unless it is small
 EXPONENTIAL = 20  # cost of an exponential, in multiplications
 
@@ -55,7 +56,7 @@ class Blocked(KernelOperator):
             K[rows] = self.take(rows)
 
         at_once = min(FILL_BYTES, max(TILE_BYTES, K.nbytes // (FILL_SHARE * n_threads())))
-        run(fill, slices_of(self.shape[0], max(1, at_once // (self.dtype.itemsize * self.shape[1]))))
+        run(fill, blocks_of(self.shape[0], FILL_COPIES * self.dtype.itemsize * self.shape[1], FILL_COPIES * at_once))
         return K
 
     @property
@@ -71,7 +72,7 @@ class Blocked(KernelOperator):
     def _matmat(self, V: np.ndarray) -> np.ndarray:
         out = np.empty((self.shape[0], V.shape[1]), dtype=np.result_type(self.dtype, V.dtype))
         columns = slices_of(self.shape[1], TILE_COLUMNS)
-        height = TILE_BYTES // (self.dtype.itemsize * min(self.shape[1], TILE_COLUMNS))
+        height = block_bytes(TILE_BYTES) // (self.dtype.itemsize * min(self.shape[1], TILE_COLUMNS))
         height = min(height, -(-self.shape[0] // n_threads()))
 
         def multiply(rows: slice) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from .._core import even_slices, jobs, n_threads, per_entry, run, scale_rows, some_entries
-from ..kernels import SparseKernel, product_counts, product_slices
+from ..kernels import SPARSE_BYTES, SparseKernel, product_counts, product_slices
 from .base import EVERY, Index, KernelOperator
 from .blocked import EXPONENTIAL
 from .forecast import Forecast, forecast, meeting_entries
@@ -19,8 +19,7 @@ from .stored import WORTH_THREADS, rows_of
 
 T = TypeVar("T")
 SLICE_ENTRIES = 1 << 21  # multiplications of X Z^T for one slice of rows, unless the budget asks for smaller ones
-LEAST_SLICE_ENTRIES = 1 << 19  # below which the overhead of a slice shows
-SLICE_BYTES = 48  # per entry of a slice while it is computed
+LEAST_SLICE_ENTRIES = 1 << 16  # below which a slice spends its time on being begun, whatever the budget
 STORED_COPIES = 2  # S and its transpose
 FULLER = 1.5  # ratio of equal entries of X Z^T to entries of X and Z above which they are kept as a product
 
@@ -56,9 +55,9 @@ class Slices:
         fuller = expected.share * expected.entries > FULLER * meeting_entries(X, Z)
         self.slope = (self.structure.slope(self.unit) or 0.0) if fuller else 0.0
         counts = product_counts(X, Z)
-        self.threads = max(1, min(n_threads(), budget // (SLICE_BYTES * LEAST_SLICE_ENTRIES)))  # each holds a slice
+        self.threads = max(1, min(n_threads(), budget // (SPARSE_BYTES * LEAST_SLICE_ENTRIES)))  # each holds a slice
         parts = self.threads if counts.sum() > WORTH_THREADS else 1
-        entries = min(SLICE_ENTRIES, max(LEAST_SLICE_ENTRIES, budget // (SLICE_BYTES * self.threads)))
+        entries = min(SLICE_ENTRIES, max(LEAST_SLICE_ENTRIES, budget // (SPARSE_BYTES * self.threads)))
         self.rows = product_slices(counts, entries, parts)
 
     def run(self, task: Callable[[Any], T], items: Sequence[Any]) -> list[T]:

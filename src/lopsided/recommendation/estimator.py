@@ -149,7 +149,7 @@ class KernelRecommender(BaseEstimator):
             scores[silent[users]] = self._popularity
             return scores
 
-        with jobs(self.n_jobs):
+        with jobs(self.n_jobs, self.memory_budget):
             return best_columns(score, left_out, k)
 
     def _scores(self, rows: Array, turned: Array) -> np.ndarray:

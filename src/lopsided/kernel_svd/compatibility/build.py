@@ -4,12 +4,12 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array
 
-from ..._core import FLOATS, Array, dense, in_unit, row_lengths, safe_unit, slices_of
+from ..._core import FLOATS, Array, blocks_of, dense, in_unit, row_lengths, safe_unit
 from ...exceptions import AccuracyWarning, warn
 from .axes import aligned_axes, leading_svd, thin_svd
 from .maps import Compatibility, Identity, PCAProjection, PseudoInverse, RandomProjection, TruncatedProjection
 
-BLOCK_ENTRIES = 1 << 22  # entries per dense block of columns, to bound memory
+BLOCK_BYTES = 1 << 25  # of a dense block of columns, at most
 GRAM_SIDE = 2500  # shorter side of sparse points up to which their Gram matrix is decomposed, in seconds
 # `python benchmarks/biclustering_table2.py truncation` changes it.
 ALIGNED_DIRECTIONS = 256  # of larger sparse points, unless twice the components are more
@@ -122,7 +122,7 @@ def _outside(U: np.ndarray, W: Array) -> float:
     """|W - U U^T W| / |W|, the relative part of W outside the span of U, computed in blocks of columns."""
     squares = total = 0.0
     W = in_unit(W, safe_unit(W))
-    for columns in slices_of(W.shape[1], BLOCK_ENTRIES // W.shape[0]):
+    for columns in blocks_of(W.shape[1], W.dtype.itemsize * W.shape[0], BLOCK_BYTES):
         block = dense(W[:, columns])
         squares += float(np.sum((block - U @ (U.T @ block)) ** 2, dtype=float))
         total += float(np.sum(block**2, dtype=float))
