@@ -12,7 +12,7 @@ from cases import PLENTY, assert_close
 from lopsided import AsymmetricLSSVC, DirectedGraphEmbedding, KernelSVD
 from lopsided._core.arrays import canonical
 from lopsided.datasets import make_citation_graph
-from lopsided.exceptions import ConvergenceWarning, FallbackWarning
+from lopsided.exceptions import ConvergenceWarning, FallbackWarning, LopsidedWarning
 from lopsided.kernels import Diffusion, Katz, NodeKernel
 from lopsided.kernels.graph.katz import spectral_radius
 from lopsided.kernels.graph.walks import Walk, visits
@@ -395,3 +395,23 @@ def test_compositions_of_kernels_of_nodes_are_decomposed_as_they_are(compose, bu
     kernel, nodes = compose(A), np.arange(4.0)[:, None]
     found = KernelSVD(2, kernel=kernel, memory_budget=budget).fit(nodes, Z=nodes).singular_values_
     assert_close(found, np.linalg.svd(kernel(nodes, nodes), compute_uv=False)[:2])
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("dtype", [float, np.float32])
+def test_long_walks_are_solved_at_once(direction, dtype):
+    A, nodes = sparse.random_array((100, 100), density=0.2, rng=np.random.default_rng(0)), np.arange(100)[:, None]
+    A, restart = A.toarray().astype(dtype), 1e-4
+    forward, back = pagerank(A, restart), pagerank(A.T, restart).T
+    expected = {"out": forward, "in": back, "both": (forward + back) / 2, "undirected": pagerank(A + A.T, restart)}
+    kernel = Diffusion(A, restart=restart, direction=direction, transform=None, threshold=1e-8, memory_budget="50MB")
+    found = kernel.fit(nodes, nodes)  # 180,000 steps: a quarter of an hour if they were followed
+    np.testing.assert_allclose(found(nodes, nodes), expected[direction], atol=1e-5 if dtype == np.float32 else 1e-8)
+    new = found.left_values(*2 * [canonical(sparse.csr_array(A[:3]))])
+    assert np.isfinite(new.data).all()
+
+
+def test_walks_that_take_minutes_say_so(monkeypatch):
+    monkeypatch.setattr("lopsided.kernels.graph.diffusion.COSTLY_WORK", 1e4)
+    with pytest.warns(LopsidedWarning, match=r"restart=0.1 and threshold=0.0001 take up to 87 steps over"):
+        Diffusion(random_graph(), restart=0.1, threshold=1e-4).fit(NODES, NODES)

@@ -28,6 +28,7 @@ class ScoresPairs(ABC):
     singular_values_: np.ndarray
     means_: tuple[Any, Any, Any] | None
     n_jobs: int | None
+    memory_budget: float | str | None
 
     @gate
     def reconstruct(self) -> np.ndarray:

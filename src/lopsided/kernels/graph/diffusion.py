@@ -8,10 +8,10 @@ from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
 from ..._core import Array, Kind, budget_bytes, by_rows, canonical
-from ...exceptions import FallbackWarning, warn
+from ...exceptions import FallbackWarning, LopsidedWarning, warn
 from ..base import BETWEEN_0_AND_1
 from .base import MatrixKernel
-from .walks import Walk, dense_visits, last_step, visits
+from .walks import Walk, dense_visits, is_long, last_step, solved_visits, visits
 
 MATRIX_COPIES = 5  # in memory at once while the matrix is assembled, transposed and decomposed
 THRESHOLD_FACTOR = 2.0  # by which a threshold too fine for the budget is raised: a few trials reach one that fits
@@ -19,6 +19,8 @@ ALWAYS_DENSE_NODES = 1 << 12  # number of nodes up to which "last" solves densel
 MAX_DENSE_NODES = 1 << 14  # number of nodes above which "last" never solves densely: a minute, and gigabytes
 WELL_FILLED = 1 / 8  # share of pairs above the threshold beyond which a dense solve is less work than following walks
 CUTOFF_AFTER_SOLVE = 1e-9  # threshold for new nodes after a dense solve, negligible beside the solved values
+WORK_PER_MINUTE = 4e10  # multiplications of walks on one core, measured on random graphs of 300 and 3,000 nodes
+COSTLY_WORK = 5 * WORK_PER_MINUTE  # from which a warning says how long walks will take
 FAINT_SHARE = 0.1  # fraction of the threshold that a step of "last" must bring to some node, else it is skipped
 SAMPLE_ROWS = 256  # start nodes sampled to estimate the number of entries
 COARSEST_THRESHOLD = 0.05  # a probability; above it little more than single edges is left
@@ -82,7 +84,9 @@ class Diffusion(MatrixKernel):
     T <= log(threshold) / log(1 - restart) is the number of steps. "last" skips steps from hubs that bring less than a
     tenth of the threshold to every node, which may lose another T threshold / 10 times the number of j's edges.
 
-    Cost: at most O(1 / (restart threshold)) steps and 1 / threshold entries per row, on graphs of any size.
+    Cost: at most O(1 / (restart threshold)) steps and 1 / threshold entries per row, on graphs of any size. Where a
+    dense solution, O(n^3), is far less work than following long walks, and fits the budget, it is taken: its values are
+    exact before those below the threshold are set to zero.
 
     References
     ----------
@@ -202,8 +206,17 @@ class Diffusion(MatrixKernel):
         self, P: sparse.csr_array, starts: sparse.csr_array, last: Any = None, threshold: float | None = None
     ) -> sparse.csr_array:
         threshold = threshold or self._cutoff
+        if last is None and self._is_solved(P, starts.shape[0], threshold):
+            return solved_visits(P, starts, restart=self.restart, threshold=threshold)
         faint = FAINT_SHARE * threshold if self.direction == "last" else 0.0
         return visits(P, starts, restart=self.restart, threshold=threshold, faint=faint, last=last)
+
+    def _is_solved(self, P: sparse.csr_array, rows: int, threshold: float) -> bool:
+        """Whether walks are so long that a dense solution is less work, and it fits the budget."""
+        if not is_long(P, rows, restart=self.restart, threshold=threshold):
+            return False
+        n, size = P.shape[0], np.dtype(float).itemsize
+        return n <= MAX_DENSE_NODES and MATRIX_COPIES * size * n * max(n, rows) <= budget_bytes(self.memory_budget)
 
     def _expected_entries(self, P: sparse.csr_array, threshold: float) -> float:
         """Estimate from a sample of start nodes how many entries their walks have for all nodes."""
@@ -262,7 +275,20 @@ class Diffusion(MatrixKernel):
                 f"about {entries:.3g} entries: raise memory_budget, threshold or restart",
                 FallbackWarning,
             )
+        self._warn_if_costly(walks, threshold, entries)
         return threshold
+
+    def _warn_if_costly(self, walks: list[Walk], threshold: float, entries: float) -> None:
+        """Say how long walks over so many entries will take, if that is more than minutes."""
+        n, nnz = walks[0].P.shape[0], walks[0].P.nnz
+        steps = np.log(threshold) / np.log1p(-self.restart)
+        work = steps * entries * nnz / n
+        if work > COSTLY_WORK and not all(self._is_solved(walk.P, n, threshold) for walk in walks):
+            warn(
+                f"walks with restart={self.restart:g} and threshold={threshold:g} take up to {steps:.0f} steps over "
+                f"some {entries:.2g} entries, perhaps {work / WORK_PER_MINUTE:.0f} minutes on one core; raise either",
+                LopsidedWarning,
+            )
 
 
 def _undirected(A: sparse.csr_array, others: sparse.csr_array) -> sparse.csr_array:

@@ -11,6 +11,8 @@ from ..._core import by_rows, per_entry, row_peaks, row_sums, run, scale_rows, s
 
 BLOCK_ROWS = 1 << 10  # start nodes whose walks one thread follows at a time
 STEPS_HELD = 8  # steps of walks, in units of the widest, that are kept before they are added up
+LONG_WORK = 1 << 29  # multiplications of walks, some ten seconds, above which a dense solution may be less work
+SOLVE_WORK = 10  # multiplications of a dense solution, in units of n^3, counting those of walks as ten
 
 
 class Walk(NamedTuple):
@@ -66,6 +68,30 @@ def dense_visits(P: sparse.csr_array, last: sparse.csr_array, restart: float) ->
     system = ((restart - 1) * P).toarray()
     system[np.arange(n), np.arange(n)] += 1
     return linalg.solve(system, restart * last.toarray(), overwrite_a=True, overwrite_b=True, check_finite=False)
+
+
+def walk_work(P: sparse.csr_array, rows: int, *, restart: float, threshold: float) -> float:
+    """Bound the multiplications of walks from so many rows: steps times nodes that can be reached times degree."""
+    steps = np.log(threshold) / np.log1p(-restart)
+    return float(steps * rows * min(P.shape[0], 1 / threshold) * P.nnz / P.shape[0])
+
+
+def is_long(P: sparse.csr_array, rows: int, *, restart: float, threshold: float) -> bool:
+    """Whether walks may take so many steps that a dense solution is far less work."""
+    return walk_work(P, rows, restart=restart, threshold=threshold) > max(LONG_WORK, SOLVE_WORK * P.shape[0] ** 3)
+
+
+def solved_visits(
+    P: sparse.csr_array, starts: sparse.csr_array, *, restart: float, threshold: float
+) -> sparse.csr_array:
+    """Solve for what ``visits`` follows step by step, without a last step; values below the threshold are zero.
+
+    restart (1 - restart) S (I - (1 - restart) P)^-1. Cost O(n^3), however long the walks are.
+    """
+    system = np.identity(P.shape[0]) - (1 - restart) * P.toarray().T.astype(float)
+    right = restart * (1 - restart) * starts.toarray().T.astype(float)
+    ended = linalg.solve(system, right, overwrite_a=True, overwrite_b=True, check_finite=False).T
+    return sparse.csr_array(np.where(ended >= threshold, ended, 0).astype(P.dtype))
 
 
 def visits(
