@@ -19,3 +19,28 @@ def one_blas_thread():
 @pytest.fixture
 def rng():
     return np.random.default_rng(0)
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    """Two worker processes of dask, for all tests that need them."""
+    from distributed import LocalCluster  # late, as few tests need it
+
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "processes": True}
+    with LocalCluster(**options) as found:
+        yield found
+
+
+@pytest.fixture
+def client(cluster):
+    """The client of two worker processes, in force during a test."""
+    from distributed import Client
+
+    with Client(cluster) as found:
+        yield found
+
+
+@pytest.fixture(params=["threads", "processes"])
+def scheduler(request):
+    """Compute with dask's threads, or with worker processes."""
+    return request.getfixturevalue("client") if request.param == "processes" else None

@@ -245,7 +245,7 @@ def test_a_copy_of_a_mapped_file_is_read_like_any_array(copied, tmp_path):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("solver", ["lapack", "nystrom"])
 def test_results_may_be_written_to_a_file(solver, dtype, method, monkeypatch, tmp_path):
-    monkeypatch.setattr("lopsided.kernel_svd.estimator.SLAB_ROWS", 13)
+    monkeypatch.setattr("lopsided.kernel_svd.embed.SLAB_ROWS", 13)
     model = model_of(solver, center=True, scaling=0.5).fit(POINTS, Z=RIGHT)
     embed = getattr(model, method)
     out = np.memmap(tmp_path / "out", dtype=dtype, mode="w+", shape=(90, 3))

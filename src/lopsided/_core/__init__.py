@@ -1,6 +1,18 @@
 """What every room needs and none owns: arrays, row streams, threads, memory, seeds, validation."""
 
-from .arrays import FLOATS, Array, ArrayLike, Kind, by_rows, canonical, check_points, check_sides, dense, same_points
+from .arrays import (
+    FLOATS,
+    Array,
+    ArrayLike,
+    Kind,
+    by_rows,
+    canonical,
+    check_points,
+    check_samples,
+    check_sides,
+    dense,
+    same_points,
+)
 from .atomic_fit import atomic_fit
 from .bar import show_progress
 from .callbacks import CallbackSupport
@@ -13,6 +25,7 @@ from .memory import budget_bytes
 from .products import in_strips, product
 from .progress import counted
 from .ranking import best_first, largest
+from .row_blocks import RowBlocks, as_row_blocks, in_slabs, is_lazy, is_sparse, native
 from .rows import as_indexable, check_out, reject_masked
 from .seeds import seed_of
 from .targets import argmax_class, encoded, per_class_scores, real_targets
@@ -25,9 +38,11 @@ __all__ = [
     "ArrayLike",
     "CallbackSupport",
     "Kind",
+    "RowBlocks",
     "argmax_class",
     "as_configured",
     "as_indexable",
+    "as_row_blocks",
     "atomic_fit",
     "best_first",
     "block_bytes",
@@ -41,6 +56,7 @@ __all__ = [
     "check_names",
     "check_out",
     "check_points",
+    "check_samples",
     "check_sides",
     "column_names",
     "counted",
@@ -50,11 +66,15 @@ __all__ = [
     "even_slices",
     "frobenius",
     "gate",
+    "in_slabs",
     "in_strips",
     "in_unit",
+    "is_lazy",
+    "is_sparse",
     "jobs",
     "largest",
     "n_threads",
+    "native",
     "per_class_scores",
     "per_entry",
     "product",

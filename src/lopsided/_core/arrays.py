@@ -5,9 +5,10 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_array
+from sklearn.utils.validation import check_array, validate_data
 
-from .rows import reject_masked
+from .row_blocks import RowBlocks
+from .rows import as_indexable, reject_masked
 from .threads import slices_of
 
 Array = np.ndarray | sparse.csr_array  # validated: float32 or float64, shape (n, width)
@@ -18,8 +19,22 @@ SLAB_ENTRIES = 1 << 20  # entries of two sets that are compared at once, so that
 
 
 def check_points(points: ArrayLike, name: str) -> Array:
-    """Validate a set of points: finite, two-dimensional, float32 or float64; sparse input becomes canonical CSR."""
+    """Validate a set of points: finite, two-dimensional, float32 or float64; sparse input becomes canonical CSR.
+
+    Points in blocks are validated block by block, whenever one is read.
+    """
+    if isinstance(points, RowBlocks):
+        return cast(Array, points)
     return canonical(check_array(reject_masked(points, name), accept_sparse="csr", dtype=FLOATS, input_name=name))
+
+
+def check_samples(estimator: Any, X: ArrayLike, *, reset: bool) -> Array:
+    """Validate the samples of an estimator, and store or compare their width and column names."""
+    X = as_indexable(X, "X")
+    if isinstance(X, RowBlocks):
+        validate_data(estimator, X.header(), skip_check_array=True, reset=reset)
+        return cast(Array, X)
+    return canonical(validate_data(estimator, X, accept_sparse="csr", dtype=FLOATS, reset=reset))
 
 
 def check_sides(X: ArrayLike, Z: ArrayLike) -> tuple[Array, Array]:
@@ -34,10 +49,13 @@ def check_sides(X: ArrayLike, Z: ArrayLike) -> tuple[Array, Array]:
 def same_points(X: Array, Z: Array) -> bool:
     """Whether two sets hold the same values in the same order, compared in slabs of rows: at most O(n width).
 
-    What depends on this, and not on whether both are one object, gives a copy of the points the same answer.
+    What depends on this, and not on whether both are one object, gives a copy of the points the same answer. Blocks of
+    rows are not read for it: they are the same if both come from the same source by the same steps.
     """
     if X is Z:
         return True
+    if isinstance(X, RowBlocks) or isinstance(Z, RowBlocks):
+        return isinstance(X, RowBlocks) and X.same_as(Z)
     if X.shape != Z.shape or X.dtype != Z.dtype or sparse.issparse(X) != sparse.issparse(Z):
         return False
     if sparse.issparse(X):

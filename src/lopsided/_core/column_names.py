@@ -6,9 +6,13 @@ import numpy as np
 from sklearn.utils._set_output import _wrap_data_with_container
 from sklearn.utils.validation import _get_feature_names
 
+from .row_blocks import is_lazy
+
 
 def column_names(Z: Any) -> np.ndarray | None:
     """Column names of the right points if Z is a dataframe, else None."""
+    if is_lazy(Z):
+        return np.asarray(Z.columns, dtype=object) if hasattr(Z, "columns") else None
     return None if Z is None else _get_feature_names(Z)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from narwhals.dependencies import is_into_dataframe
 from scipy import sparse
 
+from .row_blocks import as_row_blocks
 from .threads import slices_of
 
 BLOCK_BYTES = 1 << 26  # bytes of float64 rows that are read from a file at once
@@ -18,9 +19,11 @@ def as_indexable(points: Any, name: str) -> Any:
     """Return points that can be indexed like an array: the input itself, or a memory-mapped copy of its blocks.
 
     An iterator of row blocks, or an object with a shape and row slices (h5py, zarr), is read once and written to a
-    temporary file, which is memory-mapped and deleted with the array; sparse blocks stay in memory. Any other input is
-    returned unchanged.
+    temporary file, which is memory-mapped and deleted with the array; sparse blocks stay in memory. A dask collection
+    or an Arrow dataset becomes its ``RowBlocks``, of which nothing is read. Any other input is returned unchanged.
     """
+    if (blocks := as_row_blocks(points, name)) is not None:
+        return blocks
     points = reject_masked(points, name)
     if isinstance(points, Iterator):
         return _spooled(points, name)

@@ -7,10 +7,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._core import (
-    FLOATS,
     Array,
     ArrayLike,
     CallbackSupport,
@@ -18,27 +17,25 @@ from .._core import (
     as_indexable,
     atomic_fit,
     budget_bytes,
-    canonical,
     check_finite,
     check_names,
-    check_out,
     check_points,
+    check_samples,
     column_names,
     gate,
     jobs,
+    native,
     seed_of,
-    slices_of,
 )
 from ..kernels import Kernel, Precomputed, as_kernel
 from ..nystrom import Nystrom
-from ..operators import KernelOperator, as_operator, out_of_sample_operator
+from ..operators import KernelOperator, as_operator
 from ..svd import SOLVERS, Diagnostics, Factors, diagnose, powers
 from .compatibility.build import PROJECTIONS
+from .embed import Embedding
 from .inputs import Inputs, Settings, check_ignored, points_again, prepare
 from .pairs import ScoresPairs
 from .solve import Solution, centred, solve
-
-SLAB_ROWS = 1 << 18  # rows embedded at once into ``out``, so that a memory map is written piecewise
 
 
 class KernelSVD(CallbackSupport, ScoresPairs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -87,7 +84,7 @@ class KernelSVD(CallbackSupport, ScoresPairs, ClassNamePrefixFeaturesOutMixin, T
     Attributes
     ----------
     left_vectors_, right_vectors_ : arrays of shapes (n, k) and (m, k)
-        Left and right singular vectors U and V, with orthonormal columns.
+        Left and right singular vectors U and V, with orthonormal columns; lazy dask arrays for points in dask.
     singular_values_ : array of shape (k,)
         Singular values s of K (of the centred K with ``center``), descending. The papers' factors such as 1 / sqrt(n m)
         are not applied.
@@ -174,9 +171,10 @@ class KernelSVD(CallbackSupport, ScoresPairs, ClassNamePrefixFeaturesOutMixin, T
 
         Parameters
         ----------
-        X : array, sparse matrix, sliceable object of shape (n, width), or iterator of row blocks
+        X : array, sparse matrix, sliceable object of shape (n, width), iterator of row blocks, or dask collection
             Left points, or the kernel matrix itself. A memory map is read in place; row blocks, and objects with row
-            slices such as h5py and zarr arrays, are copied once to a temporary file.
+            slices such as h5py and zarr arrays, are copied once to a temporary file. Of a dask array or dataframe only
+            landmarks are held: it takes landmarks and a Z (:mod:`lopsided.distributed`).
         y : ignored
             Present for API consistency with scikit-learn; pass right points as ``Z``.
         Z : like X, of shape (m, width of the right), default=None
@@ -214,17 +212,19 @@ class KernelSVD(CallbackSupport, ScoresPairs, ClassNamePrefixFeaturesOutMixin, T
         return self.left_vectors_ * self._powers(self.scaling)
 
     @gate
-    def transform(self, X: ArrayLike, *, out: np.ndarray | None = None) -> np.ndarray:
+    def transform(self, X: ArrayLike, *, out: Any = None) -> Any:
         """Embed left points by k(x, Z) V s^(scaling - 1), or by the map from the landmarks, in blocks.
 
         For kernel="precomputed", a row of X holds the kernel values of a new left point and the m right points. The
-        result is written to ``out`` if given, for example a memory map.
+        result is written to ``out`` if given, for example a memory map. Of a dask collection it is a lazy dask array,
+        or with the name of a folder as ``out`` it is computed there block by block; the same call continues what was
+        interrupted (:mod:`lopsided.distributed`).
         """
         check_is_fitted(self)
         return self._embed(self._validated(X), out, of_right=False)
 
     @gate
-    def transform_right(self, Z: ArrayLike, *, out: np.ndarray | None = None) -> Any:
+    def transform_right(self, Z: ArrayLike, *, out: Any = None) -> Any:
         """Embed right points by k(X, z)^T U s^(scaling - 1), or by the map from the landmarks, in blocks.
 
         A right point has the width of the Z of ``fit``; if ``fit`` had no Z, it is a column of the matrix, with n
@@ -279,7 +279,7 @@ class KernelSVD(CallbackSupport, ScoresPairs, ClassNamePrefixFeaturesOutMixin, T
 
     def _validated(self, X: ArrayLike, *, reset: bool = False) -> Array:
         """Left points as an array or a sparse matrix by rows."""
-        return canonical(validate_data(self, as_indexable(X, "X"), accept_sparse="csr", dtype=FLOATS, reset=reset))
+        return check_samples(self, X, reset=reset)
 
     def _validated_right(self, Z: ArrayLike) -> Array:
         """Right points as an array or a sparse matrix by rows."""
@@ -295,7 +295,7 @@ class KernelSVD(CallbackSupport, ScoresPairs, ClassNamePrefixFeaturesOutMixin, T
     def _store(self, inputs: Inputs, solution: Solution, right_names: np.ndarray | None) -> None:
         factors = solution.factors
         check_finite(factors.s)  # single precision may be too narrow for them
-        self.left_vectors_, self.singular_values_, self.right_vectors_ = factors.U, factors.s, factors.V
+        self.left_vectors_, self.singular_values_, self.right_vectors_ = native(factors.U), factors.s, native(factors.V)
         self.n_components_ = self._n_features_out = len(factors.s)
         self.kernel_, self.compatibility_ = solution.kernel, inputs.compatibility
         self.X_fit_, self.Z_fit_, self.weights_ = solution.X, solution.Z, inputs.weights
@@ -307,27 +307,19 @@ class KernelSVD(CallbackSupport, ScoresPairs, ClassNamePrefixFeaturesOutMixin, T
     def _factors(self) -> Factors:
         return Factors(self.left_vectors_, self.singular_values_, self.right_vectors_)
 
-    def _embed(self, points: Array, out: np.ndarray | None, *, of_right: bool) -> np.ndarray:
-        """(k(points, points of fit) map - offset) s^scaling, all at once or, if ``out`` is given, in slabs of rows."""
-        if out is not None:
-            check_out(out, (points.shape[0], self.n_components_), self.left_vectors_.dtype)
-            for rows in slices_of(points.shape[0], SLAB_ROWS):
-                out[rows] = self._embed(points[rows], None, of_right=of_right)
-            return out
-        features = self._new_vectors(points, of_right=of_right) * self._powers(self.scaling)
-        check_finite(features)
-        return features
+    def _embedding(self, factors: np.ndarray, *, of_right: bool) -> Embedding:
+        """The map of one side to singular vectors times ``factors``."""
+        fitted, side = (self.X_fit_, self._right) if of_right else (self.Z_fit_, self._left)
+        return Embedding(self.kernel_, fitted, self.compatibility_, side, factors, of_right)
 
-    def _new_vectors(self, points: Array, *, of_right: bool) -> np.ndarray:
-        """Left or right singular vectors of points: k(points, points of fit) map - offset."""
-        side = self._right if of_right else self._left
-        return kernel_times(self, points, side.map, of_right=of_right) - side.offset
+    def _embed(self, points: Array, out: Any, *, of_right: bool) -> Any:
+        with jobs(self.n_jobs, self.memory_budget):
+            return self._embedding(self._powers(self.scaling), of_right=of_right).into(points, out)
 
     def _vectors_of_new(self, points: ArrayLike, *, of_right: bool) -> np.ndarray:
         checked = self._validated_right(points) if of_right else self._validated(points)
-        vectors = self._new_vectors(checked, of_right=of_right)
-        check_finite(vectors)
-        return vectors
+        with jobs(self.n_jobs, self.memory_budget):
+            return self._embedding(np.ones_like(self.singular_values_), of_right=of_right)(checked)
 
     def _powers(self, exponent: float) -> np.ndarray:
         """s^exponent, with zero for singular values that are zero to rounding."""
@@ -343,8 +335,4 @@ class KernelSVD(CallbackSupport, ScoresPairs, ClassNamePrefixFeaturesOutMixin, T
 def kernel_times(model: KernelSVD, points: Array, weights: np.ndarray, *, of_right: bool = False) -> np.ndarray:
     """k(points, Z) W of left points, or k(X, points)^T W of right ones, in blocks, with X and Z of a fitted model."""
     with jobs(model.n_jobs, model.memory_budget):
-        maps = model.compatibility_
-        points = points.astype(np.result_type(points.dtype, model.left_vectors_.dtype), copy=False)
-        X, Z = (model.X_fit_, maps.right(points)) if of_right else (maps.left(points), model.Z_fit_)
-        A = out_of_sample_operator(model.kernel_, X, Z, of_right=of_right)
-        return np.asarray(A @ weights.astype(A.dtype, copy=False))
+        return model._embedding(np.ones_like(model.singular_values_), of_right=of_right).times(points, weights)

@@ -1,12 +1,13 @@
 """Validate left and right points and landmarks, and map them to coordinates that the kernel can compare."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from .._core import Array, as_indexable, by_rows, check_points, check_sides, same_points
+from .._core import Array, RowBlocks, as_indexable, by_rows, check_points, check_sides, same_points
 from ..exceptions import LopsidedWarning, warn
 from ..kernels import Attention, Kernel, Precomputed, SparseKernel
 from ..svd import Weights, check_weights
@@ -58,12 +59,17 @@ def prepare(
     _check_rank(settings.k, shape, width, checked)
     right_width = X.shape[0] if isinstance(kernel, Precomputed) else Z.shape[1]
     maps = _choose_compatibility(compatibility, kernel, X, Z, of_one_matrix, settings)
-    X, Z = maps.left(X), maps.right(Z)
+    X, Z = mapped(maps.left, X), mapped(maps.right, Z)
     return Inputs(kernel.fit(X, Z), X, Z, maps, checked, (width, right_width))
 
 
 def _both_sides(kernel: Kernel, X: Array, Z: Array) -> tuple[Array, Array]:
     """Left and right points as arrays: two sets, the rows and columns of X, or a precomputed X and column numbers."""
+    if isinstance(X, RowBlocks) and (Z is None or isinstance(kernel, Precomputed)):
+        raise ValueError(
+            "rows in blocks have no columns or kernel values at hand; pass right points, fit(X, Z=Z): X itself, "
+            "landmarks, or the columns of X as lopsided.distributed.sketch_columns reads them"
+        )
     if isinstance(kernel, Precomputed):
         if Z is not None:
             raise ValueError("kernel='precomputed' takes the kernel matrix as X; leave Z out")
@@ -72,6 +78,15 @@ def _both_sides(kernel: Kernel, X: Array, Z: Array) -> tuple[Array, Array]:
         return check_sides(X, as_indexable(Z, "Z"))
     columns = by_rows(X.T)
     return X, X if same_points(X, columns) else columns
+
+
+def mapped(map: Callable[[Array], Array], points: Array) -> Array:
+    """Points mapped by one side of a compatibility, blocks of rows when they are read."""
+    if not isinstance(points, RowBlocks):
+        return map(points)
+    nothing = sparse.csr_array((1, points.shape[1]), dtype=points.dtype)
+    found = map(nothing)
+    return points if found is nothing else points.map(map, found.shape[1], found.dtype)
 
 
 def points_again(

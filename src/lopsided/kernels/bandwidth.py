@@ -1,12 +1,23 @@
 """Default bandwidths from the scale of the data, and checks that exponents survive rounding."""
 
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from .._core import Array, canonical, in_unit, row_lengths, run, safe_unit, same_points, slices_of
+from .._core import (
+    Array,
+    RowBlocks,
+    canonical,
+    in_unit,
+    is_sparse,
+    row_lengths,
+    run,
+    safe_unit,
+    same_points,
+    slices_of,
+)
 from ..exceptions import AccuracyWarning, warn
 from .base import POSITIVE, Kernel
 from .points import squared_norms
@@ -61,7 +72,7 @@ class BandwidthKernel(Kernel):
 
 def origin_of(X: Array, Z: Array) -> np.ndarray | None:
     """Mean of a sample of right points, near which squared distances lose fewest digits; None if a side is sparse."""
-    if sparse.issparse(X) or sparse.issparse(Z):
+    if is_sparse(X) or is_sparse(Z):
         return None
     mean = _spaced(Z).mean(axis=0)
     with np.errstate(over="ignore"):  # in single precision where it fits, so that it is the same for points of float32
@@ -77,7 +88,7 @@ def check_inverse(bandwidth: float, dtype: np.dtype) -> None:
 
 def check_resolution(bandwidth: float, origin: np.ndarray | None, X: Array, Z: Array) -> None:
     """Raise ValueError if rounding of |x|^2 + |z|^2 - 2 x.z drowns bandwidth^2; warn if it does for outliers only."""
-    sides = _distinct(X, Z)
+    sides = [spaced_blocks(side) for side in _distinct(X, Z)]
     typical = float(np.median(np.concatenate([_norms_from(origin, _spaced(side)) for side in sides])))
     if not np.isfinite(typical):
         raise ValueError(f"squared distances between typical points overflow in {X.dtype}; scale the data")
@@ -96,7 +107,7 @@ def check_resolution(bandwidth: float, origin: np.ndarray | None, X: Array, Z: A
 
 def check_products(scale: float, X: Array, Z: Array) -> None:
     """Raise ValueError if rounding errors of x.z are too large relative to the scale; warn of outliers."""
-    lengths = [row_lengths(side).astype(float) for side in (X, Z)]
+    lengths = [row_lengths(spaced_blocks(side)).astype(float) for side in (X, Z)]
     typical, largest = (float(part(lengths[0])) * float(part(lengths[1])) for part in (np.median, np.max))
     limits = np.finfo(X.dtype)
     eps, most = float(limits.eps), float(limits.max)
@@ -133,8 +144,39 @@ def _deviation(X: Array, Z: Array) -> float:
 def _moments(X: Array, Z: Array) -> tuple[float, list[tuple[np.ndarray, float]]]:
     """Return a safe unit and, in it, the mean of each distinct side and the mean squared distance from that mean."""
     sides = _distinct(X, Z)
-    unit = safe_unit(*sides)
-    return float(unit), [_mean_and_variance(in_unit(side, unit)) for side in sides]
+    if any(isinstance(side, RowBlocks) for side in sides):
+        found = [side.fold(_spread, _joined) if isinstance(side, RowBlocks) else _spread(side) for side in sides]
+        unit = max(spread.unit for spread in found)
+        return unit, [spread.within(unit) for spread in found]
+    unit = float(safe_unit(*sides))
+    return unit, [_mean_and_variance(in_unit(side, side.dtype.type(unit))) for side in sides]
+
+
+class _Spread(NamedTuple):
+    """Number of rows of a block, their mean, and the mean squared distance from it, in a unit."""
+
+    unit: float
+    rows: int
+    mean: np.ndarray
+    variance: float
+
+    def within(self, unit: float) -> tuple[np.ndarray, float]:
+        ratio = self.unit / unit
+        return self.mean * ratio, self.variance * ratio * ratio
+
+
+def _spread(block: Array) -> _Spread:
+    unit = safe_unit(block)
+    return _Spread(float(unit), block.shape[0], *_mean_and_variance(in_unit(block, unit)))
+
+
+def _joined(parts: list[_Spread]) -> _Spread:
+    """The spread of several blocks together."""
+    unit, rows = max(part.unit for part in parts), sum(part.rows for part in parts)
+    shares, found = [part.rows / rows for part in parts], [part.within(unit) for part in parts]
+    mean = sum(share * each for share, (each, _) in zip(shares, found, strict=True))
+    apart = [variance + float(np.square(each - mean).sum()) for each, variance in found]
+    return _Spread(unit, rows, np.asarray(mean), sum(share * each for share, each in zip(shares, apart, strict=True)))
 
 
 def _mean_and_variance(X: Array) -> tuple[np.ndarray, float]:
@@ -156,6 +198,13 @@ def _norm_bound(origin: np.ndarray | None, X: Array) -> float:
     ends = [X.max(), X.min(), *((0.0,) if origin is None else (origin.max(), origin.min()))]
     span = float(max(ends)) - float(min(ends))
     return X.shape[1] * span * span  # span**2 would raise an error where it overflows
+
+
+def spaced_blocks(X: Array) -> Array:
+    """Points themselves, or of blocks a few evenly spaced rows; of sparse blocks the first one."""
+    if isinstance(X, RowBlocks):
+        return X.peek() if X.is_sparse else _spaced(X)
+    return X
 
 
 def _spaced(X: Array) -> Array:

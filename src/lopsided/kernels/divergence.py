@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._core import Array, check_sides, dense, seed_of
+from .bandwidth import spaced_blocks
 from .base import COUNT, POSITIVE, Kernel
 from .distributions import Discrete, Family, Gaussian, Mixture
 
@@ -83,6 +84,7 @@ class KullbackLeibler(Kernel):
     def fit(self, X: Array, Z: Array) -> Self:
         """Fix the draws, and learn the rate if it is None."""
         super().fit(X, Z)
+        X, Z = spaced_blocks(X), spaced_blocks(Z)
         self._family: Family = Gaussian(Z) if self.distribution == "gaussian" else Discrete()
         if self.distribution == "mixture":
             rng = np.random.default_rng(seed_of(self.random_state))

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from .._core import Array, block_bytes, blocks_of, row_sums, run
+from .._core import Array, RowBlocks, block_bytes, blocks_of, row_sums, run
 from .base import Kernel, Weighted
 from .points import product
 
@@ -62,6 +62,8 @@ class NormalisedKernel(SparseKernel):
     def fit(self, X: Array, Z: Array) -> Self:
         """Learn the parameters of g that are None, and store the set over which rows are normalised."""
         super().fit(X, Z)
+        if isinstance(Z, RowBlocks):
+            Z = Z[:1]  # sums over blocks run over landmarks, which take its place
         self._sum_over(Z, np.ones(Z.shape[0]), bounded=False)
         return self
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._core import Array, run, singular_values, slices_of, svd
+from .._core import Array, RowBlocks, run, singular_values, slices_of, svd
 from ..exceptions import AccuracyWarning, warn
 from ..operators import TILE_BYTES, KernelOperator, as_operator
 from .extension import NystromFactors
@@ -60,7 +60,7 @@ def warn_if_unconfirmed(result: NystromFactors, X: Array, Z: Array, seed: int) -
     largest singular value of K; the terms are nearly equal if the triplet is accurate. Beyond 16,384 columns, K v is
     itself the mean of as many draws with the probabilities v_j^2. Cost: 64 min(m, 16384) kernel values.
     """
-    u, v = (side[:, 0].astype(float) for side in (result.factors.U, result.factors.V))
+    u, v = (_first(side).astype(float) for side in (result.factors.U, result.factors.V))
     rng, s = np.random.default_rng(seed), float(result.factors.s[0])
     shares = np.square(u) / np.square(u).sum()
     rows, columns, weights = np.unique(rng.choice(len(u), CHECKED_ROWS, p=shares)), np.arange(len(v)), v
@@ -80,6 +80,10 @@ def warn_if_unconfirmed(result: NystromFactors, X: Array, Z: Array, seed: int) -
             "take more landmarks, landmarks='pivoted', or an exact solver",
             AccuracyWarning,
         )
+
+
+def _first(vectors: np.ndarray) -> np.ndarray:
+    return vectors.column(0) if isinstance(vectors, RowBlocks) else vectors[:, 0]
 
 
 def warn_if_left_over(result: NystromFactors, X: Array, Z: Array, tol: float, rng: np.random.Generator) -> None:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._core import Array, counted, same_points
+from .._core import Array, RowBlocks, counted, same_points
 from ..exceptions import RankWarning, warn
 from ..kernels import Kernel
 from ..operators import as_operator
@@ -136,7 +136,7 @@ class _Extended(NamedTuple):
 
     vectors: np.ndarray
     map: Side
-    averages: np.ndarray
+    averages: np.ndarray | None
 
     def times(self, signs: np.ndarray) -> _Extended:
         """Every column times its sign; for a positive semidefinite kernel on one set both sides share memory."""
@@ -157,18 +157,43 @@ def _extend(
     for end, map in counted(zip(ends, maps, strict=True), "Nystrom passes", len(ends)):
         # A further column averages the kernel values over the landmarks, from which the means follow.
         found = end.times(kernel, np.column_stack([map, end.opposite.shares]) if small.center else map)
-        vectors.append(found[:, :-1].copy() if small.center else found)
-        averages.append(found[:, -1].copy())
+        found = found.kept() if isinstance(found, RowBlocks) else found
+        vectors.append(_all_but_last(found) if small.center else found)
+        averages.append(_last(found) if small.center else None)
     spreads = [moments(each, small.center) for each in vectors]
     turns, values = unit_turns(spreads, values) if plain else orthonormal_turns(spreads, values, k)
     sides = [turned(*each) for each in zip(vectors, maps, spreads, turns, strict=True)]
     signs = canonical_signs(sides[0][0])
-    for found, side in sides:
-        for array in (found, *side):
-            array *= signs  # in place, as vectors may fill half of the memory
+    sides = [_signed(*side, signs) for side in sides]
     left, *rest = (_Extended(*each, mean) for each, mean in zip(sides, averages, strict=True))
     right = rest[0] if rest else left.times(np.where(values < 0, -1, 1).astype(left.vectors.dtype))
     return (left, right), np.abs(values)
+
+
+def _signed(vectors: np.ndarray, side: Side, signs: np.ndarray) -> tuple[np.ndarray, Side]:
+    """Multiply the columns by their signs, in place if they are at hand, as vectors may fill half of the memory."""
+    if isinstance(vectors, RowBlocks):
+        vectors = vectors * signs
+    else:
+        vectors *= signs
+    for array in side:
+        array *= signs
+    return vectors, side
+
+
+def _all_but_last(found: np.ndarray) -> np.ndarray:
+    if isinstance(found, RowBlocks):
+        return found @ np.eye(found.shape[1])[:, :-1]
+    return found[:, :-1].copy()
+
+
+def _last(found: np.ndarray) -> np.ndarray:
+    return found.column(-1) if isinstance(found, RowBlocks) else found[:, -1].copy()
+
+
+def _combined(vectors: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Sums of the columns of ``vectors`` times ``weights``, shape (n,), as an array."""
+    return (vectors @ weights[:, None]).column(0) if isinstance(vectors, RowBlocks) else vectors @ weights
 
 
 def _means(
@@ -184,7 +209,8 @@ def _means(
     p, q = (side.shares for side in landmarks)
     U, V = K @ left.map.map - left.map.offset, K.T @ right.map.map - right.map.offset
     u, v = factors.s * (p @ U), factors.s * (q @ V)
-    of_rows, of_columns = left.averages - factors.U @ v, right.averages - factors.V @ u
+    assert left.averages is not None and right.averages is not None  # the matrix was centred
+    of_rows, of_columns = left.averages - _combined(factors.U, v), right.averages - _combined(factors.V, u)
     excess_of_columns = q @ (p @ K - V @ u) - of_columns.mean()
     excess_of_rows = p @ (K @ q - U @ v) - of_rows.mean()
     dtype = factors.U.dtype

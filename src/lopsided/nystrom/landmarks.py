@@ -8,7 +8,7 @@ import numpy as np
 from scipy import optimize, sparse
 from threadpoolctl import threadpool_limits
 
-from .._core import Array, check_finite, check_points, same_points, with_one_blas_thread
+from .._core import Array, check_finite, check_points, in_slabs, is_sparse, same_points, with_one_blas_thread
 from ..kernels import Kernel, Precomputed
 from ..operators import as_operator, is_indexed
 
@@ -17,6 +17,7 @@ SEEDED_CLUSTERS = 500  # up to which k-means++ initialises the centres; it costs
 LONGEST_WAIT = 50  # mean waiting times of the least likely row, after which its inclusion is certain; bounds t
 UNIFORM_SHARE = 0.5  # of leverage sampling, for structure that the estimated scores have missed
 CANDIDATES_PER_PIVOT = 20  # at most, on each side; from 5 to 40, eta on protein-casp hardly depends on it
+SLAB_ROWS = 1 << 17  # rows of vectors per task of a thread
 WATCHED_COLUMNS = 64  # equally spaced columns in which the row of the next pivot is searched
 
 
@@ -50,7 +51,7 @@ def given_landmarks(wanted: Any, points: Array, side: str) -> Landmarks:
     found = wanted if sparse.issparse(wanted) else np.asarray(wanted)
     if found.ndim == 2:
         chosen = check_points(found, f"{side} landmarks")
-        if sparse.issparse(chosen) and not sparse.issparse(points):
+        if sparse.issparse(chosen) and not is_sparse(points):
             chosen = chosen.toarray()
         each = points.shape[0] / chosen.shape[0]
         return Landmarks(chosen.astype(points.dtype, copy=False), np.full(chosen.shape[0], each))
@@ -84,7 +85,7 @@ def kmeans(points: Array, p: int, rng: np.random.Generator) -> Landmarks:
     clusters = _clustered(MiniBatchKMeans(p, init=init, n_init=1, random_state=seed), sample)
     sizes = np.bincount(clusters.labels_, minlength=p)
     centres, sizes = clusters.cluster_centers_[sizes > 0].astype(points.dtype), sizes[sizes > 0]
-    if sparse.issparse(points):
+    if sparse.issparse(sample):
         centres = sparse.csr_array(centres)  # each has only the entries of its cluster
     return Landmarks(centres, sizes * (points.shape[0] / sizes.sum()))
 
@@ -125,11 +126,15 @@ def by_leverage(points: Array, vectors: np.ndarray, p: int, rng: np.random.Gener
 
     The weight of a row is the inverse of its probability of inclusion.
     """
-    scores = np.einsum("ij,ij->i", vectors, vectors, dtype=float)
+    scores = np.concatenate(in_slabs(_squared_lengths, vectors, SLAB_ROWS))
     n = len(scores)
     chances = UNIFORM_SHARE / n + (1 - UNIFORM_SHARE) * scores / scores.sum()
     indices = rng.choice(n, p, replace=False, p=chances)
     return rows_as_landmarks(points, indices, 1 / chances_of_inclusion(chances, p)[indices])
+
+
+def _squared_lengths(slab: np.ndarray) -> np.ndarray:
+    return np.einsum("ij,ij->i", slab, slab, dtype=float)
 
 
 def chances_of_inclusion(chances: np.ndarray, p: int) -> np.ndarray:

@@ -1,11 +1,12 @@
 """Linear maps ("turns") that orthonormalise the columns of tall arrays, from means and Gram matrices alone."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from .._core import check_finite, eigh, run, slices_of, svd
+from .._core import RowBlocks, check_finite, eigh, in_slabs, run, slices_of, svd
 from ..svd import Side
 
 SLAB_ROWS = 1 << 14  # rows per task of a thread
@@ -20,18 +21,21 @@ class Moments(NamedTuple):
 
 def moments(vectors: np.ndarray, center: bool, scale: float = 1.0) -> Moments:
     """Moments of the columns; for a sample of the rows, ``scale`` is the ratio of all rows to those sampled."""
-    slabs = slices_of(len(vectors), SLAB_ROWS)
     mean = np.zeros(vectors.shape[1])
     if center:
-        mean = np.sum(run(lambda rows: vectors[rows].sum(axis=0, dtype=float), slabs), axis=0) / len(vectors)
-
-    def gram(rows: slice) -> np.ndarray:
-        slab = vectors[rows] - mean if center else vectors[rows].astype(float)
-        return slab.T @ slab
-
-    grams = np.sum(run(gram, slabs), axis=0)
+        mean = np.sum(in_slabs(_sums, vectors, SLAB_ROWS), axis=0) / len(vectors)
+    grams = np.sum(in_slabs(partial(_gram, mean=mean if center else None), vectors, SLAB_ROWS), axis=0)
     check_finite(grams)
     return Moments(mean, grams * scale)
+
+
+def _sums(slab: np.ndarray) -> np.ndarray:
+    return slab.sum(axis=0, dtype=float)
+
+
+def _gram(slab: np.ndarray, *, mean: np.ndarray | None) -> np.ndarray:
+    slab = slab.astype(float) if mean is None else slab - mean
+    return slab.T @ slab
 
 
 def orthonormal_turns(sides: Sequence[Moments], d: np.ndarray, k: int) -> tuple[list[np.ndarray], np.ndarray]:
@@ -73,13 +77,16 @@ def _square_root(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def turned(vectors: np.ndarray, map: np.ndarray, moments: Moments, turn: np.ndarray) -> tuple[np.ndarray, Side]:
     """(vectors - mean) @ turn, in place if ``turn`` is square, and the Side that maps kernel values to them."""
-    out = vectors if turn.shape[0] == turn.shape[1] else np.empty((len(vectors), turn.shape[1]), vectors.dtype)
     offset, centred = moments.mean @ turn, moments.mean.any()
-    factor = turn if centred else turn.astype(out.dtype)  # differences are taken in double precision
+    factor = turn if centred else turn.astype(vectors.dtype)  # differences are taken in double precision
+    side = Side((map @ turn).astype(vectors.dtype), offset.astype(vectors.dtype))
+    if isinstance(vectors, RowBlocks):
+        return vectors.affine(factor, offset if centred else None), side
+    out = vectors if turn.shape[0] == turn.shape[1] else np.empty((len(vectors), turn.shape[1]), vectors.dtype)
 
     def turn_slab(rows: slice) -> None:
         slab = vectors[rows] @ factor
         out[rows] = slab - offset if centred else slab
 
     run(turn_slab, slices_of(len(vectors), SLAB_ROWS))
-    return out, Side((map @ turn).astype(out.dtype), offset.astype(out.dtype))
+    return out, side

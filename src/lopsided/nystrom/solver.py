@@ -4,11 +4,10 @@ from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._core import Array, n_threads, same_points
+from .._core import Array, RowBlocks, is_sparse, n_threads, same_points
 from ..exceptions import AccuracyWarning, warn
 from ..kernels import Kernel
 from ..operators import TILE_BYTES
@@ -92,6 +91,13 @@ def select_nystrom(
         return solver, Choice("nystrom", "asked for")
     if solver == "nystrom":
         return Nystrom(), Choice("nystrom", "asked for")
+    if isinstance(X, RowBlocks) or isinstance(Z, RowBlocks):
+        if solver != "auto":
+            raise ValueError(
+                f"solver={solver!r} needs all rows in memory, and these are in blocks; take solver=Nystrom(), or "
+                "compute the blocks first"
+            )
+        return Nystrom(), Choice("nystrom", "rows are in blocks, of which only landmarks are held")
     choice = nystrom_if_large(kernel, X, Z, k, budget) if solver == "auto" else None
     return None if choice is None else (Nystrom(), choice)
 
@@ -124,6 +130,11 @@ def approximate(
     bounds the bytes of kernel blocks and of the landmark matrix; the other parameters are those of :func:`nystrom`.
     """
     shape, plain, given = (X.shape[0], Z.shape[0]), method.extension == "plain", None
+    if tol and (isinstance(X, RowBlocks) or isinstance(Z, RowBlocks)):
+        raise ValueError(
+            f"tol={tol:g} needs products with all vectors in memory, and rows are in blocks; set tol=0, and choose the "
+            "number of landmarks with solver=Nystrom(n_landmarks) on a part of the rows"
+        )
     if isinstance(method.landmarks, str):
         counts = _counts(method.n_landmarks, k, shape, searching=tol > 0)
     else:
@@ -176,11 +187,18 @@ def sums_over_landmarks(method: Nystrom, kernel: Kernel, X: Array, Z: Array) -> 
 
     They are if the points summed over are dense and there are more than COSTLY_SUMS kernel values.
     """
+    if kernel.normalised and isinstance(Z, RowBlocks):
+        if method.denominators == "all" or Z.is_sparse:
+            raise ValueError(
+                f"{kernel!r} sums over all right points, and these are in blocks; pass a Z in memory, or dense blocks "
+                "and Nystrom(denominators='landmarks')"
+            )
+        return True
     if method.denominators != "auto":
         return method.denominators == "landmarks"
     # A side that is expensive to prepare needs sums over the other side.
     summed_over = [side for side, cheap in ((Z, kernel.left_is_cheap), (X, kernel.right_is_cheap)) if not cheap]
-    over_sparse = any(sparse.issparse(side) for side in summed_over)
+    over_sparse = any(map(is_sparse, summed_over))
     return kernel.normalised and not over_sparse and X.shape[0] * Z.shape[0] > COSTLY_SUMS
 
 

@@ -6,10 +6,11 @@ from operator import add
 import numpy as np
 from scipy import sparse
 
-from .._core import Array, dense
+from .._core import Array, RowBlocks, dense
 from ..kernels import GraphKernel, Katz, Kernel, Linear, Precomputed, Scaled, SparseKernel, Sum as SumKernel, Swapped
 from .base import KernelOperator
 from .blocked import Blocked, Prepared
+from .by_blocks import ByBlocks
 from .combined import LowRank, Sum
 from .forecast import forecast
 from .resolvent import Resolvent
@@ -20,7 +21,7 @@ from .stored import Stored
 def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int) -> KernelOperator:
     """Return k(X, Z) as an operator: structured if the data are sparse, stored if it fits, and blocked otherwise.
 
-    Sparse data whose product X Z^T is more than half full count as dense.
+    Sparse data whose product X Z^T is more than half full count as dense. Rows in blocks are multiplied block by block.
 
     Parameters
     ----------
@@ -31,6 +32,10 @@ def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int) -> KernelOpe
     budget : int
         Memory that the operator may use for stored entries, in bytes.
     """
+    if isinstance(X, RowBlocks):
+        return ByBlocks(kernel, X, Z, as_operator)
+    if isinstance(Z, RowBlocks):
+        return ByBlocks(kernel.T, Z, X, as_operator).T
     if isinstance(kernel, Precomputed):
         return Stored(_columns(kernel.left(X), dense(Z)))
     if isinstance(kernel, Katz):

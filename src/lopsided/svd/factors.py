@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core import run, slices_of
+from .._core import in_slabs
 
 FOLDED_ROWS = 32  # short rows that are reduced as one long row
 SLAB_ROWS = 1 << 17  # rows per task; fewer would not repay the overhead of a thread
@@ -83,7 +83,7 @@ def powers(s: np.ndarray, exponent: float, points: int) -> np.ndarray:
 
 def canonical_signs(U: np.ndarray) -> np.ndarray:
     """Sign of each column, 1 or -1, that makes its entry of largest magnitude positive."""
-    extremes = run(lambda rows: _extremes(U[rows]), slices_of(len(U), SLAB_ROWS))
+    extremes = in_slabs(_extremes, U, SLAB_ROWS)
     highest, lowest = np.max(extremes, axis=0)
     return np.where(highest >= lowest, 1, -1).astype(U.dtype)
 

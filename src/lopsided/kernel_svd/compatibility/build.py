@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array
 
-from ..._core import FLOATS, Array, blocks_of, dense, in_unit, row_lengths, safe_unit
+from ..._core import FLOATS, Array, RowBlocks, blocks_of, dense, in_unit, row_lengths, safe_unit
 from ...exceptions import AccuracyWarning, warn
 from .axes import aligned_axes, leading_svd, thin_svd
 from .maps import Compatibility, Identity, PCAProjection, PseudoInverse, RandomProjection, TruncatedProjection
@@ -42,7 +42,12 @@ def make_compatible(name: str, X: Array, Z: Array, rng: np.random.Generator, bud
         return Identity()
     side, W, N = ("left_factors", X, Z) if p > q else ("right_factors", Z, X)
     width = N.shape[1]
-    _check_budget(name, W, width, budget)
+    if name != "random" and (isinstance(X, RowBlocks) or isinstance(Z, RowBlocks)):
+        raise ValueError(
+            f"compatibility={name!r} decomposes all points, and these are in blocks; take 'random', or give a matrix"
+        )
+    if not isinstance(W, RowBlocks):  # blocks are mapped when they are read
+        _check_budget(name, W, width, budget)
     if name == "random":
         return RandomProjection(seed=int(rng.integers(1 << 62)), shape=(W.shape[1], width), of_right=W is Z)
     if name == "pinv" and W.shape[0] != width:
@@ -60,6 +65,8 @@ def make_compatible(name: str, X: Array, Z: Array, rng: np.random.Generator, bud
 def aligned_compatibility(X: Array, Z: Array, k: float, rng: np.random.Generator, budget: float) -> Compatibility:
     """Construct "pca" for a kernel of |x|^2, |z|^2 and x.z and k components; truncated if sparse points are many."""
     W, N = (X, Z) if X.shape[1] > Z.shape[1] else (Z, X)
+    if isinstance(X, RowBlocks) or isinstance(Z, RowBlocks):
+        return make_compatible("pca", X, Z, rng, budget)
     r = min(max(ALIGNED_DIRECTIONS, 2 * int(k)), *W.shape, *N.shape)
     if not sparse.issparse(W) or min(W.shape) <= GRAM_SIDE or r == min(W.shape):
         return make_compatible("pca", X, Z, rng, budget)

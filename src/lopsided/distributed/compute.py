@@ -1,0 +1,64 @@
+"""Run dask graphs with the scheduler in force, and say in plain words what went wrong with it or with the disk."""
+
+import errno
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+import dask
+
+from .._core import gate, jobs, with_one_blas_thread
+
+P = ParamSpec("P")
+T = TypeVar("T")
+LOST = ("CommClosedError", "CancelledError", "FutureCancelledError", "FuturesCancelledError", "SchedulerClosedError")
+
+
+class SchedulerLostError(ConnectionError):
+    """The dask scheduler does not answer, or has lost what it was asked to compute."""
+
+
+def compute(tasks: Sequence[Any]) -> list[Any]:
+    """Results of lazy values, in order, from the client in force or from dask's threads; none is started here."""
+    with in_plain_words():
+        return list(dask.compute(*tasks))
+
+
+@contextmanager
+def in_plain_words() -> Iterator[None]:
+    """Explain the errors of a scheduler that is gone, and of a full disk."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise OSError(
+                error.errno,
+                "no room is left on the disk; blocks that are complete stay, so make room and repeat the same call",
+                error.filename,
+            ) from error
+        if type(error).__name__ in LOST or isinstance(error, TimeoutError):
+            raise SchedulerLostError(_LOST_MESSAGE.format(error=error)) from error
+        raise
+    except BaseException as error:  # CancelledError of asyncio is no Exception
+        if type(error).__name__ in LOST:
+            raise SchedulerLostError(_LOST_MESSAGE.format(error=error)) from error
+        raise
+
+
+_LOST_MESSAGE = (
+    "the dask scheduler does not answer ({error}); connect to a running one with dask.distributed.Client(address), or "
+    "close the client to compute with threads, and repeat the call"
+)
+
+
+def on_one_thread(task: Callable[P, T]) -> Callable[P, T]:
+    """Let a task use one thread: dask runs one task per core, and more threads would only wait for each other."""
+
+    @wraps(task)
+    def single(*args: P.args, **kwargs: P.kwargs) -> T:
+        with jobs(1):
+            return quiet(*args, **kwargs)
+
+    quiet = with_one_blas_thread(gate(task))
+    return single

@@ -1,0 +1,186 @@
+"""A folder of npy files, one per block of rows, with a manifest: written block by block, and resumed after a kill."""
+
+import errno
+import json
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import dask
+import dask.array as da
+import numpy as np
+
+from .compute import compute, on_one_thread
+
+MANIFEST = "manifest.json"
+PART = ".part"  # suffix of a block that is being written
+KIND = "lopsided row blocks, 1"
+
+
+class StoreError(ValueError):
+    """A folder is not a store of row blocks, is incomplete, or holds the results of other settings or data."""
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a store holds: its rows, and the hash of what computed them."""
+
+    key: str
+    heights: tuple[int, ...]
+    width: int
+    dtype: str
+
+    def blocks(self, folder: Path) -> list[Path]:
+        """The files of the blocks."""
+        return [folder / f"{number}.npy" for number in range(len(self.heights))]
+
+    def missing(self, folder: Path) -> list[int]:
+        """Numbers of the blocks that are not there, or not whole."""
+        return [i for i, path in enumerate(self.blocks(folder)) if not self._is_whole(path, self.heights[i])]
+
+    def _is_whole(self, path: Path, height: int) -> bool:
+        try:
+            found = np.load(path, mmap_mode="r")
+        except (OSError, ValueError, EOFError):  # none, or cut short
+            return False
+        return found.shape == (height, self.width) and found.dtype.str == self.dtype
+
+
+def open_store(folder: str | os.PathLike[str]) -> Any:
+    """Open what ``transform(X, out=folder)`` has written as a dask array.
+
+    Parameters
+    ----------
+    folder : path
+        The folder given as ``out``. It holds a file ``0.npy``, ``1.npy``, ... for every block, and a manifest.
+
+    Returns
+    -------
+    dask array of shape (n, n_components)
+        Blocks are read from their files when they are computed.
+    """
+    path = Path(folder)
+    manifest = _read_manifest(path)
+    if manifest is None:
+        raise StoreError(f"{path} has no {MANIFEST}; it is no folder that transform(X, out=...) has written")
+    if missing := manifest.missing(path):
+        whole = len(manifest.heights) - len(missing)
+        raise StoreError(
+            f"{path} is half-written: {whole} of {len(manifest.heights)} blocks are there, and block {missing[0]} is "
+            "not; repeat the call that writes it, which continues"
+        )
+    return _as_array(path, manifest)
+
+
+def write(array: Any, key: str, folder: str | os.PathLike[str]) -> Any:
+    """Compute the missing blocks of a dask array into a folder, and return the dask array of its files."""
+    path = Path(folder)
+    if path.suffix == ".zarr":
+        raise ValueError(
+            f"out={str(path)!r}: results are written as npy files, which can be continued; name a folder without "
+            ".zarr, or write zarr with dask: model.transform(X).to_zarr(...)"
+        )
+    heights = tuple(map(int, array.chunks[0]))
+    wanted = Manifest(key, heights, int(array.shape[1]), np.dtype(array.dtype).str)
+    missing = _claim(path, wanted)
+    _check_room(path, wanted, missing)
+    blocks, files = array.to_delayed().ravel(), wanted.blocks(path)
+    compute([_save(blocks[i], str(files[i])) for i in missing])
+    return _as_array(path, wanted)
+
+
+def _claim(path: Path, wanted: Manifest) -> list[int]:
+    """Write the manifest of a new store, or check that of one to continue; return the blocks to compute."""
+    found = _read_manifest(path)
+    if found is None:
+        if path.exists() and (not path.is_dir() or any(path.iterdir())):
+            raise StoreError(f"{path} is there and is no store of row blocks; name an empty or a new folder")
+        path.mkdir(parents=True, exist_ok=True)
+        whole(path / MANIFEST, json.dumps({"kind": KIND, **asdict(wanted)}).encode())
+        return list(range(len(wanted.heights)))
+    for field in fields(Manifest):
+        before, now = getattr(found, field.name), getattr(wanted, field.name)
+        if before != now:
+            what = "the settings, the landmarks or the data" if field.name == "key" else f"{field.name} of the rows"
+            raise StoreError(
+                f"{path} holds the results of another call: {what} differ ({_short(before)}, now {_short(now)}); name "
+                "another folder, or delete this one"
+            )
+    for left_over in path.glob(f"*{PART}"):
+        left_over.unlink(missing_ok=True)
+    return wanted.missing(path)
+
+
+def _read_manifest(path: Path) -> Manifest | None:
+    file = path / MANIFEST
+    if not file.exists():
+        return None
+    try:
+        found = json.loads(file.read_text())
+        if found.pop("kind") != KIND:
+            raise ValueError("another kind of manifest")
+        return Manifest(**{**found, "heights": tuple(found["heights"])})
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise StoreError(f"{file} is damaged ({error}); delete the folder {path} and begin anew") from error
+
+
+def _check_room(path: Path, wanted: Manifest, missing: Sequence[int]) -> None:
+    needed = sum(wanted.heights[i] for i in missing) * wanted.width * np.dtype(wanted.dtype).itemsize
+    free = shutil.disk_usage(path).free
+    if needed > free:
+        raise OSError(
+            errno.ENOSPC, f"{len(missing)} blocks need {needed} bytes, and {free} are free; make room there", str(path)
+        )
+
+
+def _as_array(path: Path, manifest: Manifest) -> Any:
+    dtype = np.dtype(manifest.dtype)
+    return da.map_blocks(
+        _load,
+        folder=str(path.absolute()),
+        key=manifest.key,
+        chunks=(manifest.heights, (manifest.width,)),
+        dtype=dtype,
+        meta=np.empty((0, 0), dtype=dtype),
+    )
+
+
+def _load(block_id: tuple[int, ...] | None = None, *, folder: str, key: str) -> np.ndarray:
+    number = block_id[0] if block_id else 0
+    return np.load(Path(folder) / f"{number}.npy", mmap_mode="r")
+
+
+@on_one_thread
+def _written(block: np.ndarray, path: str) -> int:
+    """Write a block to its file, whole or not at all, within a dask task; the number of its rows."""
+    whole(Path(path), np.ascontiguousarray(block))
+    return len(block)
+
+
+_save = dask.delayed(_written)
+
+
+def whole(path: Path, content: bytes | np.ndarray) -> None:
+    """Write a file under another name and rename it when it is on disk."""
+    part = path.with_name(f"{path.name}.{uuid4().hex}{PART}")
+    try:
+        with open(part, "wb") as file:
+            if isinstance(content, bytes):
+                file.write(content)
+            else:
+                np.save(file, content, allow_pickle=False)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def _short(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."
