@@ -25,6 +25,9 @@ docs: $(STAMP)  ## the site, in docs/_build/html
 	$(BIN)/pip install -q -e '.[docs]'
 	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html
 
+package:  ## wheel and sdist, each installed in an environment of its own; dist/ holds them
+	$(PYTHON) tests/house/package.py $(PACKAGE_TESTS)
+
 bench: $(STAMP)  ## the tables of README and docs
 	$(BIN)/pip install -q -e '.[bench]'
 	$(BIN)/python benchmarks/exact_graph_svd.py

@@ -77,7 +77,7 @@ __all__ = [
     "svd",
     "testing",
 ]
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _ROOM_OF = {
     "AsymmetricLSSVC": "least_squares",

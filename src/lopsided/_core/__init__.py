@@ -15,11 +15,11 @@ from .arrays import (
 )
 from .atomic_fit import atomic_fit
 from .bar import show_progress
-from .callbacks import CallbackSupport
 from .centring import centred, centred_twice
 from .column_names import as_configured, check_names, column_names
 from .csr import per_entry, row_numbers, row_peaks, row_sums, scale_rows, some_entries
 from .decompositions import eigh, singular_values, svd
+from .estimator import Documented, Estimator
 from .finite import check_finite, gate
 from .memory import budget_bytes
 from .products import in_strips, product
@@ -36,7 +36,8 @@ __all__ = [
     "FLOATS",
     "Array",
     "ArrayLike",
-    "CallbackSupport",
+    "Documented",
+    "Estimator",
     "Kind",
     "RowBlocks",
     "argmax_class",

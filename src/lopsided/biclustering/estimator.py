@@ -5,7 +5,6 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -14,6 +13,7 @@ from .._core import (
     FLOATS,
     Array,
     ArrayLike,
+    Estimator,
     atomic_fit,
     by_rows,
     canonical,
@@ -43,7 +43,7 @@ TABLE: dict[str, Any] = {"accept_sparse": "csr", "dtype": FLOATS, "ensure_all_fi
 OF_KERNEL_SVD = ("compatibility", "center", "tol", "random_state", "n_jobs", "memory_budget")  # of the decomposition
 
 
-class KernelBiclustering(NamesBiclusters, BaseEstimator):
+class KernelBiclustering(NamesBiclusters, Estimator):
     """Biclustering of the rows and columns of a table by kernel SVD.
 
     A table is read in one of three ways: as "counts", whose entries compare as they are (counts, tf-idf, ratings), as

@@ -5,13 +5,13 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
-from .._core import atomic_fit, gate, jobs, row_lengths, seed_of
+from .._core import Estimator, atomic_fit, gate, jobs, row_lengths, seed_of
 from ..exceptions import RankWarning, quiet, warn
 from ..io import read_graph
 from ..kernels import Balance, Diffusion, Kernel, Walk
@@ -31,7 +31,7 @@ ROUNDING_LENGTH = 10  # in units of eps: length beside the longest row up to whi
 SINGLE_RANGE = 1e30  # ratio of weights up to which single precision, which suffices for an embedding, holds them
 
 
-class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, BaseEstimator):
+class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
     """Embedding of a directed graph with a source vector and a target vector for every node.
 
     The default sees communities, roles and directions. It decomposes two kernels between the nodes: proximity, the

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy.fft import dctn
 from scipy.special import softmax
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._core import FLOATS, ArrayLike, CallbackSupport, atomic_fit, gate, reject_masked, run, slices_of
+from .._core import FLOATS, ArrayLike, Estimator, atomic_fit, gate, reject_masked, run, slices_of
 from ..kernels import log_densities, monomials
 
 # A guard against variances of zero, relative to the mean variance of a coefficient: from 1e-10 to 1e-3 results are the
@@ -24,7 +24,7 @@ BACKGROUND_PATCHES = 1 << 15  # patches, approximately, that the background is f
 BATCH_ENTRIES = 1 << 20  # coefficients in a batch of images: 8 MB
 
 
-class ImageMixtures(CallbackSupport, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """Transformer that describes each image by a Gaussian mixture over the cosine coefficients of its patches.
 
     Each image is cut into patches, and each patch is represented by the patch x patch coefficients of its

@@ -4,7 +4,7 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._core import (
     Array,
     ArrayLike,
-    CallbackSupport,
+    Estimator,
     as_configured,
     as_indexable,
     atomic_fit,
@@ -38,7 +38,7 @@ from .pairs import ScoresPairs
 from .solve import Solution, centred, solve
 
 
-class KernelSVD(CallbackSupport, ScoresPairs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelSVD(ScoresPairs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """Singular value decomposition of an asymmetric kernel matrix.
 
     K = [k(x_i, z_j)] is the matrix of kernel values between left points x and right points z, which need not be of the

@@ -4,14 +4,14 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone, is_classifier
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone, is_classifier
 from sklearn.cluster import kmeans_plusplus
 from sklearn.model_selection import train_test_split
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._core import FLOATS, CallbackSupport, check_finite, dense, gate, reject_masked, row_lengths, seed_of
+from .._core import FLOATS, Estimator, check_finite, dense, gate, reject_masked, row_lengths, seed_of
 from ..kernels import Kernel, as_kernel
 from .compatibility.alternate import Data, Stopping, alternate, refit
 from .compatibility.axes import thin_svd
@@ -26,7 +26,7 @@ MAX_VALUES_PER_STEP = 1 << 22  # kernel values up to which every step uses all r
 COUNTS = ("max_iter", "batch_size", "n_iter_no_change")  # parameters that are positive integers
 
 
-class LearnedKernelSVD(CallbackSupport, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """Base class of the classifier and the regressor; see :class:`LearnedKernelSVDClassifier` for the parameters."""
 
     _parameter_constraints: dict[str, Any] = {

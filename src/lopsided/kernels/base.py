@@ -9,10 +9,10 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils._param_validation import Interval
 
-from .._core import Array, check_finite, check_sides, gate
+from .._core import Array, Documented, check_finite, check_sides, gate
 from .points import side_by_side
 
 PullBack = Callable[[np.ndarray], np.ndarray]
@@ -25,7 +25,7 @@ COUNT = Interval(Integral, 1, None, closed="left")
 DIFFERENTIABLE = "Linear, Polynomial, LinearPolynomial, Exponential, RBF, SNE, Attention, Tanh"
 
 
-class Kernel(BaseEstimator, ABC):
+class Kernel(Documented, ABC):
     """A similarity k(x, z) that need not equal k(z, x).
 
     ``kernel(X, Z)`` is the dense (n, m) array of values for all pairs of rows. ``fit(X, Z)`` learns what depends on

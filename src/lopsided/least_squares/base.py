@@ -7,7 +7,7 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import is_classifier
 from sklearn.utils import Tags, check_array
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -16,6 +16,7 @@ from .._core import (
     FLOATS,
     Array,
     ArrayLike,
+    Estimator,
     atomic_fit,
     budget_bytes,
     canonical,
@@ -40,7 +41,7 @@ from .targets import Targets, check_weights
 SYMMETRIC_ULPS = 100  # tolerance on K - K', in units of eps times the largest entry, for a precomputed K
 
 
-class AsymmetricLeastSquares(BaseEstimator, ABC):
+class AsymmetricLeastSquares(Estimator, ABC):
     """Base class of :class:`AsymmetricLSSVC` and :class:`AsymmetricLSSVR`, which document the parameters."""
 
     _target_checks: dict[str, bool] = {}  # what ``validate_data`` is told of y

@@ -4,10 +4,9 @@ from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._core import Array, RowBlocks, is_sparse, n_threads, same_points
+from .._core import Array, Documented, RowBlocks, is_sparse, n_threads, same_points
 from ..exceptions import AccuracyWarning, warn
 from ..kernels import Kernel
 from ..operators import TILE_BYTES
@@ -28,7 +27,7 @@ SMALL_COPIES = 5  # float64 arrays of the size of the landmark matrix that are h
 Counts = tuple[int, int]
 
 
-class Nystrom(BaseEstimator):
+class Nystrom(Documented):
     """Solver that approximates a large kernel matrix from landmarks, a few of its rows and columns.
 
     Pass it as ``solver=Nystrom(1000)``; ``solver="nystrom"`` is short for ``solver=Nystrom()``. A grid search reaches

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -14,6 +14,7 @@ from .._core import (
     FLOATS,
     Array,
     ArrayLike,
+    Estimator,
     as_configured,
     as_indexable,
     atomic_fit,
@@ -45,7 +46,7 @@ class Compared(NamedTuple):
     errors: np.ndarray
 
 
-class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """Nystrom kernel features with a dictionary learned from partial labels or pairs.
 
     The Nystrom method approximates a kernel matrix by E W^+ E^T, where E holds kernel values between samples and

@@ -4,12 +4,24 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._core import FLOATS, Array, ArrayLike, atomic_fit, by_rows, canonical, dense, gate, jobs, reject_masked, seed_of
+from .._core import (
+    FLOATS,
+    Array,
+    ArrayLike,
+    Estimator,
+    atomic_fit,
+    by_rows,
+    canonical,
+    dense,
+    gate,
+    jobs,
+    reject_masked,
+    seed_of,
+)
 from ..exceptions import LopsidedWarning, RankWarning, warn
 from ..kernel_svd import KernelSVD, best_columns, pairs_left_out
 from ..kernels import Association
@@ -21,7 +33,7 @@ COMPONENTS_SHARE = 4  # of min(n_users, n_items) in small tables, where more wou
 OF_KERNEL_SVD = ("tol", "random_state", "n_jobs", "memory_budget")  # parameters of the decomposition
 
 
-class KernelRecommender(BaseEstimator):
+class KernelRecommender(Estimator):
     """Recommendation of items to users, from the kernel SVD of a table of interactions.
 
     The association K = U diag(s) V^T of users and items is smoothed: a user with the row k of K scores the items

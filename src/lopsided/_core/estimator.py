@@ -1,0 +1,40 @@
+"""What kernels and estimators have in common: the interface of scikit-learn, and links to the documentation."""
+
+import sys
+from functools import cache
+from importlib.metadata import PackageNotFoundError, metadata
+
+from sklearn.base import BaseEstimator
+
+from .callbacks import CallbackSupport
+
+
+class Documented(BaseEstimator):
+    """scikit-learn's base, whose HTML representation links to the page of the class."""
+
+    _doc_link_module = "lopsided"
+
+    @property
+    def _doc_link_template(self) -> str:
+        return f"{documentation()}/page/api/{public_name(type(self))}.html" if documentation() else ""
+
+
+class Estimator(CallbackSupport, Documented):
+    """The base of what is fitted, and can take long: callbacks hear how far it is."""
+
+
+@cache
+def documentation() -> str:
+    """Address of the documentation, as the installed package states it, or nothing if it is not installed."""
+    try:
+        urls = metadata("lopsided").get_all("Project-URL") or []
+    except PackageNotFoundError:
+        return ""
+    return next((url.removeprefix("Documentation, ") for url in urls if url.startswith("Documentation, ")), "")
+
+
+def public_name(kind: type) -> str:
+    """The dotted name by which a class is imported: of the package if that has it, else of its room."""
+    package, room = kind.__module__.split(".")[:2]
+    home = package if kind.__name__ in sys.modules[package].__all__ else f"{package}.{room}"
+    return f"{home}.{kind.__name__}"
