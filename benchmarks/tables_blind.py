@@ -1,6 +1,6 @@
 """AsymmetricLSSVC() and AsymmetricLSSVR() without arguments against tuned peers, on every table at hand.
 
-    python benchmarks/tables_blind.py [classes] [regression] [ablation] [cost]
+    python benchmarks/tables_blind.py [classes] [regression] [unscaled] [calibration] [ablation] [cost]
 
 Sets are all of $LOPSIDED_DATA/tabular and scikit-learn's bundled tables. In alphabetical order they go in turn to
 "choose", on which the constants of least_squares/select_kernel.py were chosen, and to "report", which were run twice:
@@ -9,8 +9,10 @@ Three random splits with 30 % for testing, at most 1,000 samples for training an
 are standardised, and missing values replaced by means, on training data. Peers: SVC and KernelRidge by GridSearchCV
 over 6 x 6 values in five folds, gradient boosting, and Gaussian processes for regression.
 
-"ablation" repeats the half "choose" with other constants; "cost" times exact leave-one-out over 5 kernels, 8 bandwidths
-and 30 values of C on 2,000 samples against one dense solve.
+"unscaled" leaves the columns in their own units; "calibration" compares log-loss and Brier score of probabilities with
+those of CalibratedClassifierCV(SVC) and logistic regression, all with their defaults. "ablation" repeats the half
+"choose" with other constants; "cost" times exact leave-one-out over 5 kernels, 8 bandwidths and 30 values of C on 2,000
+samples against one dense solve.
 """
 
 import time
@@ -20,6 +22,8 @@ from typing import Any
 
 import numpy as np
 from sklearn import datasets
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.exceptions import ConvergenceWarning
@@ -27,6 +31,8 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF as GaussianKernel, ConstantKernel, WhiteKernel
 from sklearn.impute import SimpleImputer
 from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, ShuffleSplit, StratifiedShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -56,6 +62,12 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "bandwidths from 1/4 to 4": {"FRACTIONS": 2.0 ** np.arange(-2, 2.1, 0.8)},
     "second round on 1,500 samples": {"MOST_SAMPLES": 1500},
 }
+UNITS_ABLATIONS: dict[str, dict[str, Any]] = {  # on columns in their own units, where they matter
+    "units chosen": {},
+    "units chosen by all kernels": {"PILOTS": slice(None)},
+    "units never changed": {"EVEN": np.inf},
+    "EVEN = 3": {"EVEN": 3.0},
+}
 SEED = 0
 
 
@@ -75,13 +87,13 @@ def load(name: str, of_classes: bool) -> tuple[np.ndarray, np.ndarray]:
         return np.concatenate([X for X, _ in parts]).astype(float), np.concatenate([y for _, y in parts])
 
 
-def splits(name: str, of_classes: bool, smoke: bool) -> Iterator[tuple[np.ndarray, ...]]:
+def splits(name: str, of_classes: bool, smoke: bool, *, scaled: bool = True) -> Iterator[tuple[np.ndarray, ...]]:
     """Prepared samples and targets for training and testing, the same for all methods."""
     X, y = (made_up(of_classes) if smoke else load(name, of_classes))[:2]
     kind = StratifiedShuffleSplit if of_classes else ShuffleSplit
     for train, test in kind(1 if smoke else SPLITS, test_size=TEST_SHARE, random_state=SEED).split(X, y):
         train, test = train[:MOST_TRAINING], test[:MOST_TEST]
-        prepare = make_pipeline(SimpleImputer(), StandardScaler()).fit(X[train])
+        prepare = make_pipeline(SimpleImputer(), StandardScaler() if scaled else "passthrough").fit(X[train])
         yield prepare.transform(X[train]), y[train], prepare.transform(X[test]), y[test]
 
 
@@ -112,10 +124,12 @@ def methods(of_classes: bool, width: int) -> dict[str, Any]:
     }
 
 
-def one_set(name: str, of_classes: bool, smoke: bool, only: str | None = None) -> dict[str, Any]:
+def one_set(
+    name: str, of_classes: bool, smoke: bool, only: str | None = None, *, scaled: bool = True
+) -> dict[str, Any]:
     """Mean score and seconds of every method, or of one."""
     found: dict[str, list[tuple[float, float]]] = {}
-    for X, y, X_new, y_new in splits(name, of_classes, smoke):
+    for X, y, X_new, y_new in splits(name, of_classes, smoke, scaled=scaled):
         for method, estimator in methods(of_classes, X.shape[1]).items():
             if only in (None, method):
                 start = time.perf_counter()
@@ -123,6 +137,48 @@ def one_set(name: str, of_classes: bool, smoke: bool, only: str | None = None) -
                 found.setdefault(method, []).append((score, time.perf_counter() - start))
     means = {method: np.mean(rows, axis=0) for method, rows in found.items()}
     return {method: {"score": float(score), "seconds": float(seconds)} for method, (score, seconds) in means.items()}
+
+
+def unscaled(smoke: bool) -> dict[str, Any]:
+    """Our default on standardised columns and on columns in their own units, and SVC's default on the latter."""
+    rows: dict[str, Any] = {}
+    for of_classes in (True, False):
+        for name, half in list(names(of_classes).items())[: 1 if smoke else None]:
+            row = {"half": half, "standardised": one_set(name, of_classes, smoke, "lopsided")["lopsided"]["score"]}
+            row["own units"] = one_set(name, of_classes, smoke, "lopsided", scaled=False)["lopsided"]["score"]
+            if of_classes:
+                parts = splits(name, True, smoke, scaled=False)
+                row["SVC(), own units"] = float(np.mean([SVC().fit(X, y).score(X1, y1) for X, y, X1, y1 in parts]))
+            rows[name] = row
+            print(name, row, flush=True)
+    order = ("half", "standardised", "own units", "SVC(), own units")
+    lines = [[name, *(row.get(key, "") for key in order)] for name, row in rows.items()]
+    print_table("Accuracy, or R^2 of the last four", ["set", *order], lines)
+    return rows
+
+
+def calibration(smoke: bool) -> dict[str, Any]:
+    """Log-loss and Brier score of probabilities, mean over the splits of every set."""
+    machines = {
+        "lopsided": AsymmetricLSSVC(),
+        "SVC, calibrated": CalibratedClassifierCV(SVC(), ensemble=False),
+        "logistic regression": LogisticRegression(max_iter=1000),
+    }
+    rows: dict[str, Any] = {}
+    for name, half in list(names(True).items())[: 1 if smoke else None]:
+        scores: dict[str, list[tuple[float, float]]] = {method: [] for method in machines}
+        for X, y, X_new, y_new in splits(name, True, smoke):
+            for method, machine in machines.items():
+                P, classes = clone(machine).fit(X, y).predict_proba(X_new), np.unique(y)
+                brier = np.square(P - (y_new[:, None] == classes)).sum(axis=1).mean()
+                scores[method].append((log_loss(y_new, P, labels=classes), float(brier)))
+        rows[name] = {"half": half, **{method: np.mean(found, axis=0).tolist() for method, found in scores.items()}}
+        print(name, rows[name], flush=True)
+    for number, title in enumerate(("Log-loss", "Brier score, summed over classes")):
+        lines = [[row["half"], name, *(row[method][number] for method in machines)] for name, row in rows.items()]
+        means = [float(np.mean([line[column + 2] for line in lines])) for column in range(len(machines))]
+        print_table(title, ["half", "set", *machines], [*lines, ["both", "mean", *means]])
+    return rows
 
 
 def table(of_classes: bool, smoke: bool) -> dict[str, Any]:
@@ -160,17 +216,19 @@ def _summary(found: list[dict[str, Any]]) -> dict[str, tuple[float, float, float
 def ablation(smoke: bool) -> dict[str, Any]:
     """The half "choose" with other constants."""
     rows = {}
-    for label, constants in list(ABLATIONS.items())[: 2 if smoke else None]:
+    changes = [(label, constants, True) for label, constants in ABLATIONS.items()]
+    changes += [(label, constants, False) for label, constants in UNITS_ABLATIONS.items()]
+    for label, constants, scaled in changes[:: 8 if smoke else 1]:
         with changed({f"least_squares.select_kernel.{name}": value for name, value in constants.items()}):
             row = []
             for of_classes in (True, False):
                 sets = [name for name, half in names(of_classes).items() if half == "choose"][: 1 if smoke else None]
-                scores = [one_set(name, of_classes, smoke, only="lopsided")["lopsided"] for name in sets]
+                scores = [one_set(name, of_classes, smoke, "lopsided", scaled=scaled)["lopsided"] for name in sets]
                 row += [float(np.mean([each[part] for each in scores])) for part in ("score", "seconds")]
             rows[label] = row
             print(label, np.round(row, 4), flush=True)
     print_table(
-        "Half 'choose'",
+        "Half 'choose'; the last four rows are of columns in their own units",
         ["constants", "accuracy", "seconds", "R^2", "seconds, regression"],
         [[label, *row] for label, row in rows.items()],
     )
@@ -204,6 +262,8 @@ if __name__ == "__main__":
         {
             "classes": lambda smoke: table(True, smoke),
             "regression": lambda smoke: table(False, smoke),
+            "unscaled": unscaled,
+            "calibration": calibration,
             "ablation": ablation,
             "cost": cost,
         },

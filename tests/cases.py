@@ -186,6 +186,12 @@ def _kl_mixture(X, Z, *_):
     return np.exp(-0.05 * np.array([[divergence(p, q) for q in Q] for p in P]))
 
 
+def _spread(X, Z):
+    """Standard deviations of the columns of both sets, one if there is none."""
+    values = np.vstack([X, Z])
+    return np.where(np.ptp(values, axis=0) > 0, values.std(axis=0), 1.0)
+
+
 KERNELS: dict[str, tuple[Kernel, Callable]] = {
     "linear": (k.Linear(), partial(_inner, profile=lambda u: u)),
     "polynomial": (k.Polynomial(degree=3, offset=0.5), partial(_inner, profile=lambda u: (u + 0.5) ** 3)),
@@ -215,6 +221,10 @@ KERNELS: dict[str, tuple[Kernel, Callable]] = {
         lambda X, Z, X0, Z0: _student(X, Z, X0, Z0, bandwidth=1.0) * np.exp(0.2 * X @ Z.T),
     ),
     "scaled": (-2.5 * k.SNE(bandwidth=0.9), lambda X, Z, X0, Z0: -2.5 * _sne(X, Z, X0, Z0, bandwidth=0.9)),
+    "standardised": (
+        k.Standardised(k.RBF(bandwidth=1.3)),
+        lambda X, Z, X0, Z0: _rbf(X / _spread(X0, Z0), Z / _spread(X0, Z0), bandwidth=1.3),
+    ),
     "swapped": (k.SNE(bandwidth=1.3).T, lambda X, Z, X0, Z0: _sne(Z, X, Z0, X0, bandwidth=1.3).T),
     "sum_swapped": (
         k.StudentT().T + k.RBF(bandwidth=2.0),

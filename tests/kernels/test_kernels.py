@@ -405,3 +405,14 @@ def test_a_function_cannot_modify_its_points(rng):
     with pytest.raises(ValueError, match="read-only; it must not modify its arguments"):
         kernels.Function(careless)(X, Z)
     assert X.flags.writeable
+
+
+def test_standardised_columns_are_those_of_a_scaler_before_the_kernel():
+    rng = np.random.default_rng(0)
+    X, Z = rng.standard_normal((12, 3)) * [1, 100, 0.01], rng.standard_normal((9, 3)) * [1, 100, 0.01]
+    spread = np.vstack([X, Z]).std(axis=0)
+    kernel, inner = kernels.Standardised(kernels.SNE(2.0)).fit(X, Z), kernels.SNE(2.0).fit(X / spread, Z / spread)
+    assert_close(kernel(X, Z), inner(X / spread, Z / spread), ulps=1e4)
+    few = (X[:4], np.arange(1.0, 5.0)), (Z[:3], np.ones(3))
+    over = inner.normalised_over(*((points / spread, counts) for points, counts in few))
+    assert_close(kernel.normalised_over(*few)(X, Z), over(X / spread, Z / spread), ulps=1e4)

@@ -9,7 +9,7 @@ from sklearn.metrics import log_loss
 from lopsided import AsymmetricLSSVC, AsymmetricLSSVR
 from lopsided.datasets import make_citation_graph
 from lopsided.exceptions import NearSingularWarning
-from lopsided.kernels import RBF, SNE, Diffusion, Laplacian, Linear, NodeKernel
+from lopsided.kernels import RBF, SNE, Diffusion, Laplacian, Linear, NodeKernel, Standardised
 from lopsided.least_squares import select_kernel
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{NearSingularWarning.__module__}.{NearSingularWarning.__name__}")
@@ -67,7 +67,10 @@ def test_sparse_samples_choose_as_dense_ones_do(rng):
     X = rng.standard_normal((90, 6)) * (rng.random((90, 6)) < 0.4)
     y = X[:, 0] > X[:, 1]
     one, other = AsymmetricLSSVC().fit(X, y), AsymmetricLSSVC().fit(sparse.csr_array(X), y)
-    assert repr(one.kernel_path_[0].kernel) == repr(other.kernel_path_[0].kernel)
+    chosen = [model.kernel_path_[0].kernel.get_params() for model in (one, other)]
+    assert chosen[0].keys() == chosen[1].keys()
+    assert [type(each) for each in chosen[0].values()] == [type(each) for each in chosen[1].values()]
+    assert chosen[0]["kernel__bandwidth"] == pytest.approx(chosen[1]["kernel__bandwidth"])
 
 
 def test_beyond_a_bound_the_choice_is_made_on_a_subset_and_said(monkeypatch, rings):
@@ -116,3 +119,17 @@ def test_every_merge_and_a_class_of_one_sample(merge, rings):
     model = AsymmetricLSSVC(merge=merge).fit(X, y)
     assert model.predict_proba(X[:3]).shape == (3, 3)
     assert np.isfinite(model.predict_proba(X)).all()
+
+
+@pytest.mark.parametrize("estimator", [AsymmetricLSSVC, AsymmetricLSSVR])
+def test_units_of_columns_do_not_matter_where_standardised_ones_are_better(estimator):
+    rng = np.random.default_rng(0)
+    X = np.hstack([*np.meshgrid([-1.0, 1.0], np.linspace(-1, 1, 60), indexing="ij")]).reshape(2, -1).T
+    X = np.hstack([X, rng.standard_normal((len(X), 2))])
+    y = np.sign(X[:, 0] * X[:, 1]) if estimator is AsymmetricLSSVC else np.sin(3 * X[:, 1]) * X[:, 0]
+    units = np.array([1e-3, 1.0, 1e3, 1e4])
+    plain, scaled = estimator().fit(X, y), estimator().fit(X * units, y)
+    assert isinstance(scaled.kernel_, Standardised)
+    assert scaled.held_out_score_ > plain.held_out_score_ - 0.02
+    np.testing.assert_allclose(scaled.kernel_.scale_, (X * units).std(axis=0))
+    assert not any(isinstance(each.kernel, Standardised) for each in estimator().fit(X / X.std(axis=0), y).kernel_path_)

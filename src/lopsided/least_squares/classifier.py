@@ -53,10 +53,12 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         numbers do not, as values of SNE shrink with n. A plain C far outside the useful range warns with the range.
     kernel : "auto", list, str, Kernel or callable, default="auto"
         "auto" compares Linear, RBF, Laplacian, StudentT and SNE, the last four at six bandwidths from 0.18 to 5.7 times
-        the usual distance of two samples; a list, the kernels in it, such as a graph kernel at several parameters. The
-        best by exact leave-one-out is used, each at its best C; all are compared on at most 200 samples, and the best
-        three on at most 500. Classes are then judged by the log-loss of calibrated probabilities. Otherwise a kernel
-        of :mod:`lopsided.kernels`, its name, a vectorised f(X, Z), or "precomputed": X is then the square K.
+        the usual distance of two samples, on columns as they are or, if that does better, in units of their standard
+        deviations (:class:`~lopsided.kernels.Standardised`); a list, the kernels in it, such as a graph kernel at
+        several parameters. The best by exact leave-one-out is used, each at its best C; all are compared on at most 200
+        samples, and the best three on at most 500. Classes are then judged by the log-loss of calibrated probabilities.
+        Otherwise a kernel of :mod:`lopsided.kernels`, its name, a vectorised f(X, Z), or "precomputed": X is then the
+        square K.
     merge : {"mean", "source", "target", "stack"}, default="mean"
         How f_s and f_t make one decision: their mean, one of them alone, or a logistic regression on standardised
         held-out values of both ("stack").
@@ -110,7 +112,7 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
 
     Notes
     -----
-    Columns of X in different units should be standardised first, as for every kernel of distances.
+    With a kernel other than "auto", columns of X in different units should be standardised first.
 
     Dense: O(n^3) time and O(n^2) memory once, for all classes; for many C, one decomposition and O(n^2) per C. Sparse
     kernel matrices: a sparse LU, or MINRES. Landmarks: O(n p^2) for p landmarks, without any n x n array.

@@ -10,7 +10,17 @@ import numpy as np
 from sklearn.base import clone
 
 from .._core import Array, check_finite
-from ..kernels import RBF, SNE, Kernel, Laplacian, Linear, StudentT, as_kernel, root_mean_squared_distance
+from ..kernels import (
+    RBF,
+    SNE,
+    Kernel,
+    Laplacian,
+    Linear,
+    Standardised,
+    StudentT,
+    as_kernel,
+    root_mean_squared_distance,
+)
 from ..operators import Stored, as_operator
 from .merging import Merging
 from .saddle import Spectral, affordable_size
@@ -20,6 +30,8 @@ from .targets import Targets
 # Chosen on the half "choose" of `python benchmarks/tables_blind.py`; its part "ablation" prints other values.
 FRACTIONS = 2.0 ** np.arange(-2.5, 3)  # bandwidths that are compared, in units of the distance between samples
 FIRST_SAMPLES = 200  # of the first round, in which every kernel and bandwidth is compared
+PILOTS = slice(2, 12, 3)  # of the kernels below, to choose units of columns: RBF and Laplacian at two bandwidths each
+EVEN = 1.2  # ratio of the largest to the smallest spread of a column up to which units hardly matter
 FINALISTS = 3  # kernels that are compared once more, on more samples
 MOST_SAMPLES = 500  # of the second round: a decomposition takes a tenth of a second
 
@@ -48,16 +60,25 @@ def is_choice(kernel: Any) -> bool:
     return isinstance(kernel, list) or (isinstance(kernel, str) and kernel == "auto")
 
 
-def list_kernels(kernel: Any, X: Array) -> list[Kernel]:
-    """Unfitted kernels to be compared, the simplest first, since ties go to the first.
+def list_kernels(kernel: Any, X: Array) -> list[list[Kernel]]:
+    """Unfitted kernels to be compared, in one list for each choice of units; ties go to the first, the simplest.
 
     "auto" stands for Linear and, at six bandwidths each, RBF, Laplacian, StudentT and SNE. The unit is the root mean
     squared distance of two samples, divided by sqrt(2); for the Laplacian, whose distances are in the 1-norm, its own.
+    If columns differ in spread, there is a second list, of the same kernels on standardised columns.
     """
     if isinstance(kernel, list):
         if not kernel:
             raise ValueError("kernel=[] lists no kernel; give at least one, or 'auto'")
-        return [as_kernel(each) for each in kernel]
+        return [[as_kernel(each) for each in kernel]]
+    plain = _kernels_on(X)
+    columns = Standardised(Linear()).fit(X, X)
+    if columns.scale_.max() <= EVEN * columns.scale_.min():
+        return [plain]
+    return [plain, [Standardised(each) for each in _kernels_on(columns.in_units(X))]]
+
+
+def _kernels_on(X: Array) -> list[Kernel]:
     unit = root_mean_squared_distance(X, X) / np.sqrt(2)
     in_one_norm = Laplacian().fit(X, X).bandwidth_
     units = ((RBF, unit), (Laplacian, in_one_norm), (StudentT, unit), (SNE, unit))
@@ -65,7 +86,7 @@ def list_kernels(kernel: Any, X: Array) -> list[Kernel]:
 
 
 def rank_kernels(
-    kernels: Sequence[Kernel],
+    choices: Sequence[Sequence[Kernel]],
     X: Array,
     targets: Targets,
     grid: Grid | None,
@@ -76,33 +97,40 @@ def rank_kernels(
 ) -> KernelPath:
     """Compare kernels by exact leave-one-out, the best first: all on at most 200 samples, three on at most 500.
 
-    One decomposition of each kernel matrix serves all C: those of the ``grid``, or without it a range in units of the
-    matrix. Samples are drawn in proportion to the classes, and are fewer if decompositions would exceed the budget.
-    Cost O(m^3) for each kernel on m samples.
+    Of several choices, the one with the best of four pilots is compared as a whole. One decomposition of each kernel
+    matrix serves all C: those of the ``grid``, or without it a range in units of the matrix. Samples are drawn in
+    proportion to the classes, and are fewer if decompositions would exceed the budget. Cost O(m^3) for each kernel on
+    m samples.
     """
     affordable = max(affordable_size(budget), LEAST_SUBSET_SIZE)
-    ranked: list[Compared] = []
-    for size, kept in ((FIRST_SAMPLES, len(kernels)), (MOST_SAMPLES, FINALISTS)):
+
+    def on(size: int, kernels: Sequence[Kernel]) -> tuple[list[Compared], list[str]]:
         some = stratified_subset(targets.y, min(size, affordable), seed, of_classes=merging.of_classes)
-        if not ranked or len(some) > ranked[0].n_samples:
-            leading = [each.kernel for each in ranked[:kept]] or kernels
-            ranked = [*_compared(leading, X[some], targets.take(some), grid, merging), *ranked[len(leading) :]]
-    return KernelPath(ranked)
+        return _compared(kernels, X[some], targets.take(some), grid, merging)
+
+    pilots = [on(FIRST_SAMPLES, kernels[PILOTS])[0] for kernels in choices] if len(choices) > 1 else [[]]
+    best = int(np.argmin([found[0].error if found else np.inf for found in pilots]))
+    others = [each for number, found in enumerate(pilots) if number != best for each in found]
+    ranked, reasons = on(FIRST_SAMPLES, choices[best])
+    if not ranked:
+        raise ValueError(f"none of {len(reasons)} kernels can be compared on these samples; " + "; ".join(reasons))
+    if ranked[0].n_samples < min(len(targets.y), affordable, MOST_SAMPLES):
+        finalists = [each.kernel for each in ranked[:FINALISTS]]
+        ranked = [*on(MOST_SAMPLES, finalists)[0], *ranked[FINALISTS:]]
+    return KernelPath([*ranked, *others])
 
 
 def _compared(
     kernels: Sequence[Kernel], X: Array, targets: Targets, grid: Grid | None, merging: Merging
-) -> list[Compared]:
-    """Kernels with their best C, the best first; those that fail on the data are left out."""
+) -> tuple[list[Compared], list[str]]:
+    """Kernels with their best C, the best first, and why others fail on the data."""
     found, reasons = [], []
     for kernel in kernels:
         try:
             found.append(_at_best_C(kernel, X, targets, grid, merging))
         except (ValueError, TypeError) as error:
             reasons.append(f"{kernel!r}: {error}")
-    if not found:
-        raise ValueError(f"none of {len(kernels)} kernels can be compared on these samples; " + "; ".join(reasons))
-    return sorted(found, key=lambda each: each.error)
+    return sorted(found, key=lambda each: each.error), reasons
 
 
 def _at_best_C(kernel: Kernel, X: Array, targets: Targets, grid: Grid | None, merging: Merging) -> Compared:

@@ -7,7 +7,18 @@ import numpy as np
 from scipy import sparse
 
 from .._core import Array, RowBlocks, dense
-from ..kernels import GraphKernel, Katz, Kernel, Linear, Precomputed, Scaled, SparseKernel, Sum as SumKernel, Swapped
+from ..kernels import (
+    GraphKernel,
+    Katz,
+    Kernel,
+    Linear,
+    Precomputed,
+    Scaled,
+    SparseKernel,
+    Standardised,
+    Sum as SumKernel,
+    Swapped,
+)
 from .base import KernelOperator
 from .blocked import Blocked, Prepared
 from .by_blocks import ByBlocks
@@ -47,6 +58,8 @@ def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int) -> KernelOpe
     if is_indexed(kernel) and isinstance(kernel, (Scaled, SumKernel)):
         return _of_parts(kernel, X, Z, budget)
     if sparse.issparse(X) and sparse.issparse(Z):
+        if isinstance(kernel, Standardised):
+            return as_operator(kernel.kernel_, kernel.in_units(X), kernel.in_units(Z), budget=budget)
         if isinstance(kernel, Linear):
             return LowRank(X, Z)
         if isinstance(kernel, SparseKernel) and not (expected := forecast(X, Z)).crowded:
