@@ -233,7 +233,7 @@ def test_a_chunk_of_integers_among_floats_is_read():
 def test_a_chunk_that_is_shorter_than_announced_is_named():
     X = in_dask(points(N), 300)
     X = X.map_blocks(lambda block: block[:-1], meta=np.empty((0, 0)), chunks=X.chunks)
-    fails(X, r"chunk 0 of X has shape \(299, 5\), and by its chunks \(300, 5\)")
+    fails(X, r"chunk \d of X has shape \(299, 5\), and by its chunks \(300, 5\)")
 
 
 def test_what_needs_all_rows_says_so():

@@ -22,6 +22,7 @@ from .decompositions import eigh, singular_values, svd
 from .estimator import Documented, Estimator
 from .finite import check_finite, gate
 from .memory import budget_bytes
+from .mixing import mixed
 from .products import in_strips, product
 from .progress import counted
 from .ranking import best_first, largest
@@ -74,6 +75,7 @@ __all__ = [
     "is_sparse",
     "jobs",
     "largest",
+    "mixed",
     "n_threads",
     "native",
     "per_class_scores",

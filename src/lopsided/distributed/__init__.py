@@ -11,14 +11,18 @@ if TYPE_CHECKING:
     from .columns import sketch_columns
     from .gate import read_rows as read_rows
     from .passes import checkpoint
+    from .sources import from_blocks as from_blocks, hash_rows, read_svmlight
     from .store import open_store
 
-__all__ = ["checkpoint", "open_store", "sketch_columns"]
+__all__ = ["checkpoint", "hash_rows", "open_store", "read_svmlight", "sketch_columns"]
 
 _FILE_OF = {
     "checkpoint": "passes",
+    "from_blocks": "sources",
+    "hash_rows": "sources",
     "open_store": "store",
     "read_rows": "gate",
+    "read_svmlight": "sources",
     "sketch_columns": "columns",
 }
 

@@ -6,10 +6,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._core import as_row_blocks, scale_rows, seed_of
+from .._core import as_row_blocks, mixed, scale_rows, seed_of
 from .rows import DaskRows
-
-MULTIPLIERS = np.array([0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB], dtype=np.uint64)  # of splitmix64
 
 
 def sketch_columns(X: Any, columns: Any, *, random_state: Any = None, unit_length: bool = True) -> sparse.csr_array:
@@ -60,7 +58,7 @@ def sketch_columns(X: Any, columns: Any, *, random_state: Any = None, unit_lengt
 def _sketched(block: Any, numbers: np.ndarray, *, columns: np.ndarray, seed: int) -> tuple[Any, np.ndarray]:
     """The part of the sketch that a block adds, (p, width), and the sum of its squares."""
     block = sparse.csr_array(block)
-    hashed = _hash(numbers, seed)
+    hashed = mixed(numbers, seed)
     width = block.shape[1]
     places, signs = (hashed >> np.uint64(1)) % np.uint64(width), 1.0 - 2.0 * (hashed & np.uint64(1)).astype(float)
     chosen = sparse.csc_array(block)[:, columns]
@@ -68,12 +66,3 @@ def _sketched(block: Any, numbers: np.ndarray, *, columns: np.ndarray, seed: int
         (signs.astype(block.dtype), (np.arange(len(numbers)), places.astype(np.int64))), (len(numbers), width)
     )
     return sparse.csr_array(chosen.T @ S), np.array([float(np.square(block.data, dtype=float).sum())])
-
-
-def _hash(numbers: np.ndarray, seed: int) -> np.ndarray:
-    """Well mixed 64-bit values of integers (splitmix64)."""
-    with np.errstate(over="ignore"):
-        z = (numbers.astype(np.uint64) + np.uint64(seed) + np.uint64(1)) * MULTIPLIERS[0]
-        z = (z ^ (z >> np.uint64(30))) * MULTIPLIERS[1]
-        z = (z ^ (z >> np.uint64(27))) * MULTIPLIERS[2]
-        return np.asarray(z ^ (z >> np.uint64(31)))

@@ -1,5 +1,6 @@
 """From dask collections and Arrow datasets to row blocks: validated at the gate, and block by block when read."""
 
+import os
 from functools import partial
 from typing import Any
 
@@ -23,7 +24,7 @@ def read_rows(points: Any, name: str) -> DaskRows:
     """
     names = None
     if type(points).__module__ == "pyarrow._dataset":
-        points = _frame_of(points)
+        points = as_frame(points)
     if isinstance(points, dd.DataFrame):
         names = np.asarray(points.columns, dtype=object)
         _reject_texts(points, name)
@@ -76,8 +77,18 @@ def _meta(points: Any, dtype: np.dtype) -> Any:
     return sparse.csr_array((0, 0), dtype=dtype) if sparse.issparse(meta) else np.empty((0, 0), dtype=dtype)
 
 
+def as_frame(table: Any) -> Any:
+    """A dask dataframe: itself, of a folder of parquet files, or with a partition per fragment of an Arrow dataset."""
+    if isinstance(table, (str, os.PathLike)):
+        return dd.read_parquet(table)
+    if isinstance(table, dd.DataFrame):
+        return table
+    if type(table).__module__ != "pyarrow._dataset":
+        raise TypeError(f"a {type(table).__name__} is no dask dataframe, Arrow dataset or folder of parquet files")
+    return _frame_of(table)
+
+
 def _frame_of(dataset: Any) -> Any:
-    """A dask dataframe with one partition per fragment of an Arrow dataset."""
     fragments = list(dataset.get_fragments())
     if not fragments:
         raise ValueError("the Arrow dataset has no fragments")

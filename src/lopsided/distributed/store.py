@@ -102,7 +102,7 @@ def _claim(path: Path, wanted: Manifest) -> list[int]:
         path.mkdir(parents=True, exist_ok=True)
         whole(path / MANIFEST, json.dumps({"kind": KIND, **asdict(wanted)}).encode())
         return list(range(len(wanted.heights)))
-    for field in fields(Manifest):
+    for field in reversed(fields(Manifest)):  # the key last, as it covers all others
         before, now = getattr(found, field.name), getattr(wanted, field.name)
         if before != now:
             what = "the settings, the landmarks or the data" if field.name == "key" else f"{field.name} of the rows"
