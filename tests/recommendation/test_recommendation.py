@@ -9,6 +9,7 @@ from lopsided import KernelRecommender
 from lopsided.exceptions import LopsidedWarning, RankWarning
 from lopsided.kernels import Association
 from lopsided.recommendation import coverage, ndcg_at_k, ranking_scores, recall_at_k
+from lopsided.recommendation.trials import hide
 
 KINDS = pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 
@@ -31,20 +32,51 @@ def test_scores_are_those_of_ridge_regression_on_all_items(kind, A):
     model = KernelRecommender(60, popularity=0.0).fit(kind(A))  # every component is treated exactly
     K = Association()(A, np.arange(60)[:, None])
     expected = smoothed(K, model.threshold_)
-    found = np.asarray(model._scores(kind(K), kind(K.T)))
+    found = np.asarray(model._scores(kind(K)))
     np.testing.assert_allclose(found, expected, atol=1e-3 * np.abs(expected).max())
 
 
 @KINDS
-def test_components_beyond_the_leading_ones_count_to_first_order(kind, A):
-    model = KernelRecommender(10, popularity=0.0, tol=0.0).fit(kind(A))
+@pytest.mark.parametrize("threshold", [0.01, 1.0, 4.0])
+def test_components_beyond_the_leading_ones_are_damped_along_a_chord(kind, threshold, A):
+    model = KernelRecommender(10, popularity=0.0, threshold=threshold, tol=0.0).fit(kind(A))
     U, s, Vt = np.linalg.svd(Association()(A, np.arange(60)[:, None]), full_matrices=False)
-    t = s[9] ** 2
-    filtered = np.where(np.arange(60) < 10, s**3 / (s**2 + t), s**3 / (2 * t))
+    t = threshold * s[0] ** 2
     assert model.threshold_ == pytest.approx(t)
-    np.testing.assert_allclose(
-        model._scores(kind((U * s) @ Vt), kind(Vt.T @ (U * s).T)), (U * filtered) @ Vt, atol=1e-9
-    )
+    assert model.path_ == ()
+    filtered = np.where(np.arange(60) < 10, s**3 / (s**2 + t), s**3 / (s[9] ** 2 + t))
+    np.testing.assert_allclose(model._scores(kind((U * s) @ Vt)), (U * filtered) @ Vt, atol=1e-9)
+
+
+def test_what_is_chosen_ranks_hidden_interactions_best_unless_by_chance(A):
+    model = KernelRecommender(random_state=0).fit(A)
+    judged = {setting: ndcg for setting, ndcg in model.path_}
+    first = model.svd_.singular_values_[0] ** 2
+    default = min(judged, key=lambda one: (one.threshold, abs(one.popularity - 0.25)))
+    chosen = [one for one in judged if one.popularity == model.popularity_]
+    assert any(model.threshold_ == pytest.approx(one.threshold * first) for one in chosen)
+    assert max(judged[one] for one in chosen) in (max(judged.values()), judged[default])
+
+
+def test_a_table_where_popularity_is_all_that_tells_is_ranked_by_it(rng):
+    A = (rng.random((400, 80)) < np.linspace(0.01, 0.5, 80) ** 2).astype(float)  # independent users
+    learned = KernelRecommender().fit(A)
+    assert learned.popularity_ >= 0.25
+    assert learned.threshold_ > KernelRecommender(popularity=0.25, threshold=0.01).fit(A).threshold_
+    fresh = (rng.random((400, 80)) < np.linspace(0.01, 0.5, 80) ** 2) & (A == 0)
+    fixed = KernelRecommender(popularity=0.0, threshold=0.01).fit(A)
+    assert ndcg_at_k(learned.recommend(A, 10), fresh) > ndcg_at_k(fixed.recommend(A, 10), fresh) + 0.05
+
+
+def test_hidden_interactions_are_a_fifth_of_those_of_some_users(A):
+    A[:3] = -np.abs(A[:3])  # what users dislike is not hidden
+    hidden = hide(A, np.random.default_rng(0))
+    assert np.array_equal(hidden.rows.toarray() + hidden.held_out.toarray(), A[hidden.users])
+    assert np.array_equal(np.delete(hidden.table.toarray(), hidden.users, axis=0), np.delete(A, hidden.users, axis=0))
+    counts = (A[hidden.users] > 0).sum(axis=1)
+    assert np.array_equal((hidden.held_out.toarray() > 0).sum(axis=1), np.maximum(counts // 5, 1))
+    assert not set(hidden.users) & {0, 1, 2}
+    assert hide(A[:12], np.random.default_rng(0)) is None
 
 
 @KINDS
@@ -76,7 +108,8 @@ def test_items_never_seen_are_not_recommended_before_others(A):
 def test_popularity_moves_frequent_items_up(A):
     A[:, :6] = np.random.default_rng(0).random((90, 6)) < 0.6
     counts = A.sum(axis=0)
-    rare, popular = (counts[KernelRecommender(popularity=p).fit(A).recommend(A, 5)].mean() for p in (0.0, 0.5))
+    models = (KernelRecommender(popularity=p, threshold=0.1).fit(A) for p in (0.0, 0.5))
+    rare, popular = (counts[model.recommend(A, 5)].mean() for model in models)
     assert popular > rare
 
 

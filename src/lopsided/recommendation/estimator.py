@@ -8,27 +8,16 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._core import (
-    FLOATS,
-    Array,
-    ArrayLike,
-    Estimator,
-    atomic_fit,
-    by_rows,
-    canonical,
-    dense,
-    gate,
-    jobs,
-    reject_masked,
-    seed_of,
-)
+from .._core import FLOATS, Array, ArrayLike, Estimator, atomic_fit, canonical, gate, jobs, reject_masked, seed_of
 from ..exceptions import LopsidedWarning, RankWarning, warn
 from ..kernel_svd import KernelSVD, best_columns, pairs_left_out
 from ..kernels import Association
+from .smoothing import Smoother, item_counts, popularity_weights
+from .trials import Setting, Trial, Trials, best_setting, default_setting, hide
 
-# Both chosen on the part `valid` of lastfm and citeulike; `python benchmarks/recommend.py ablation` changes them.
-MAX_COMPONENTS = 128
-POPULARITY = 0.25
+MAX_COMPONENTS = (
+    128  # chosen on the part `valid` of lastfm and citeulike; `benchmarks/recommend.py ablation` changes it
+)
 COMPONENTS_SHARE = 4  # of min(n_users, n_items) in small tables, where more would reproduce the table itself
 OF_KERNEL_SVD = ("tol", "random_state", "n_jobs", "memory_budget")  # parameters of the decomposition
 
@@ -38,13 +27,15 @@ class KernelRecommender(Estimator):
 
     The association K = U diag(s) V^T of users and items is smoothed: a user with the row k of K scores the items
 
-        k (K^T K + t I)^-1 K^T K diag(c)^p,  with t = s_q^2,
+        k (K^T K + t I)^-1 K^T K diag(c)^p,
 
-    where q is the number of components and c_j the popularity of item j plus the mean popularity. This is ridge
-    regression of every item on all items: directions of the table well above s_q are kept, weaker ones damped in
-    proportion to s^2. The q leading components are treated exactly and the others to first order,
-    s^2 / (s^2 + t) ~ s^2 / (2 t), which is continuous at s_q and needs only sparse products. A score depends on the
-    user's row alone, so new users need no refitting.
+    where c_j is the popularity of item j plus the mean popularity. This is ridge regression of every item on all items:
+    directions of the table well above sqrt(t) are kept, weaker ones damped in proportion to s^2. The q leading
+    components are treated exactly, and s^2 / (s^2 + t) of the others is replaced by its chord s^2 / (s_q^2 + t), which
+    needs only sparse products. A score depends on the user's row alone, so new users need no refitting.
+
+    How much to damp and how much popularity says depend on the table: both are chosen by hiding a fifth of the
+    interactions of some users, fitting the others, and ranking the hidden ones.
 
     Parameters
     ----------
@@ -52,8 +43,13 @@ class KernelRecommender(Estimator):
         q. None means 128, or a quarter of the smaller side of the table if that is less.
     kernel : "association" or Association, default="association"
         Normalisation of the table by the sums of its rows and columns.
-    popularity : float, default=0.25
+    popularity : float or "auto", default="auto"
         p. 0 ranks items by association, which favours rare ones; 0.5 undoes the kernel's normalisation by popularity.
+        "auto" chooses it by hidden interactions, and takes 0.25 if no other is better by a standard error.
+    threshold : float or "auto", default="auto"
+        t, in units of the largest squared singular value. "auto" chooses it with the popularity, and takes s_q^2 if
+        nothing is better by a standard error. A table with fewer than ten users of several interactions gets
+        these defaults.
     tol, random_state, n_jobs, memory_budget : default=0.05, None, None, None
         As in ``KernelSVD``; rankings change little below 0.05.
 
@@ -61,8 +57,11 @@ class KernelRecommender(Estimator):
     ----------
     svd_ : KernelSVD
         The decomposition, with embeddings of users and of items, ``nearest_left`` and ``transform_right``.
-    threshold_ : float
-        t.
+    popularity_, threshold_ : float
+        p and t, given or chosen; t in the units of the squared singular values.
+    path_ : tuple of Trial
+        What was compared: pairs of a setting, (threshold, popularity) in the units of the parameters, and the mean
+        NDCG@20 of the hidden interactions. Empty if both were given, or users were too few.
     item_weights_ : array of shape (n_items,)
         c^p.
     n_features_in_ : int
@@ -74,8 +73,9 @@ class KernelRecommender(Estimator):
 
     Notes
     -----
-    Cost of ``fit``: O(nnz q) per product. Cost of ``recommend`` for b users: O(b m q), and the sparse product of their
-    rows with K^T K. Nothing of the size of the table, or of items x items, is stored.
+    Cost of ``fit``: O(nnz q) per product, in two decompositions if anything is chosen, and some twenty rankings of at
+    most 4 million scores, or those of 100 users. Cost of ``recommend`` for b users: O(b m q), and the sparse product of
+    their rows with K^T K. Nothing of the size of the table, or of items x items, is stored.
 
     Examples
     --------
@@ -90,7 +90,8 @@ class KernelRecommender(Estimator):
     _parameter_constraints: dict[str, Any] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "kernel": [StrOptions({"association"}), Association],
-        "popularity": [Interval(Real, 0, None, closed="left")],
+        "popularity": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "threshold": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         **{name: KernelSVD._parameter_constraints[name] for name in OF_KERNEL_SVD},
     }
 
@@ -99,13 +100,15 @@ class KernelRecommender(Estimator):
         n_components: int | None = None,
         *,
         kernel: Any = "association",
-        popularity: float = POPULARITY,
+        popularity: float | str = "auto",
+        threshold: float | str = "auto",
         tol: float = 0.05,
         random_state: Any = None,
         n_jobs: int | None = None,
         memory_budget: float | str | None = None,
     ) -> None:
-        self.n_components, self.kernel, self.popularity = n_components, kernel, popularity
+        self.n_components, self.kernel = n_components, kernel
+        self.popularity, self.threshold = popularity, threshold
         self.tol, self.random_state, self.n_jobs, self.memory_budget = tol, random_state, n_jobs, memory_budget
 
     @atomic_fit
@@ -113,15 +116,14 @@ class KernelRecommender(Estimator):
         """Decompose a table X of shape (n_users, n_items): counts, ratings, or ones where a user chose an item."""
         self._validate_params()
         table = self._validated(X, reset=True)
-        settings = {name: getattr(self, name) for name in OF_KERNEL_SVD} | {"random_state": seed_of(self.random_state)}
-        svd = KernelSVD(self._rank(table.shape), kernel=self.kernel, **settings).set_output(transform="default")
-        self.svd_ = svd.fit(table)
-        s = self.svd_.singular_values_
-        self.threshold_ = float(np.square(s[s > 0][-1])) if (s > 0).any() else 1.0
-        counts = np.asarray(abs(table).sum(axis=0)).ravel().astype(table.dtype)
-        self._popularity = counts
-        self.item_weights_ = (counts + counts.mean()) ** table.dtype.type(self.popularity)
-        self._associations = self.svd_.kernel_.left(table)
+        seed = seed_of(self.random_state)
+        self.svd_, self._smoother = self._decomposed(table, seed)
+        with jobs(self.n_jobs, self.memory_budget):
+            setting, self.path_ = self._choose(table, seed)
+        self.popularity_ = setting.popularity
+        self.threshold_ = setting.threshold * (float(self._smoother.squares[0]) or 1.0)
+        self._popularity = item_counts(table)
+        self.item_weights_ = popularity_weights(self._popularity, setting.popularity)
         return self
 
     @gate
@@ -154,24 +156,36 @@ class KernelRecommender(Estimator):
                 LopsidedWarning,
             )
 
-        turned = by_rows(self._associations.T)  # once: scipy would convert it for every block
-
         def score(users: slice) -> np.ndarray:
-            scores = self._scores(rows[users], turned)
+            scores = self._scores(rows[users])
             scores[silent[users]] = self._popularity
             return scores
 
         with jobs(self.n_jobs, self.memory_budget):
             return best_columns(score, left_out, k)
 
-    def _scores(self, rows: Array, turned: Array) -> np.ndarray:
-        """Smoothed scores of users with the given rows of K, for all items; ``turned`` is K^T."""
-        K, V, t = self._associations, self.svd_.right_vectors_, self.threshold_
-        squares = np.square(self.svd_.singular_values_)
-        beyond_first_order = squares / (squares + t) - squares / (2 * t)
-        found = ((rows @ V) * beyond_first_order) @ V.T
-        found += dense((rows @ turned) @ K) / found.dtype.type(2 * t)
+    def _scores(self, rows: Array) -> np.ndarray:
+        """Smoothed scores of users with the given rows of K, for all items."""
+        found = self._smoother.scores(self._smoother.project(rows), self.threshold_)
         return found * self.item_weights_
+
+    def _decomposed(self, table: Array, seed: int) -> tuple[KernelSVD, Smoother]:
+        settings = {name: getattr(self, name) for name in OF_KERNEL_SVD} | {"random_state": seed}
+        svd = KernelSVD(self._rank(table.shape), kernel=self.kernel, **settings).set_output(transform="default")
+        svd.fit(table)
+        return svd, Smoother.of(svd.kernel_.left(table), svd.right_vectors_, svd.singular_values_)
+
+    def _choose(self, table: Array, seed: int) -> tuple[Setting, tuple[Trial, ...]]:
+        """The threshold and popularity, given, or the best for hidden interactions; and what was compared."""
+        threshold = None if isinstance(self.threshold, str) else float(self.threshold)
+        popularity = None if isinstance(self.popularity, str) else float(self.popularity)
+        given = threshold is not None and popularity is not None
+        hidden = None if given else hide(table, np.random.default_rng(seed))
+        if hidden is None:
+            return default_setting(self._smoother.squares, threshold, popularity), ()
+        svd, smoother = self._decomposed(hidden.table, seed)
+        trials = Trials(smoother, svd.kernel_.left(hidden.rows), hidden)
+        return best_setting(trials, threshold, popularity), trials.compared
 
     def _rank(self, shape: tuple[int, int]) -> int:
         most = min(shape)

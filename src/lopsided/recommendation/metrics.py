@@ -41,10 +41,15 @@ def ndcg_at_k(recommended: Any, held_out: Any) -> float:
     >>> ndcg_at_k([[0, 2], [1, 2]], [[1, 0, 0], [0, 1, 1]])
     1.0
     """
+    return float(ndcg_of_users(recommended, held_out).mean())
+
+
+def ndcg_of_users(recommended: Any, held_out: Any) -> np.ndarray:
+    """NDCG of each user who has held-out items."""
     hits, counts = _hits(recommended, held_out)
     k = hits.shape[1]
     gains = 1 / np.log2(np.arange(2, k + 2))
-    return float((hits @ gains / np.cumsum(gains)[np.minimum(counts, k) - 1]).mean())
+    return np.asarray(hits @ gains / np.cumsum(gains)[np.minimum(counts, k) - 1])
 
 
 def coverage(recommended: Any, n_items: int) -> float:

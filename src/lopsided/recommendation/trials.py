@@ -1,0 +1,128 @@
+"""The choice of a threshold and of an exponent of popularity by hidden interactions."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from .._core import Array
+from ..kernel_svd import best_columns
+from .metrics import ndcg_of_users
+from .smoothing import Smoother, item_counts, popularity_weights
+
+# `python benchmarks/recommend.py ablation` has the defaults without trials, on two sets of interactions, and `shapes`
+# on generated ones; these numbers were settled there and on MovieLens.
+POPULARITY = 0.25
+POPULARITIES = (0.0, 0.125, 0.25, 0.375, 0.5, 0.75, 1.0)
+RANKS = (1, 2, 8, 32)  # t is the square of these singular values, or of the last one
+ABOVE_FIRST = 4.0  # the largest t, in units of the largest squared singular value
+HIDDEN_SHARE = 0.2  # of a user's interactions
+TOP = 20  # recommended items that are judged
+TRIAL_ENTRIES = 1 << 22  # scores of trial users, which bounds their number
+TRIAL_USERS = (100, 500)  # least, whatever the number of items, and most
+FEWEST_USERS = 10  # below which nothing can be said
+
+
+class Setting(NamedTuple):
+    """A threshold t in units of the largest squared singular value, and the exponent of popularity."""
+
+    threshold: float
+    popularity: float
+
+
+class Trial(NamedTuple):
+    """A setting, and the mean NDCG of the 20 items that it recommends to the trial users."""
+
+    setting: Setting
+    ndcg: float
+
+
+class Hidden(NamedTuple):
+    """A table without some interactions of some users, and the numbers, rows and hidden parts of these users."""
+
+    table: sparse.csr_array
+    users: np.ndarray
+    rows: sparse.csr_array
+    held_out: sparse.csr_array
+
+
+def hide(table: Array, rng: np.random.Generator) -> Hidden | None:
+    """Hide a fifth of the positive entries of random users who have several; None if such users are too few."""
+    found = sparse.coo_array(table)
+    positive = np.flatnonzero(found.data > 0)
+    counts = np.bincount(found.row[positive], minlength=found.shape[0])
+    several = np.flatnonzero(counts > 1)
+    if len(several) < FEWEST_USERS:
+        return None
+    least, most = TRIAL_USERS
+    count = min(max(TRIAL_ENTRIES // found.shape[1], least), most, len(several))
+    users = np.sort(rng.choice(several, count, replace=False))
+    positive = positive[np.isin(found.row[positive], users)]
+    shuffled = positive[np.lexsort((rng.random(len(positive)), found.row[positive]))]
+    rank = np.arange(len(shuffled)) - np.searchsorted(found.row[shuffled], found.row[shuffled])
+    hidden = np.zeros(found.nnz, dtype=bool)
+    hidden[shuffled[rank < np.maximum(HIDDEN_SHARE * counts[found.row[shuffled]], 1).astype(int)]] = True
+    kept, held_out = (_part(found, part) for part in (~hidden, hidden))
+    return Hidden(kept, users, kept[users], held_out[users])
+
+
+class Trials:
+    """NDCG of the hidden interactions of every trial user, under settings that are judged once each."""
+
+    def __init__(self, smoother: Smoother, rows: Array, hidden: Hidden) -> None:
+        self.smoother, self.hidden, self.judged = smoother, hidden, dict[Setting, np.ndarray]()
+        self._projected, self._counts = smoother.project(rows), item_counts(hidden.table)
+        self._latest = -1.0, np.empty(0)  # a threshold, and the scores of all items under it
+
+    def of(self, setting: Setting) -> np.ndarray:
+        """NDCG of every trial user."""
+        if setting not in self.judged:
+            scores = self._smoothed(setting.threshold) * popularity_weights(self._counts, setting.popularity)
+            best = best_columns(lambda users: scores[users], self.hidden.rows, min(TOP, scores.shape[1]))
+            self.judged[setting] = ndcg_of_users(best, self.hidden.held_out)
+        return self.judged[setting]
+
+    @property
+    def compared(self) -> tuple[Trial, ...]:
+        """Every setting that was judged, with its mean."""
+        return tuple(Trial(setting, float(found.mean())) for setting, found in self.judged.items())
+
+    def best(self, settings: Iterable[Setting]) -> Setting:
+        """The setting of the largest mean."""
+        return max(settings, key=lambda one: self.of(one).mean())
+
+    def _smoothed(self, threshold: float) -> np.ndarray:
+        if threshold != self._latest[0]:
+            t = threshold * float(self.smoother.squares[0])
+            self._latest = threshold, self.smoother.scores(self._projected, t)
+        return self._latest[1]
+
+
+def best_setting(trials: Trials, threshold: float | None, popularity: float | None) -> Setting:
+    """The setting under which the hidden interactions rank best; what is given stays.
+
+    The threshold is chosen at the default popularity, then the popularity at this threshold, then both once more. The
+    default stays if the best is not better by more than one standard error over the users.
+    """
+    squares = trials.smoother.squares
+    best = default = default_setting(squares, threshold, popularity)
+    ranked = (float(squares[q - 1] / squares[0]) for q in RANKS if q < np.count_nonzero(squares))
+    thresholds = (ABOVE_FIRST, *ranked, default.threshold) if threshold is None else (threshold,)
+    popularities = POPULARITIES if popularity is None else (popularity,)
+    for _ in range(2):
+        best = trials.best(Setting(t, best.popularity) for t in thresholds)
+        best = trials.best(Setting(best.threshold, p) for p in popularities)
+    gain = trials.of(best) - trials.of(default)
+    return best if gain.mean() > gain.std() / np.sqrt(len(gain)) else default
+
+
+def default_setting(squares: np.ndarray, threshold: float | None, popularity: float | None) -> Setting:
+    """What is given, and where nothing is, t at the last positive of the squared singular values."""
+    positive = squares[squares > 0]
+    last = float(positive[-1] / positive[0]) if len(positive) else 1.0
+    return Setting(last if threshold is None else threshold, POPULARITY if popularity is None else popularity)
+
+
+def _part(table: sparse.coo_array, part: np.ndarray) -> sparse.csr_array:
+    return sparse.csr_array((table.data[part], (table.row[part], table.col[part])), shape=table.shape)
