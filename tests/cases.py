@@ -173,6 +173,13 @@ def log_density(x, w, m, v):
     return logsumexp(np.log(w) + norm.logpdf(x[..., None, :], m, np.sqrt(v)).sum(axis=-1), axis=-1)
 
 
+def _kl_adapted(X, Z, *_):
+    P, Q = (parts_of(as_mixture(S), 2) for S in (X, Z))
+    (w, m, v), (w2, m2, v2) = (tuple(part[:, None] for part in P), Q)
+    gaussians = ((v + (m - m2) ** 2) / v2 - np.log(v / v2) - 1).sum(axis=-1) / 2
+    return np.exp(-0.05 * (w * (np.log(w / w2) + gaussians)).sum(axis=-1))
+
+
 def _kl_mixture(X, Z, *_):
     P, Q = (list(zip(*parts_of(as_mixture(S), 2), strict=True)) for S in (X, Z))
     draws = np.random.default_rng(check_random_state(0).randint(2**31)).standard_normal((4, X.shape[1]))
@@ -210,6 +217,10 @@ KERNELS: dict[str, tuple[Kernel, Callable]] = {
     "kl_mixture": (
         Reading(k.KullbackLeibler(0.05, distribution="mixture", n_components=2, n_draws=4), as_mixture),
         _kl_mixture,
+    ),
+    "kl_adapted": (
+        Reading(k.KullbackLeibler(0.05, distribution="adapted", n_components=2), as_mixture),
+        _kl_adapted,
     ),
     "function": (k.Function(leftish), lambda X, Z, *_: leftish(X, Z)),
     "sum": (

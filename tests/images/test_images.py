@@ -66,6 +66,22 @@ def test_a_long_fit_is_a_fixed_point_of_scikit_learn(images):
     np.testing.assert_allclose(other.covariances_, v, atol=1e-2 * v.max())
 
 
+def test_one_step_of_adaptation_is_that_of_reynolds(images):
+    """Counts n_c and sums of the posteriors of the background, and a background worth ``prior`` patches."""
+    model = ImageMixtures(3, step=2, prior=16.0, n_adapt=1).fit(images)
+    Y = model._coefficients(images[:1])[0]
+    w, m, v = (part[0] for part in model.background_)
+    logs = np.log(w) - (((Y[:, None] - m) ** 2 / v + np.log(v)).sum(axis=2)) / 2
+    R = np.exp(logs - logs.max(axis=1, keepdims=True))
+    R /= R.sum(axis=1, keepdims=True)
+    n = R.sum(axis=0)
+    a = (n / (n + 16.0))[:, None]
+    means = a * (R.T @ Y / n[:, None]) + (1 - a) * m
+    variances = a * (R.T @ Y**2 / n[:, None]) + (1 - a) * (v + m**2) - means**2
+    row = np.hstack([(n + 16.0) / (n + 16.0).sum(), means.ravel(), variances.ravel()])
+    np.testing.assert_allclose(model.transform(images[:1])[0], row, rtol=1e-8, atol=1e-10)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("width", [1, 5, 9, 49, 64, 100])
 def test_rows_are_mixtures_whatever_the_image(width, dtype, rng):

@@ -10,13 +10,13 @@ from sklearn.mixture import GaussianMixture
 from cases import as_gaussian, as_mixture, as_probabilities, assert_close, log_density, parts_of
 from lopsided.kernels import RBF, KullbackLeibler, Linear
 
-READ = {"discrete": as_probabilities, "gaussian": as_gaussian, "mixture": as_mixture}
+READ = {"discrete": as_probabilities, "gaussian": as_gaussian, "mixture": as_mixture, "adapted": as_mixture}
 every_kind = pytest.mark.parametrize("kind", READ)
 TWO = np.array([[0.3, 0.7, -1.0, 2.0, 0.5, 1.5], [0.6, 0.4, 0.0, 1.0, 1.0, 0.2]])  # mixtures in one dimension
 
 
 def kernel_of(kind, **parameters):
-    return KullbackLeibler(distribution=kind, n_components=2 if kind == "mixture" else 1, **parameters)
+    return KullbackLeibler(distribution=kind, n_components=2 if READ[kind] is as_mixture else 1, **parameters)
 
 
 def rows_of(kind, rng, n=8, width=3):
@@ -123,6 +123,26 @@ def _integral(p, q, k):
         return quad(integrand, -15, 15, limit=200)[0]
 
     return moment(1), np.sqrt(moment(2) - moment(1) ** 2)
+
+
+def test_components_compared_one_by_one_bound_the_divergence():
+    kernel = KullbackLeibler(distribution="adapted", n_components=2)
+    for p, q in (TWO, TWO[::-1]):
+        assert kernel.divergences(p[None], q[None])[0, 0] >= _integral(p, q, 2)[0]
+    apart = TWO + np.array([0, 0, -30, 30, 0, 0])  # components that do not overlap
+    exact = KullbackLeibler(distribution="mixture", n_components=2).divergences(apart[:1], apart[1:])
+    np.testing.assert_allclose(kernel.divergences(apart[:1], apart[1:]), exact, rtol=1e-10)
+    assert kernel.divergences(TWO, TWO).diagonal().max() < 1e-14
+
+
+def test_a_component_without_weight_is_infinitely_far_from_one_with_weight():
+    lacking = np.array([[1.0, 0.0, 0.5, 9.0, 2.0, 3.0]])
+    kernel = KullbackLeibler(distribution="adapted", n_components=2)
+    assert kernel.divergences(TWO, lacking).tolist() == [[np.inf], [np.inf]]
+    w, m, v = (part[0] for part in parts_of(TWO[:1], 2))
+    one = ((2.0 + (0.5 - m[0]) ** 2) / v[0] - np.log(2.0 / v[0]) - 1) / 2 - np.log(w[0])
+    assert_close(kernel.divergences(lacking, TWO[:1]), one[None])
+    assert kernel.divergences(lacking, lacking) == 0
 
 
 def test_a_mixture_fitted_by_scikit_learn_is_read_as_it_is(rng):

@@ -93,15 +93,10 @@ class Gaussian:
         return m - self.origin.astype(m.dtype), v
 
 
-class Mixture:
-    """Mixtures of k diagonal Gaussians, as rows [weights, means, variances] of k, k d and k d numbers.
+class MixtureRows:
+    """Mixtures of k diagonal Gaussians, as rows [weights, means, variances] of k, k d and k d numbers."""
 
-    KL = sum_c w_c E log p(m_c + sqrt(v_c) e) / q(m_c + sqrt(v_c) e) is estimated by Monte Carlo with the same draws e
-    for all components of all mixtures, so that it is a smooth function of the two mixtures alone. The draws are scaled
-    to mean 0 and variance 1, which makes the estimate exact between single Gaussians.
-    """
-
-    def __init__(self, Z: Array, n_components: int, n_draws: int, rng: np.random.Generator) -> None:
+    def __init__(self, Z: Array, n_components: int) -> None:
         d, rest = divmod(Z.shape[1] - n_components, 2 * n_components)
         if rest or d < 1:
             raise ValueError(
@@ -109,13 +104,53 @@ class Mixture:
                 f"{Z.shape[1]} columns; give each mixture that many components, or set n_components"
             )
         self.k, self.d = n_components, d
-        draws = rng.standard_normal((n_draws, d))
-        draws -= draws.mean(axis=0)
-        self.draws = draws / draws.std(axis=0)
         _, m, v = self._split(dense(Z))
-        self.origin = m.mean(axis=(0, 1))
+        self.origin = self._centre(m)
         check_variances(v.reshape(len(v), -1), "Z")
         self._check_resolution(m - self.origin, v)
+
+    @staticmethod
+    def _centre(m: np.ndarray) -> np.ndarray:
+        """A point near the means, (n, k, d), from which all are measured."""
+        return np.asarray(m.mean(axis=(0, 1)))
+
+    @staticmethod
+    def _check_resolution(m: np.ndarray, v: np.ndarray) -> None:
+        """Raise ValueError if components are so narrow and far apart that rounding of m^2 / v drowns (m - m')^2 / v."""
+        typical = float(np.median((m**2 / v).sum(axis=-1)))
+        lost = np.finfo(m.dtype).eps * typical
+        if lost > MAX_EXPONENT_ERROR:
+            raise ValueError(
+                f"the means lie about {np.sqrt(typical):.2g} standard deviations from their centre, and divergences "
+                f"would be off by {lost:.1g} in {m.dtype}; raise the variances"
+                f"{', or take double precision' if m.dtype != float else ''}"
+            )
+
+    def _split(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return weights (n, k), means (n, k, d) and variances (n, k, d)."""
+        w, m, v = np.split(X, [self.k, self.k * (1 + self.d)], axis=1)
+        return w, m.reshape(-1, self.k, self.d), v.reshape(-1, self.k, self.d)
+
+    def _log_density(self, X: np.ndarray, name: str) -> np.ndarray:
+        w, m, v = self._split(X)
+        check_probabilities(w, name, "weights")
+        check_variances(v.reshape(len(X), -1), name)
+        return log_densities(w, m - self.origin.astype(X.dtype), v).reshape(len(X), -1)
+
+
+class Mixture(MixtureRows):
+    """Mixtures of k diagonal Gaussians.
+
+    KL = sum_c w_c E log p(m_c + sqrt(v_c) e) / q(m_c + sqrt(v_c) e) is estimated by Monte Carlo with the same draws e
+    for all components of all mixtures, so that it is a smooth function of the two mixtures alone. The draws are scaled
+    to mean 0 and variance 1, which makes the estimate exact between single Gaussians.
+    """
+
+    def __init__(self, Z: Array, n_components: int, n_draws: int, rng: np.random.Generator) -> None:
+        super().__init__(Z, n_components)
+        draws = rng.standard_normal((n_draws, self.d))
+        draws -= draws.mean(axis=0)
+        self.draws = draws / draws.std(axis=0)
 
     def left(self, X: Array) -> np.ndarray:
         """Return the rows [mixture, E log p]. Cost O(n k^2 d draws)."""
@@ -145,29 +180,6 @@ class Mixture:
             D[rows] = L[rows, -1:] - np.einsum("ism,is->im", logs, self._shares(X))
         return _positive(D)
 
-    @staticmethod
-    def _check_resolution(m: np.ndarray, v: np.ndarray) -> None:
-        """Raise ValueError if components are so narrow and far apart that rounding of m^2 / v drowns (m - m')^2 / v."""
-        typical = float(np.median((m**2 / v).sum(axis=-1)))
-        lost = np.finfo(m.dtype).eps * typical
-        if lost > MAX_EXPONENT_ERROR:
-            raise ValueError(
-                f"the means lie about {np.sqrt(typical):.2g} standard deviations from their centre, and divergences "
-                f"would be off by {lost:.1g} in {m.dtype}; raise the variances"
-                f"{', or take double precision' if m.dtype != float else ''}"
-            )
-
-    def _split(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return weights (n, k), means (n, k, d) and variances (n, k, d)."""
-        w, m, v = np.split(X, [self.k, self.k * (1 + self.d)], axis=1)
-        return w, m.reshape(-1, self.k, self.d), v.reshape(-1, self.k, self.d)
-
-    def _log_density(self, X: np.ndarray, name: str) -> np.ndarray:
-        w, m, v = self._split(X)
-        check_probabilities(w, name, "weights")
-        check_variances(v.reshape(len(X), -1), name)
-        return log_densities(w, m - self.origin.astype(X.dtype), v).reshape(len(X), -1)
-
     def _points(self, X: np.ndarray) -> np.ndarray:
         """Return the rows [x^2, x, 1] at the draws of every component, shape (n, k draws, 2 d + 1)."""
         _, m, v = self._split(X)
@@ -180,7 +192,44 @@ class Mixture:
         return np.repeat(X[:, : self.k] / len(self.draws), len(self.draws), axis=1)
 
 
-Family = Discrete | Gaussian | Mixture
+class Adapted(MixtureRows):
+    """Mixtures whose components correspond, as those that are adapted from one background do.
+
+    KL <= sum_c w_c (log w_c / w'_c + KL(N_c || N'_c)), the divergence between the joint distributions of component and
+    point (Do, IEEE Signal Processing Letters 10, 2003): it exceeds KL by what components overlap. It is one matrix
+    product of width k (2 d + 1), of expectations of [x^2, x, 1] under P with the coefficients of log w' N'.
+    """
+
+    @staticmethod
+    def _centre(m: np.ndarray) -> np.ndarray:
+        """A point near the means of each component."""
+        return np.asarray(m.mean(axis=0))
+
+    def left(self, X: Array) -> np.ndarray:
+        """Return the rows [w_c E_c x^2, w_c E_c x, w_c] of all components, and sum_c w_c E_c log w_c N_c."""
+        X = dense(X)
+        coefficients = self._log_density(X, "X").reshape(len(X), self.k, -1)
+        w, m, v = self._split(X)
+        m = m - self.origin.astype(X.dtype)
+        E = w[:, :, None] * np.concatenate([v + m**2, m, np.ones_like(m[..., :1])], axis=-1)
+        with np.errstate(invalid="ignore"):
+            own = np.where(E == 0, 0, E * coefficients).sum(axis=(1, 2))  # 0 log 0 = 0
+        return np.hstack([E.reshape(len(X), -1), own[:, None]])
+
+    def right(self, Z: Array) -> np.ndarray:
+        """Return the coefficients of log w N in x^2, x and 1 of all components, side by side."""
+        return self._log_density(dense(Z), "Z")
+
+    def divergences(self, L: np.ndarray, R: np.ndarray) -> np.ndarray:
+        """Return the bound, infinite where a component of P has no weight in Q. Cost O(n m k d)."""
+        absent = np.isneginf(R)
+        D = L[:, -1:] - L[:, :-1] @ np.where(absent, 0, R).T
+        if absent.any():
+            D[(L[:, :-1] > 0).astype(L.dtype) @ absent.T.astype(L.dtype) > 0] = np.inf
+        return _positive(D)
+
+
+Family = Discrete | Gaussian | Mixture | Adapted
 
 
 def log_densities(w: np.ndarray, m: np.ndarray, v: np.ndarray) -> np.ndarray:
