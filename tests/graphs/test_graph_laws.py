@@ -18,8 +18,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import normalize
 
 from lopsided import DirectedGraphEmbedding
-from lopsided.datasets import make_citation_graph
+from lopsided.datasets import make_citation_graph, make_directed_blocks
 from lopsided.graphs import classify_nodes, evaluate_links, hide_edges
+from lopsided.graphs.trials import trials
 from lopsided.io import read_graph
 from lopsided.kernels import Diffusion, Katz, NodeKernel
 
@@ -267,15 +268,29 @@ def test_the_side_of_which_nothing_is_known_has_zeros(kernel):
     assert not sources[:, 5:].any() and not targets[:, :5].any()
 
 
-def test_nearest_targets_are_those_of_all_pairs():
-    graph, _ = make_citation_graph(300, random_state=3)
-    model = DirectedGraphEmbedding(8).fit(graph)
-    sources, targets = model.edge_vectors()
-    products = sources @ targets.T + model.reverse_score_ * graph.T.toarray()
+GRAPHS_BY_RANKING = {
+    "factors": make_citation_graph(600, n_classes=12, random_state=4)[0],
+    "learned": make_directed_blocks(300, random_state=0)[0],
+}
+
+
+@pytest.mark.parametrize("ranking", GRAPHS_BY_RANKING)
+def test_nearest_targets_are_those_of_all_pairs(ranking):
+    """Of all pairs by proximity alone, or by all that the decoder learned, whichever finds more hidden targets."""
+    graph = GRAPHS_BY_RANKING[ranking]
+    model = DirectedGraphEmbedding(32).fit(graph)
+    assert model.ranking_ == ranking
+    by_scores, by_ranking = (
+        sources @ targets.T + one.reverse_score_ * (graph.T.toarray() != 0)
+        for one in (model, DirectedGraphEmbedding(32, decoder=ranking).fit(graph))
+        for sources, targets in [one.edge_vectors()]
+    )
+    has_edges = np.diff(graph.indptr) + np.bincount(graph.indices, minlength=graph.shape[0]) > 0
+    products = np.where(has_edges[:, None], by_ranking, by_scores)
     np.fill_diagonal(products, -np.inf)
     found = model.nearest_targets(model.nodes_, 7)
     np.testing.assert_allclose(np.take_along_axis(products, found, 1), -np.sort(-products, axis=1)[:, :7], rtol=1e-5)
-    assert (found != np.arange(300)[:, None]).all()
+    assert (found != np.arange(graph.shape[0])[:, None]).all()
 
 
 @every_kernel
@@ -454,3 +469,16 @@ SIGNED = np.where(np.arange(N) == 3, -1.0, A[:1])
 def test_impossible_requests_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call(fitted(A))
+
+
+def test_hidden_edges_of_an_undirected_graph_run_either_way():
+    """If ids are sorted by degree and sources always come first, degrees would be learned for one side only."""
+    graph, _ = make_citation_graph(400, random_state=0)
+    u, v = np.concatenate([trial.hidden for trial in trials(sparse.csr_array(graph + graph.T), seed=0)], axis=1)
+    assert 0.4 < np.mean(u < v) < 0.6
+
+
+def test_links_without_a_direction_count_less():
+    cycle, _ = make_directed_blocks(300, random_state=0)
+    weights = [DirectedGraphEmbedding(16).fit(A).weights_[1] for A in (cycle, cycle + cycle.T)]
+    assert weights[1] <= 0.5 < weights[0]

@@ -15,9 +15,10 @@ from .trials import Trial
 NOTHING = np.empty((0, 0))
 LOG_2 = np.log(2.0)
 SLAB_ROWS = 1 << 12  # nodes whose features are held at once
-MOST_SAMPLED = 1 << 16  # nodes from which the components are found
+MOST_SAMPLED = 1 << 15  # nodes from which the components are found
 # Chosen on the first half of the graphs of benchmarks/graphs_nodes.py, whose `ablation` changes them.
-MOST_WEIGHT = 4.0  # of the links beside proximity: nearly links alone
+MOST_WEIGHT = 4.0  # of the links beside proximity, if every edge runs one way: nearly links alone
+MUTUAL_WEIGHT = 0.5  # the same if every edge has its reverse, and links tell no direction
 DEGREE_WEIGHT = 0.5  # of the degrees beside all parts together
 
 
@@ -87,13 +88,18 @@ class Blend(NamedTuple):
         return np.hstack(self.features(parts, nodes)) @ self.both
 
 
-def weights_by_trials(parts_of: Sequence[Sequence[Part]], seen: Sequence[Trial], scaling: float) -> tuple[float, float]:
+def weights_by_trials(
+    parts_of: Sequence[Sequence[Part]], seen: Sequence[Trial], scaling: float, mutual: float
+) -> tuple[float, float]:
     """Weights of proximity and of links: 1 and (1 - g) / g, where g says how well proximity tells hidden edges.
 
     g = 2 AUC - 1, of the cosine between the vectors of two nodes, for hidden edges against matched pairs: one if edges
     lead to near nodes only, as in communities; zero if proximity says nothing of them, as where roles decide. The
-    weight of links is at most 4. Without a trial both weights are one.
+    weight of links is at most 4 (1 - mutual) + mutual / 2, where ``mutual`` is the share of edges that have their
+    reverse: the less of a direction links have, the less they know that proximity does not. Without a trial the
+    weights are one and at most one.
     """
+    most = MOST_WEIGHT * (1 - mutual) + MUTUAL_WEIGHT * mutual
     scores = []
     for (part, *_), trial in zip(parts_of, seen, strict=True):
         if len(trial.matched[0]):
@@ -103,9 +109,9 @@ def weights_by_trials(parts_of: Sequence[Sequence[Part]], seen: Sequence[Trial],
             X = directions(np.hstack([part.U * powers, part.V * powers]), powers[0])
             scores.append(roc_auc_score(truth, np.einsum("ij,ij->i", X[u], X[v])))
     if not scores:
-        return 1.0, 1.0
+        return 1.0, min(most, 1.0)
     gain = max(2 * float(np.mean(scores)) - 1, 0.0)
-    return 1.0, min(MOST_WEIGHT, (1 - gain) / gain if gain else MOST_WEIGHT)
+    return 1.0, min(most, (1 - gain) / gain if gain else most)
 
 
 def _levels(logarithms: np.ndarray) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -12,7 +12,7 @@ from scipy.special import expit
 
 from .._core import blocks_of, largest
 from ..exceptions import LopsidedWarning, warn
-from .kernel_choice import COSINE, FACTORS, STEP
+from .kernel_choice import COSINE, FACTORS, LEARNED, STEP
 from .nodes import Degrees, Nodes, known_nodes, some_nodes
 from .parts import Part, directions
 from .trials import Pairs, Trial
@@ -20,6 +20,9 @@ from .trials import Pairs, Trial
 BLOCK_BYTES = 1 << 27  # of a block of scores or vectors, at most
 SCORE_BYTES = 8  # per score or coordinate, in double precision
 DEGREE_TERMS = 4  # logarithms of both degrees of the source and of the target
+RANKED_EDGES = 1 << 10  # hidden edges of a trial whose targets are ranked: the mean then varies by some 0.01
+RANKED_TARGETS = 1 << 12  # nodes among which they are ranked
+SHORT_LIST = 20  # best targets of a node, of all nodes, among which hidden ones are looked for
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,8 @@ class EdgeDecoder:
         sum over parts of a F_ij + b (P F)_ij + c C_ij, + d . (log degrees of i and j) + r [j -> i is an edge] + const.
 
     F = U diag(s) V' is the kernel as far as its rank goes; P F takes a step along an edge from i first, P = D^-1 A;
-    C is the cosine of U_i s and V_j s. Except for r, scores are inner products of ``sources`` and ``targets``.
+    C is the cosine of U_i s and V_j s. Except for r, scores are inner products of ``sources`` and ``targets``. The best
+    targets of a node may be ranked by F of the first part alone, where these rank hidden targets better.
     """
 
     parts: Sequence[Part]
@@ -39,6 +43,12 @@ class EdgeDecoder:
     degree: np.ndarray  # coefficients of the logarithms of degrees: out and into of the source, then of the target
     reverse: float = 0.0
     constant: float = 0.0
+    ranking: str = FACTORS  # what ranks the best targets of a node: "factors", or "learned" for the scores themselves
+
+    @property
+    def is_learned(self) -> bool:
+        """Whether scores are more than the kernel of the first part."""
+        return self.coefficients != _only_factors(self.parts)
 
     def sources(self, nodes: Nodes) -> np.ndarray:
         """Vectors of nodes as sources; their inner products with ``targets`` are the scores."""
@@ -81,10 +91,12 @@ class EdgeDecoder:
     def best_targets(
         self, nodes: Nodes, k: int, excluded: sparse.csr_array | None, own: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The k highest-scoring known targets of each node, best first, and their scores, in blocks of nodes.
+        """The k best known targets of each node, best first, and what ranks them, in blocks of nodes.
 
         Neither node ``own[i]`` nor the nonzero entries in row i of what is excluded are among them.
         """
+        if self.ranking == FACTORS and self.is_learned:
+            return self._best_by_factors(nodes, k, excluded, own)
         targets = self.targets(self.known)
         found, values, alike = [], [], 0
         for block in blocks_of(len(nodes.degrees.out), SCORE_BYTES * len(targets), BLOCK_BYTES):
@@ -108,11 +120,27 @@ class EdgeDecoder:
             )
         return np.concatenate(found), np.concatenate(values)
 
+    def _best_by_factors(
+        self, nodes: Nodes, k: int, excluded: sparse.csr_array | None, own: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The same, ranked by factors; by scores for nodes of which factors say nothing, as for those without edges."""
+        placed = nodes.vectors[0].source.any(axis=1)
+        best, values = np.empty((len(placed), k), dtype=np.intp), np.empty((len(placed), k))
+        by_kernel, by_scores = by_factors(self.parts, self.known, self.width), replace(self, ranking=LEARNED)
+        for decoder, rows in ((by_kernel, np.flatnonzero(placed)), (by_scores, np.flatnonzero(~placed))):
+            if len(rows):
+                others = None if excluded is None else excluded[rows], None if own is None else own[rows]
+                best[rows], values[rows] = decoder.best_targets(some_nodes(nodes, rows), k, *others)
+        return best, values
+
 
 def by_factors(parts: Sequence[Part], known: Nodes, k: int) -> EdgeDecoder:
     """The decoder that scores an edge by the k leading triplets of the kernel, the first one if there are several."""
-    coefficients = tuple({FACTORS: 1.0} if number == 0 else {} for number in range(len(parts)))
-    return EdgeDecoder(parts, k, coefficients, known, np.zeros(DEGREE_TERMS))
+    return EdgeDecoder(parts, k, _only_factors(parts), known, np.zeros(DEGREE_TERMS))
+
+
+def _only_factors(parts: Sequence[Part]) -> tuple[dict[str, float], ...]:
+    return tuple({FACTORS: 1.0} if number == 0 else {} for number in range(len(parts)))
 
 
 def learned(
@@ -139,7 +167,42 @@ def learned(
     for (number, term), weight in zip(terms, weights, strict=False):
         coefficients[number][term] = float(weight)
     degree, reverse = weights[len(terms) : -1], float(weights[-1])
-    return EdgeDecoder(parts, k, coefficients, known, degree, reverse, constant)
+    return EdgeDecoder(parts, k, coefficients, known, degree, reverse, constant, LEARNED)
+
+
+def with_better_ranking(decoder: EdgeDecoder, parts_of: Sequence[Sequence[Part]], seen: Sequence[Trial]) -> EdgeDecoder:
+    """The same scores, but the best targets of a node by factors, where these rank hidden targets of trials higher.
+
+    Scores that tell edges from other pairs best, whatever their nodes, need not rank the targets of one node best.
+    """
+    recalls = [
+        _recalls(replace(decoder, parts=own, known=known_nodes(own, trial.adjacency)), trial)
+        for own, trial in zip(parts_of, seen, strict=True)
+    ]
+    by_scores, by_kernel = np.mean(recalls, axis=0)
+    return decoder if by_scores >= by_kernel else replace(decoder, ranking=FACTORS)
+
+
+def _recalls(decoder: EdgeDecoder, trial: Trial) -> tuple[float, float]:
+    """Share of hidden targets among the 20 best new targets of their sources, by scores and by factors.
+
+    Cost: that of scoring 2^10 sources and 2^12 targets, of which large graphs give a sample.
+    """
+    nodes, (u, v) = decoder.known, (side[:RANKED_EDGES] for side in trial.hidden)
+    n = trial.adjacency.shape[0]
+    others = np.linspace(0, n - 1, min(n, RANKED_TARGETS)).astype(np.int64)
+    length = max(1, round(SHORT_LIST * len(others) / n))
+    sources, targets = some_nodes(nodes, u), some_nodes(nodes, others)
+    taken = trial.adjacency[u][:, others].toarray() != 0
+    taken |= (others == u[:, None]) | (others == v[:, None])
+    shares = []
+    for one in (decoder, by_factors(decoder.parts, nodes, decoder.width)):
+        scores = one.sources(sources) @ one.targets(targets).T
+        if one.reverse:
+            scores[(nodes.inward[u][:, others]).nonzero()] += one.reverse
+        above = ((scores >= one.of_pairs(nodes, u, v)[:, None]) & ~taken).sum(axis=1)
+        shares.append(float(np.mean(above < length)))
+    return shares[0], shares[1]
 
 
 def _numbers(parts: Sequence[Part], nodes: Nodes, terms: list[tuple[int, str]], pairs: Pairs) -> np.ndarray:

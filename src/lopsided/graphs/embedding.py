@@ -17,14 +17,14 @@ from ..io import read_graph
 from ..kernels import Balance, Diffusion, Kernel, Walk
 from ..nystrom import Nystrom
 from .blend import Blend, weights_by_trials
-from .decoder import by_factors, learned
+from .decoder import by_factors, learned, with_better_ranking
 from .kernel_choice import AUTO, Recipe, is_auto, recipes
 from .new_edges import NewEdges, edges_of_new
 from .node_index import NodeIndex
 from .nodes import Degrees, Nodes, known_nodes
 from .parts import Part, Sides, fit_part
 from .scoring import ScoresEdges
-from .trials import trials
+from .trials import Trial, mutual_share, trials
 
 OF_KERNEL_SVD = ("solver", "tol", "random_state", "n_jobs", "memory_budget")  # parameters passed on
 ROUNDING_LENGTH = 10  # in units of eps: length beside the longest row up to which a row may be all rounding errors
@@ -66,14 +66,16 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
         reverse edge say of a pair; it learns to tell edges that were hidden from the embedding, a tenth of them at a
         time, from other pairs, and costs one more embedding or, on small graphs, up to ten. "factors":
         (U diag(s) V')_ij, of proximity if kernel="auto". "auto" is "learned", or "factors" if there are negative
-        weights or fewer than two edges.
+        weights or fewer than two edges; ``nearest_targets`` then ranks by the learned scores or by "factors",
+        whichever finds more of the hidden targets.
     unit_length : bool, default=True
         Scale the rows that ``fit_transform`` and ``transform`` return to unit length, so that later pipeline steps
         treat hubs like other nodes.
     solver : str or Nystrom, default="auto"
         Solver of :class:`KernelSVD`; "auto" chooses by the size of the graph and the memory budget.
-    tol : float, default=0.05
-        Acceptable error of the singular vectors; 0 means near machine precision, which no use of an embedding needs.
+    tol : float, default=0.5
+        Acceptable error of the singular vectors, as in :class:`KernelSVD`; 0 means near machine precision, which no use
+        of an embedding needs: near singular values mix their vectors first, and that changes no distance much.
     random_state : int, RandomState instance or None, default=None
         Seed of the solver and of the hidden edges; None is a fixed one.
     n_jobs : int or None, default=None
@@ -97,6 +99,8 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
         How much proximity and links count if kernel="auto", else (1.0,).
     solver_ : Choice
         Name of the solver, of proximity if kernel="auto", and the reason for it.
+    ranking_ : {"learned", "factors"}
+        What ranks the best targets of a node.
     reverse_score_ : float
         What the decoder adds to the score of an edge whose reverse is in the graph.
     n_features_in_ : int
@@ -146,7 +150,7 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
         decoder: str = "auto",
         unit_length: bool = True,
         solver: Any = "auto",
-        tol: float = 0.05,
+        tol: float = 0.5,
         random_state: Any = None,
         n_jobs: int | None = None,
         memory_budget: float | str | None = None,
@@ -182,7 +186,9 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
                 tried = [self._parts(narrow, trial.adjacency, self._balanced(trial.adjacency)) for trial in seen]
             known, learns = known_nodes(parts, computed), seen and self._learns(A)
             decoder = learned(parts, known, k, tried, seen) if learns else by_factors(parts, known, k)
-            weights = weights_by_trials(tried, seen, self.scaling) if is_auto(self.kernel) else (1.0,)
+            if self.decoder == AUTO and decoder.is_learned:
+                decoder = with_better_ranking(decoder, tried, seen)
+            weights = self._weights(tried, seen, computed)
             blend = Blend.of(parts, known, weights, self.scaling, k, seed) if is_auto(self.kernel) else None
         self.adjacency_, self.nodes_, self.n_features_in_ = A, nodes, A.shape[0]
         self.kernel_ = tuple(part.kernel for part in parts) if is_auto(self.kernel) else parts[0].kernel
@@ -261,6 +267,11 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
         """Decompose every kernel on a graph."""
         settings: dict[str, Any] = {name: getattr(self, name) for name in OF_KERNEL_SVD}
         return [fit_part(recipe, balance.matrix(A), ~balance.isolated, settings) for recipe in wanted]
+
+    def _weights(self, tried: list[list[Part]], seen: list[Trial], A: sparse.csr_array) -> tuple[float, ...]:
+        if not is_auto(self.kernel):
+            return (1.0,)
+        return weights_by_trials(tried, seen, self.scaling, mutual_share(A))
 
     def _new_nodes(self, new: NewEdges) -> Nodes:
         """New nodes with their singular vectors in every part; edges among them lead on to known nodes."""

@@ -11,6 +11,7 @@ from ..kernels import Diffusion, GraphKernel, Kernel, NodeKernel, as_kernel
 
 AUTO = "auto"
 FACTORS, STEP, COSINE = "factors", "step", "cosine"  # what a decoder may use of a part, see EdgeDecoder
+LEARNED = "learned"  # the decoder that weighs them
 # Chosen on the first half of the graphs of benchmarks/graphs_nodes.py, whose `ablation` changes them one at a time.
 PROXIMITY = Diffusion(restart=0.2, direction="last", transform="root", threshold=None)
 LINKS = NodeKernel(binary=True)

@@ -81,7 +81,10 @@ class ScoresEdges(ABC):
         in_edges: Any = None,
         unknown: str = "error",
     ) -> Any:
-        """Find the k nodes of the graph to which edges from u score highest, best first, excluding u itself.
+        """Find the k nodes of the graph to which edges from u are most likely, best first, excluding u itself.
+
+        They are ranked by ``ranking_``: by the scores of ``score_edges``, which compare edges between any nodes, or, if
+        decoder="auto" found more hidden targets that way, by "factors" alone, except for nodes without edges.
 
         Parameters
         ----------
@@ -92,7 +95,7 @@ class ScoresEdges(ABC):
         new_only : bool, default=False
             Whether to leave out the nodes to which u has an edge already, as a recommendation does.
         return_scores : bool, default=False
-            Whether to return the scores too.
+            Whether to return what ranks them too.
         out_edges, in_edges : default=None
             Edges from and to new nodes, as in ``transform``.
         unknown : {"error", "ignore"}, default="error"
@@ -101,7 +104,7 @@ class ScoresEdges(ABC):
         Returns
         -------
         array of shape (k,), or (n, k) for several or new nodes
-            Node ids; with ``return_scores`` a pair of these and of the scores, of the same shape.
+            Node ids; with ``return_scores`` a pair of these and of the scores by ``ranking_``, of the same shape.
         """
         check_is_fitted(self)
         n = len(self._nodes)
@@ -208,6 +211,12 @@ class ScoresEdges(ABC):
         """What the decoder adds to the score of an edge whose reverse is in the graph."""
         check_is_fitted(self)
         return self._decoder.reverse
+
+    @property
+    def ranking_(self) -> str:
+        """What ranks the best targets of a node, "learned" or "factors"."""
+        check_is_fitted(self)
+        return self._decoder.ranking
 
     def _sides(self) -> tuple[np.ndarray, np.ndarray]:
         return self.source_embedding_, self.target_embedding_

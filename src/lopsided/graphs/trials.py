@@ -35,16 +35,28 @@ def trials(A: sparse.csr_array, seed: int) -> list[Trial]:
     If every edge has its reverse, as in an undirected graph, both are hidden together. Graphs with fewer than two edges
     between different nodes have no trial. Cost O(edges) for each of them.
     """
-    rng, n = np.random.RandomState(seed), A.shape[0]
-    u, v = row_numbers(A), A.indices.astype(np.int64)
-    keys = u * n + v  # ascending, as rows of A are sorted
-    undirected = bool(contains(keys, v * n + u).all()) if len(keys) else False
+    rng = np.random.RandomState(seed)
+    u, v, keys = _numbered(A)
+    undirected = mutual_share(A) == 1
     candidates = rng.permutation(np.flatnonzero(u < v if undirected else u != v))
     size = min(MOST_HIDDEN, max(1, round(HIDDEN_SHARE * len(candidates))))
     if len(candidates) < 2:
         return []
     count = min(MOST_TRIALS, -(-ENOUGH_HIDDEN // size), len(candidates) // size)
     return [_trial(A, keys, candidates[i * size : (i + 1) * size], undirected, rng) for i in range(count)]
+
+
+def mutual_share(A: sparse.csr_array) -> float:
+    """Share of the edges between different nodes whose reverse is an edge too; one if there are none."""
+    u, v, keys = _numbered(A)
+    apart = u != v
+    return float(contains(keys, (v * A.shape[0] + u)[apart]).mean()) if apart.any() else 1.0
+
+
+def _numbered(A: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sources and targets of the edges, and a number for each pair, ascending as rows of A are sorted."""
+    u, v = row_numbers(A), A.indices.astype(np.int64)
+    return u, v, u * A.shape[0] + v
 
 
 def _trial(
@@ -57,6 +69,8 @@ def _trial(
     reverse = v * n + u
     if undirected:
         kept[np.searchsorted(keys, reverse)] = False
+        turned_round = rng.random_sample(len(u)) < 0.5  # else every source would come before its target
+        u, v = np.where(turned_round, v, u), np.where(turned_round, u, v)
     turned = reverse[~contains(keys, reverse)]
     left = n * (n - 1) - len(keys)
     drawn = free_pairs(np.sort(np.concatenate([keys, turned])), n, min(UNIFORM_NEGATIVES * len(u), left // 2), rng)
