@@ -55,6 +55,7 @@ HEURISTICS: dict[str, Callable[[sparse.csr_array], Any]] = {
     "rooted PageRank": peers.rooted_pagerank,
 }
 DEGREE_FEATURES = make_pipeline(StandardScaler(), PolynomialFeatures(3))  # roles are ranges of degrees, no half-planes
+TOLERANCES: dict[str, dict[str, Any]] = {f"default, tol {tol}": {"tol": tol} for tol in (0.05, 0.2, 1.0)}  # ablation
 OURS = DEFAULT | KERNELS | BY_FACTORS
 NODE_METHODS = (*DEFAULT, *KERNELS, *EMBEDDINGS, "degrees")
 LINK_METHODS = (*OURS, *EMBEDDINGS, *HEURISTICS)
@@ -62,7 +63,7 @@ LINK_METHODS = (*OURS, *EMBEDDINGS, *HEURISTICS)
 
 def features(method: str, A: sparse.csr_array, k: int, seed: int) -> list[np.ndarray]:
     """Node vectors to choose from: ours as they come, peers' as they are and of length one, and degrees."""
-    if method in OURS:
+    if method in OURS | TOLERANCES:
         needless = FACTORS if method in KERNELS else {}  # a learned decoder costs an embedding and changes no vector
         return [_model(method, k).set_params(**needless).fit_transform(A)]
     if method == "degrees":
@@ -160,8 +161,9 @@ def by_distance(source: np.ndarray, target: np.ndarray) -> Vectors:
 
 
 def _model(method: str, k: int) -> DirectedGraphEmbedding:
-    tolerance = {} if method in DEFAULT else {"tol": TOLERANCE}
-    return DirectedGraphEmbedding(k, **OURS[method], **tolerance)
+    return DirectedGraphEmbedding(
+        k, **({"tol": TOLERANCE} if method not in DEFAULT else {}) | (OURS | TOLERANCES)[method]
+    )
 
 
 def _rank(A: sparse.csr_array, k: int) -> int:
