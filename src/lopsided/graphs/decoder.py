@@ -124,7 +124,7 @@ class EdgeDecoder:
         self, nodes: Nodes, k: int, excluded: sparse.csr_array | None, own: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
         """The same, ranked by factors; by scores for nodes of which factors say nothing, as for those without edges."""
-        placed = nodes.vectors[0].source.any(axis=1)
+        placed = np.asarray(nodes.vectors[0].source.any(axis=1))
         best, values = np.empty((len(placed), k), dtype=np.intp), np.empty((len(placed), k))
         by_kernel, by_scores = by_factors(self.parts, self.known, self.width), replace(self, ranking=LEARNED)
         for decoder, rows in ((by_kernel, np.flatnonzero(placed)), (by_scores, np.flatnonzero(~placed))):
