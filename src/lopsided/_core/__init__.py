@@ -16,6 +16,7 @@ from .arrays import (
 from .atomic_fit import atomic_fit
 from .bar import show_progress
 from .centring import centred, centred_twice
+from .checked import checked
 from .column_names import as_configured, check_names, column_names
 from .csr import per_entry, row_numbers, row_peaks, row_sums, scale_rows, some_entries
 from .decompositions import eigh, singular_values, svd
@@ -60,6 +61,7 @@ __all__ = [
     "check_points",
     "check_samples",
     "check_sides",
+    "checked",
     "column_names",
     "counted",
     "dense",

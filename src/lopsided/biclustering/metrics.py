@@ -25,9 +25,7 @@ def matched_accuracy(labels_true: Any, labels_pred: Any) -> float:
     >>> matched_accuracy([0, 0, 1, 1], ["b", "b", "a", "b"])
     0.75
     """
-    check_consistent_length(labels_true, labels_pred)
-    true, found = reject_masked(labels_true, "labels_true"), reject_masked(labels_pred, "labels_pred")
-    counts = contingency_matrix(column_or_1d(true), column_or_1d(found))
+    counts = contingency_matrix(*_labels(labels_true, labels_pred))
     if not counts.size:
         raise ValueError("there are no labels to compare")
     return float(counts[linear_sum_assignment(-counts)].sum() / counts.sum())
@@ -44,11 +42,19 @@ def partition_scores(labels_true: Any, labels_pred: Any) -> dict[str, float]:
     >>> partition_scores([0, 0, 1, 1], ["b", "b", "a", "a"])
     {'nmi': 1.0, 'ari': 1.0, 'accuracy': 1.0}
     """
+    labels_true, labels_pred = _labels(labels_true, labels_pred)
     return {
         "nmi": float(normalized_mutual_info_score(labels_true, labels_pred)),
         "ari": float(adjusted_rand_score(labels_true, labels_pred)),
         "accuracy": matched_accuracy(labels_true, labels_pred),
     }
+
+
+def _labels(labels_true: Any, labels_pred: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Validate labels of the same points: two arrays of one dimension and one length."""
+    check_consistent_length(labels_true, labels_pred)
+    true, found = reject_masked(labels_true, "labels_true"), reject_masked(labels_pred, "labels_pred")
+    return column_or_1d(true), column_or_1d(found)
 
 
 def coherence_index(X: Any, column_labels: Any) -> float:

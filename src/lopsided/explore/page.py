@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
 from .._core import best_first
 from ..exceptions import LopsidedWarning, warn
 from ..graphs import DirectedGraphEmbedding, company_vectors, reverse_scores
-from ..io import plain_ids, written_whole
+from ..io import check_embedded, plain_ids, written_whole
 from .layout import coordinates
 from .packing import SHADES, TONES, levels, packed
 
@@ -72,8 +71,9 @@ def write_page(
     >>> os.path.getsize(path) < 300_000
     True
     """
-    if hasattr(model, "fit"):
-        check_is_fitted(model)
+    check_embedded(model)
+    if not isinstance(title, str):
+        raise TypeError(f"title must be a string, not a {type(title).__name__}")
     facts: dict[str, Any] = {"ids": [str(node) for node in plain_ids(model.nodes_).tolist()]}
     names, numbers = _label_numbers(labels, model.nodes_)
     facts |= {

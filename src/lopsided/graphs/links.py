@@ -1,15 +1,16 @@
 """Link prediction: hide edges of a graph and evaluate how well a model predicts them."""
 
 from collections.abc import Callable
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
 
-from .._core import row_numbers
+from .._core import checked, row_numbers
 from ..exceptions import LopsidedWarning, warn
 from ..io import read_graph
 
@@ -22,6 +23,7 @@ class HiddenEdges(NamedTuple):
     negative: tuple[np.ndarray, np.ndarray]
 
 
+@checked(share=[Interval(Real, 0, 1, closed="neither")], reversed_share=[Interval(Real, 0, 1, closed="both")])
 def hide_edges(
     adjacency: Any, *, share: float = 0.1, reversed_share: float = 0.5, random_state: Any = 0
 ) -> HiddenEdges:
@@ -57,8 +59,6 @@ def hide_edges(
     """
     A = read_graph(adjacency).adjacency
     n, rng = A.shape[0], check_random_state(random_state)
-    if not 0 < share < 1 or not 0 <= reversed_share <= 1:
-        raise ValueError(f"share={share} must lie between 0 and 1, reversed_share={reversed_share} from 0 to 1")
     u, v = row_numbers(A), A.indices.astype(np.int64)
     candidates = np.flatnonzero(u != v)
     hidden = np.sort(rng.permutation(candidates)[: round(share * len(candidates))])
@@ -89,6 +89,7 @@ class LinkPrediction(NamedTuple):
     hits: float
 
 
+@checked(hidden=[HiddenEdges])
 def evaluate_links(
     score: Callable[[np.ndarray, np.ndarray], np.ndarray], hidden: HiddenEdges, *, k: int = 100
 ) -> LinkPrediction:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core import gate, reject_masked
+from .._core import checked, gate, reject_masked
 from ..exceptions import LopsidedWarning, warn
 from ..kernel_svd import KernelSVD
 from ..kernels import Exponential, InnerProductKernel, Precomputed, as_kernel
@@ -77,6 +77,7 @@ class ImageSVD:
         return np.interp(reject_masked(values, "values"), profile[order], grid[order]).astype(self.image.dtype)
 
 
+@checked(n_components=[Integral, None])
 @gate
 def image_svd(image: np.ndarray, kernel: Any = "linear", n_components: int | None = None) -> ImageSVD:
     """Nonlinear SVD of an image: kernel SVD between its rows and its columns.
@@ -110,7 +111,7 @@ def image_svd(image: np.ndarray, kernel: Any = "linear", n_components: int | Non
     shortest = min(pixels.shape[:2])
     k = shortest if n_components is None else n_components
     if not 1 <= k <= shortest:
-        raise ValueError(f"n_components={k}, but an image of shape {pixels.shape[:2]} has from 1 to {shortest}")
+        raise ValueError(f"n_components={k!r}, but an image of shape {pixels.shape[:2]} has from 1 to {shortest}")
     if isinstance(as_kernel(kernel), Precomputed):
         raise ValueError(f"kernel={kernel!r} does not compare rows with columns; use 'linear' for the SVD of the image")
     models = tuple(KernelSVD(k, kernel=kernel, compatibility="pinv").fit(channel) for channel in channels)

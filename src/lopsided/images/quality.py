@@ -1,6 +1,7 @@
 """Pixels of images as floats, and the quality metrics PSNR and SSIM."""
 
 from functools import partial
+from numbers import Real
 
 import numpy as np
 from scipy.ndimage import gaussian_filter
@@ -88,7 +89,7 @@ def ssim(image: np.ndarray, other: np.ndarray, peak: float | None = None) -> flo
 
 def _comparable(image: np.ndarray, other: np.ndarray, peak: float | None) -> tuple[np.ndarray, np.ndarray]:
     """Both images in double precision, divided by the pixel value of white."""
-    if peak is not None and not 0 < peak < np.inf:
+    if peak is not None and not (isinstance(peak, Real) and 0 < peak < np.inf):
         raise ValueError(f"peak={peak} must be positive and finite: it is the value of white, such as 1 or 255")
     image, other = np.asanyarray(image), np.asanyarray(other)  # which keeps masks, for as_pixels to refuse
     if peak is not None:  # it scales integers, too

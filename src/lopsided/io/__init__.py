@@ -16,6 +16,7 @@ from .tables import is_matrix_file as is_matrix_file, read_columns as read_colum
 from .types import trusted_types
 from .vectors import (
     VECTOR_FORMATS as VECTOR_FORMATS,
+    check_embedded as check_embedded,
     plain_ids as plain_ids,
     vector_columns as vector_columns,
     write_vectors,

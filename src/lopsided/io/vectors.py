@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from .._core import slices_of
 from .atomic import written_whole
@@ -50,9 +51,21 @@ def write_vectors(model: Any, path: str | os.PathLike[str], *, side: str = "both
     kind = Path(path).suffix.lower()
     if kind not in WRITERS:
         raise ValueError(f"{Path(path).name!r} ends with {kind!r}, not with one of {', '.join(WRITERS)}")
+    check_embedded(model)
     vectors = {name: getattr(model, f"{name}_embedding_") for name in SIDES if side in ("both", name)}
     with written_whole(path) as part:
         WRITERS[kind](part, plain_ids(model.nodes_), vectors)
+
+
+def check_embedded(model: Any) -> None:
+    """Raise an error unless a model has nodes and their vectors."""
+    if hasattr(model, "fit"):
+        check_is_fitted(model)
+    if not all(hasattr(model, name) for name in ("nodes_", *(f"{side}_embedding_" for side in SIDES))):
+        raise TypeError(
+            f"a {type(model).__name__} has no vectors of nodes; pass a fitted DirectedGraphEmbedding, or an object "
+            "with nodes_, source_embedding_ and target_embedding_"
+        )
 
 
 def vector_columns(model: Any, side: str = "both") -> dict[str, np.ndarray]:

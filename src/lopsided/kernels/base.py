@@ -168,9 +168,17 @@ class Composite(Kernel):
 
     def fit(self, X: Array, Z: Array) -> Self:
         """Fit the parts on the same data."""
+        self.check_parts()
         for name in self._names:
             setattr(self, f"{name}_", clone(getattr(self, name)).fit(X, Z))
         return super().fit(X, Z)
+
+    def check_parts(self) -> None:
+        """Raise TypeError if a part is no kernel."""
+        for name in self._names:
+            if not isinstance(getattr(self, name), Kernel):
+                kind = type(getattr(self, name)).__name__
+                raise TypeError(f"{name} of {type(self).__name__} must be a Kernel, not a {kind}; see as_kernel")
 
     def left(self, X: Array) -> Array:
         """Prepare the left points for every part, side by side."""
@@ -201,6 +209,7 @@ class Swapped(Composite):
 
     def fit(self, X: Array, Z: Array) -> Self:
         """Fit the inner kernel with the two sides exchanged."""
+        self.check_parts()
         self.kernel_ = clone(self.kernel).fit(Z, X)
         self.widths_ = (X.shape[1], Z.shape[1])
         return self

@@ -14,12 +14,13 @@ which makes its singular values comparable with those of K.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from numbers import Integral
+from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.utils._param_validation import Interval
 
-from .._core import Array, RowBlocks, counted, same_points
+from .._core import Array, RowBlocks, checked, counted, same_points
 from ..exceptions import RankWarning, warn
 from ..kernels import Kernel
 from ..operators import as_operator
@@ -53,6 +54,7 @@ class NystromFactors:
         return replace(self, factors=self.factors.truncate(k).canonical(), left=left, right=right)
 
 
+@checked(kernel=[Kernel], landmarks=[tuple], k=[Interval(Real, 0, None, closed="neither")], rng=[np.random.Generator])
 def nystrom(
     kernel: Kernel,
     X: Array,

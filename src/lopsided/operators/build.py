@@ -5,8 +5,9 @@ from operator import add
 
 import numpy as np
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
 
-from .._core import Array, RowBlocks, dense
+from .._core import Array, RowBlocks, checked, dense
 from ..kernels import (
     GraphKernel,
     Katz,
@@ -29,6 +30,7 @@ from .sparse_slices import sparse_plus_low_rank
 from .stored import Stored
 
 
+@checked(kernel=[Kernel])
 def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int) -> KernelOperator:
     """Return k(X, Z) as an operator: structured if the data are sparse, stored if it fits, and blocked otherwise.
 
@@ -43,6 +45,11 @@ def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int) -> KernelOpe
     budget : int
         Memory that the operator may use for stored entries, in bytes.
     """
+    if not hasattr(kernel, "widths_"):
+        raise NotFittedError(f"{kernel!r} is not fitted; pass kernel.fit(X, Z)")
+    if not all(getattr(points, "ndim", 0) == 2 for points in (X, Z)):
+        kinds = " and ".join(f"{type(points).__name__} of shape {np.shape(points)}" for points in (X, Z))
+        raise TypeError(f"X and Z must be arrays or CSR matrices with two dimensions, not {kinds}")
     if isinstance(X, RowBlocks):
         return ByBlocks(kernel, X, Z, as_operator)
     if isinstance(Z, RowBlocks):

@@ -19,7 +19,7 @@ def two_axes(axes: Any) -> np.ndarray:
     if axes is None:
         return new_axes(1, 2, figsize=(10, 4.6))
     axes = np.ravel(np.asarray(axes, dtype=object))
-    if len(axes) != 2:
+    if len(axes) != 2 or not all(hasattr(ax, "scatter") for ax in axes):
         raise ValueError(f"axes holds {len(axes)}, but two are needed, one per side; make them with plt.subplots(1, 2)")
     return axes
 

@@ -36,6 +36,8 @@ def plot_diagnostics(diagnostics: Diagnostics, *, ax: Any = None) -> Any:
     if not isinstance(diagnostics, Diagnostics):
         kind = type(diagnostics).__name__
         raise TypeError(f"plot_diagnostics draws what KernelSVD.diagnostics() returns, not {kind}")
+    if not (ax is None or hasattr(ax, "semilogy")):
+        raise TypeError(f"ax must be matplotlib axes or None, not a {type(ax).__name__}; make them with plt.subplots()")
     made, ax = ax is None, new_axes(figsize=(8.2, 4.2)) if ax is None else ax
     components = np.arange(len(diagnostics.singular_values))
     for name, (marker, label) in RESIDUALS.items():

@@ -2,9 +2,11 @@
 
 import numpy as np
 
+from .._core import checked
 from .factors import Factors
 
 
+@checked(exact=[Factors], found=[Factors])
 def eta(exact: Factors, found: Factors) -> float:
     """Error of singular vectors, eta of the 2024 paper (section 4.4).
 
@@ -25,6 +27,7 @@ def eta(exact: Factors, found: Factors) -> float:
     )
 
 
+@checked(exact=[Factors], found=[Factors])
 def relative_eta(exact: Factors, found: Factors) -> float:
     """The paper's eta over the largest singular value: weights s_i / s_1, the same for all multiples of a kernel."""
     return eta(exact, found) / float(exact.s[0])

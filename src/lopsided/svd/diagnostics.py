@@ -18,6 +18,7 @@ from dataclasses import astuple, dataclass, fields
 
 import numpy as np
 
+from .._core import checked
 from ..operators import KernelOperator
 from .factors import Factors, powers
 from .weights import Weights
@@ -47,6 +48,7 @@ class Diagnostics:
         return "\n".join(lines)
 
 
+@checked(A=[KernelOperator], factors=[Factors], weights=[Weights, None])
 def diagnose(A: KernelOperator, factors: Factors, weights: Weights | None = None) -> Diagnostics:
     """Residuals of the variational equations at given factors. Cost: two products with A and two with its transpose."""
     weights = weights or Weights(np.ones(len(factors.U)), np.ones(len(factors.V)))

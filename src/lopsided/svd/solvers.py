@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from numbers import Integral
+from numbers import Integral, Real
 
 import numpy as np
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
-from .._core import check_finite, svd
+from .._core import check_finite, checked, svd
 from ..exceptions import FallbackWarning, warn
 from ..operators import KernelOperator
 from .factors import Factors
@@ -14,6 +15,14 @@ from .krylov import EXTRA_COLUMNS, krylov
 from .policy import SMALL_SIDE, Choice, block_width, choose_for_operator, lapack_bytes
 
 
+@checked(
+    A=[KernelOperator],
+    k=[Interval(Integral, 1, None, closed="left"), Interval(RealNotInt, 0, 1, closed="right")],
+    solver=[StrOptions({"auto", "lapack", "krylov"})],
+    tol=[Interval(Real, 0, None, closed="left")],
+    budget=[Interval(Real, 0, None, closed="left")],
+    rng=[np.random.Generator],
+)
 def factorise(
     A: KernelOperator, k: int | float, *, solver: str = "auto", tol: float = 0.0, budget: int, rng: np.random.Generator
 ) -> tuple[Factors, Choice]:

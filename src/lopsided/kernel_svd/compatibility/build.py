@@ -1,10 +1,13 @@
 """Compatibilities by name, or from given matrices."""
 
+from numbers import Integral, Real
+
 import numpy as np
 from scipy import sparse
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_array
 
-from ..._core import FLOATS, Array, RowBlocks, blocks_of, dense, in_unit, row_lengths, safe_unit
+from ..._core import FLOATS, Array, RowBlocks, blocks_of, check_points, checked, dense, in_unit, row_lengths, safe_unit
 from ...exceptions import AccuracyWarning, warn
 from .axes import aligned_axes, leading_svd, thin_svd
 from .maps import Compatibility, Identity, PCAProjection, PseudoInverse, RandomProjection, TruncatedProjection
@@ -16,6 +19,7 @@ ALIGNED_DIRECTIONS = 256  # of larger sparse points, unless twice the components
 PROJECTIONS = ("pca", "random", "pinv")
 
 
+@checked(rng=[np.random.Generator], budget=[Interval(Real, 0, None, closed="left")])
 def make_compatible(name: str, X: Array, Z: Array, rng: np.random.Generator, budget: float = np.inf) -> Compatibility:
     """Construct a compatibility from left points (n, p) and right points (m, q), within a budget in bytes.
 
@@ -32,6 +36,7 @@ def make_compatible(name: str, X: Array, Z: Array, rng: np.random.Generator, bud
     """
     if name not in ("identity", *PROJECTIONS):
         raise ValueError(f"name={name!r} must be 'identity' or one of {', '.join(map(repr, PROJECTIONS))}")
+    X, Z = (side if isinstance(side, RowBlocks) else check_points(side, of) for side, of in ((X, "X"), (Z, "Z")))
     p, q = X.shape[1], Z.shape[1]
     if name == "identity":
         if p != q:
@@ -102,6 +107,7 @@ def given_pair(C1: Array, C2: Array, p: int, q: int) -> Compatibility:
     return Compatibility(left_factors=(C1,), right_factors=(C2.T,))
 
 
+@checked(width=[Integral, None])
 def split_condition(A: np.ndarray, width: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Find C1 (m, q) and C2 (q, n) with A C1 C2 A = A (2016 paper, Remark 1), for the maps x -> C1^T x and z -> C2 z.
 

@@ -1,0 +1,96 @@
+"""Every parameter of every estimator and kernel, and every argument of their methods, set to things of any type."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+import lopsided
+from lopsided import KernelSVD, Nystrom, kernels
+
+from .drawn import Draw
+from .judge import Work, attempt
+
+ESTIMATORS = [
+    each
+    for name in lopsided.__all__
+    if inspect.isclass(each := getattr(lopsided, name)) and issubclass(each, BaseEstimator) and hasattr(each, "fit")
+]
+KERNELS = [
+    each for name in kernels.__all__ if inspect.isclass(each := getattr(kernels, name)) and not inspect.isabstract(each)
+]
+QUICK = {"max_iter": 2, "n_iter": 2, "n_init": 1, "n_components": 2, "memory_budget": "1GB"}
+SCIKIT_LEARNS = ("set_", "get_")  # methods of its own
+X = np.random.default_rng(0).random((20, 16))
+Y = np.arange(20) % 2
+GRAPH = (np.random.default_rng(1).random((20, 20)) < 0.2).astype(float)
+
+
+def setting(draw: Draw) -> tuple[tuple, Work]:
+    """An estimator with one or two parameters of any type, fitted and asked."""
+    kind = draw.of([*ESTIMATORS, Nystrom])
+    names = list(inspect.signature(kind).parameters)
+    wrong = {draw.of(names): draw.junk() for _ in range(draw.of([1, 1, 2]))}
+    draw.notes.append(f"{kind.__name__} {list(wrong)}")
+    return tuple(wrong.values()), lambda: _fitted(kind, {name: QUICK[name] for name in QUICK if name in names} | wrong)
+
+
+def _fitted(kind: Any, settings: dict[str, Any]) -> Any:
+    if kind is Nystrom:
+        yield KernelSVD(2, solver=Nystrom(**settings)).fit(X, Z=X)
+        return
+    model = kind(**settings)
+    yield model.fit(*_data_of(model))
+    if hasattr(model, "transform"):
+        yield from attempt(model.transform, _data_of(model)[0])
+
+
+def _data_of(model: Any) -> tuple[np.ndarray, np.ndarray]:
+    return (X, Y) if model.__sklearn_tags__().input_tags.two_d_array else (GRAPH, Y)
+
+
+def kernel_setting(draw: Draw) -> tuple[tuple, Work]:
+    """A kernel with one or two parameters of any type, fitted and called."""
+    kind = draw.of(KERNELS)
+    names = list(inspect.signature(kind).parameters)
+    needed = [each.name for each in inspect.signature(kind).parameters.values() if each.default is each.empty]
+    chosen = [draw.of(names) for _ in range(draw.of([1, 1, 2]))] if names else []
+    wrong = {name: draw.junk() for name in {*chosen, *needed}}
+    draw.notes.append(f"{kind.__name__} {list(wrong)}")
+
+    def work() -> Any:
+        yield kind(**wrong)(X, X[:7])
+
+    return tuple(wrong.values()), work
+
+
+FITTED: dict[Any, Any] = {}
+
+
+def method(draw: Draw) -> tuple[tuple, Work]:
+    """A method of a fitted estimator with arguments of any type."""
+    kind = draw.of(ESTIMATORS)
+    if kind not in FITTED:
+        model = kind(**{name: QUICK[name] for name in QUICK if name in inspect.signature(kind).parameters})
+        FITTED[kind] = model.fit(*_data_of(model))
+    model = FITTED[kind]
+    names = [each for each in dir(model) if not each.startswith(("_", *SCIKIT_LEARNS)) and each != "fit"]
+    name = draw.of([each for each in names if inspect.ismethod(getattr(model, each, None))])
+    called = getattr(model, name)
+    given = {
+        each.name: draw.junk() if draw.chance(0.7) else draw.points()
+        for each in inspect.signature(called).parameters.values()
+        if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD) and (each.default is each.empty or draw.chance(0.5))
+    }
+    draw.notes.append(f"{kind.__name__}.{name} {list(given)}")
+
+    def work() -> Any:
+        yield called(**given)
+
+    return tuple(given.values()), work
+
+
+CALLS = {setting: 5, kernel_setting: 2, method: 4}

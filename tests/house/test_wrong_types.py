@@ -1,0 +1,55 @@
+"""Arguments of the wrong type: functions name the argument, what it may be and what it is."""
+
+import matplotlib
+import numpy as np
+import pytest
+from scipy import sparse
+
+from lopsided import DirectedGraphEmbedding, KernelSVD, image_svd
+from lopsided.biclustering import partition_scores
+from lopsided.explore import write_page
+from lopsided.graphs import evaluate_links, hide_edges
+from lopsided.images import psnr
+from lopsided.io import write_vectors
+from lopsided.kernel_svd import make_compatible, split_condition
+from lopsided.kernels import RBF, Sum, Swapped
+from lopsided.operators import as_operator
+from lopsided.plotting import plot_diagnostics, plot_embeddings
+from lopsided.svd import Factors, diagnose, eta, factorise, relative_eta
+
+matplotlib.use("Agg")
+X = np.random.default_rng(3).random((9, 4))
+FACTORS = Factors(np.eye(9, 2), np.array([2.0, 1.0]), np.eye(4, 2))
+
+
+@pytest.mark.parametrize(
+    "call, says",
+    [
+        (lambda: as_operator("rbf", X, X, budget=10**9), "'kernel' parameter of as_operator must be an instance"),
+        (lambda: as_operator(RBF(1.0), X, X, budget=10**9), r"RBF\(bandwidth=1.0\) is not fitted; pass kernel.fit"),
+        (lambda: as_operator(RBF(1.0).fit(X, X), X.tolist(), X, budget=1), "two dimensions, not list"),
+        (lambda: factorise(X, 2, budget=1, rng=np.random.default_rng(0)), "'A' parameter of factorise"),
+        (lambda: diagnose(X, FACTORS), "'A' parameter of diagnose"),
+        (lambda: eta(FACTORS, X), "'found' parameter of eta must be an instance of 'lopsided.svd.factors.Factors'"),
+        (lambda: relative_eta(None, FACTORS), "'exact' parameter of relative_eta"),
+        (lambda: make_compatible("pca", X[:0], X, np.random.default_rng(0)), "0 sample"),
+        (lambda: make_compatible("pca", None, X, np.random.default_rng(0)), "X"),
+        (lambda: split_condition(X, width="x"), "'width' parameter of split_condition"),
+        (lambda: evaluate_links(np.add, "hidden"), "'hidden' parameter of evaluate_links"),
+        (lambda: hide_edges(np.eye(3), reversed_share=sparse.eye_array(3)), "'reversed_share' parameter of hide_edges"),
+        (lambda: write_vectors([1, 2], "vectors.csv"), "a list has no vectors of nodes; pass a fitted Directed"),
+        (lambda: write_vectors(DirectedGraphEmbedding(), "vectors.csv"), "not fitted yet"),
+        (lambda: write_page(np.eye(2), "page.html"), "a ndarray has no vectors of nodes"),
+        (lambda: write_page(DirectedGraphEmbedding(1).fit(np.eye(3)[[1, 2, 0]]), "p.html", title=3), "title must be a"),
+        (lambda: Sum([], RBF(1.0))(X, X), "first of Sum must be a Kernel, not a list; see as_kernel"),
+        (lambda: Swapped("rbf")(X, X), "kernel of Swapped must be a Kernel, not a str"),
+        (lambda: partition_scores(1e300 * np.eye(3), [0, 1, 1]), "1d array"),
+        (lambda: psnr(X, X, peak=sparse.eye_array(2)), "peak=.* must be positive and finite"),
+        (lambda: image_svd(X, n_components=sparse.eye_array(1)), "'n_components' parameter of image_svd"),
+        (lambda: plot_embeddings((X, X), axes=[1.0, 2.0]), "two are needed"),
+        (lambda: plot_diagnostics(KernelSVD(1).fit(X).diagnostics(), ax={}), "ax must be matplotlib axes or None"),
+    ],
+)  # fmt: skip
+def test_functions_name_the_argument_that_is_wrong(call, says):
+    with pytest.raises((ValueError, TypeError), match=says):
+        call()
