@@ -13,7 +13,11 @@ from common import parser, print_table, save
 
 from .record import HEADINGS, NAME, Budget, Row, as_record, write_page
 
-TOPICS = ("bad_input",)
+TOPICS = (
+    "bad_input",
+    "truth",
+    "tolerance",
+)
 SEED = 0
 LONG = Budget(examples=100_000, seconds=3600)
 SMOKE = Budget(examples=10, seconds=5, smoke=True)
@@ -30,7 +34,8 @@ def main() -> int:
     rows = [row for each in found.values() for row in each]
     print_table("Promises, measured", HEADINGS, [row.cells for row in rows])
     for row in rows:
-        print(*(f"\n- {row.promise}: {defect}" for defect in row.defects), sep="")
+        for defect in row.defects:
+            print(f"- {row.promise}: {defect}")
     if options.smoke:
         print("smoke run finished:", ", ".join(found))
     else:

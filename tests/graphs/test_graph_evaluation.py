@@ -185,7 +185,7 @@ def test_whole_numbers_are_embeddings_too():
         (lambda: reconstruct_graph(SOURCE, TARGET, GRAPH, decoder="cosine"), "decoder='cosine'"),
         (lambda: reconstruct_graph(SOURCE[:9], TARGET, GRAPH), r"source \(9, 6\)"),
         (lambda: precision_at_k(SOURCE, TARGET, GRAPH, 0), "k=0 must be whole numbers from 1"),
-        (lambda: hide_edges(GRAPH, share=0.0), "share=0.0 must lie"),
+        (lambda: hide_edges(GRAPH, share=0.0), "'share' parameter of hide_edges must be a float in the range"),
         (lambda: hide_edges(np.eye(3)), "of 0 edges hides none"),
         (lambda: hide_edges(np.ones((3, 3)), share=0.5), "3 pairs without an edge are needed, but there are only 0"),
         (lambda: evaluate_links(lambda u, v: u, hide_edges(GRAPH), k=0), "k=0 must be a whole number from 1"),

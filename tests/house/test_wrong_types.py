@@ -15,6 +15,7 @@ from lopsided.kernel_svd import make_compatible, split_condition
 from lopsided.kernels import RBF, Sum, Swapped
 from lopsided.operators import as_operator
 from lopsided.plotting import plot_diagnostics, plot_embeddings
+from lopsided.recommendation import coverage
 from lopsided.svd import Factors, diagnose, eta, factorise, relative_eta
 
 matplotlib.use("Agg")
@@ -33,7 +34,7 @@ FACTORS = Factors(np.eye(9, 2), np.array([2.0, 1.0]), np.eye(4, 2))
         (lambda: eta(FACTORS, X), "'found' parameter of eta must be an instance of 'lopsided.svd.factors.Factors'"),
         (lambda: relative_eta(None, FACTORS), "'exact' parameter of relative_eta"),
         (lambda: make_compatible("pca", X[:0], X, np.random.default_rng(0)), "0 sample"),
-        (lambda: make_compatible("pca", None, X, np.random.default_rng(0)), "X"),
+        (lambda: make_compatible("pca", None, X, np.random.default_rng(0)), "Expected 2D array"),
         (lambda: split_condition(X, width="x"), "'width' parameter of split_condition"),
         (lambda: evaluate_links(np.add, "hidden"), "'hidden' parameter of evaluate_links"),
         (lambda: hide_edges(np.eye(3), reversed_share=sparse.eye_array(3)), "'reversed_share' parameter of hide_edges"),
@@ -44,7 +45,8 @@ FACTORS = Factors(np.eye(9, 2), np.array([2.0, 1.0]), np.eye(4, 2))
         (lambda: Sum([], RBF(1.0))(X, X), "first of Sum must be a Kernel, not a list; see as_kernel"),
         (lambda: Swapped("rbf")(X, X), "kernel of Swapped must be a Kernel, not a str"),
         (lambda: partition_scores(1e300 * np.eye(3), [0, 1, 1]), "1d array"),
-        (lambda: psnr(X, X, peak=sparse.eye_array(2)), "peak=.* must be positive and finite"),
+        (lambda: coverage([[0, 1]], sparse.eye_array(2)), "'n_items' parameter of coverage"),
+        (lambda: psnr(X, X, peak=sparse.eye_array(2)), "(?s)peak=.* must be positive and finite"),
         (lambda: image_svd(X, n_components=sparse.eye_array(1)), "'n_components' parameter of image_svd"),
         (lambda: plot_embeddings((X, X), axes=[1.0, 2.0]), "two are needed"),
         (lambda: plot_diagnostics(KernelSVD(1).fit(X).diagnostics(), ax={}), "ax must be matplotlib axes or None"),

@@ -1,12 +1,14 @@
 """Evaluation of recommendations against held-out interactions: recall, NDCG and coverage."""
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_array
 
-from .._core import canonical
+from .._core import canonical, checked
 
 
 def recall_at_k(recommended: Any, held_out: Any) -> float:
@@ -52,6 +54,7 @@ def ndcg_of_users(recommended: Any, held_out: Any) -> np.ndarray:
     return np.asarray(hits @ gains / np.cumsum(gains)[np.minimum(counts, k) - 1])
 
 
+@checked(n_items=[Interval(Integral, 1, None, closed="left")])
 def coverage(recommended: Any, n_items: int) -> float:
     """Share of all items that are recommended to anyone.
 
