@@ -1,5 +1,7 @@
 """Settings that every test shares."""
 
+import os
+
 import numpy as np
 import pytest
 from hypothesis import settings
@@ -11,7 +13,8 @@ settings.load_profile("lopsided")
 
 @pytest.fixture(autouse=True, scope="session")
 def one_blas_thread():
-    """Small matrices lose more to BLAS threads that wait for each other than they gain."""
+    """Small matrices lose more to BLAS threads that wait for each other than they gain; scripts that tests run too."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     with threadpool_limits(limits=1, user_api="blas"):
         yield
 

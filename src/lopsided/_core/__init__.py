@@ -19,7 +19,7 @@ from .centring import centred, centred_twice
 from .checked import checked
 from .column_names import as_configured, check_names, column_names
 from .csr import per_entry, row_numbers, row_peaks, row_sums, scale_rows, some_entries
-from .decompositions import eigh, singular_values, svd
+from .decompositions import eigh, singular_values, solve, svd
 from .estimator import Documented, Estimator
 from .finite import check_finite, gate
 from .memory import budget_bytes
@@ -97,6 +97,7 @@ __all__ = [
     "show_progress",
     "singular_values",
     "slices_of",
+    "solve",
     "some_entries",
     "svd",
     "with_one_blas_thread",

@@ -1,4 +1,4 @@
-"""The one door to LAPACK's SVD and symmetric eigendecomposition: results are checked, and failing drivers replaced.
+"""The one door to LAPACK's SVD, symmetric eigendecomposition and solve: results are checked, failing drivers replaced.
 
 Divide and conquer is an order of magnitude faster than QR iteration, but on some spectra (many equal values) it does
 not converge, or returns vectors that are orthonormal to 1e-9 only. QR iteration has neither fault.
@@ -10,9 +10,11 @@ import numpy as np
 import scipy.linalg
 
 from .finite import check_finite
+from .threads import with_one_blas_thread
 
 ORTHONORMAL_TO = 100.0  # in units of eps sqrt(rows): loss of orthonormality beyond rounding
 PROBES = np.arange(1.0, 4.0)  # frequencies of the fixed vectors with which orthonormality is probed
+ONE_THREAD = 1 << 20  # entries up to which BLAS has one thread: several gain little, and on a busy machine lose tenfold
 
 Parts = tuple[np.ndarray, ...]
 
@@ -49,10 +51,18 @@ def eigh(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return values, vectors
 
 
+def solve(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """Solve A X = B for a square A; both are overwritten."""
+    found = with_one_blas_thread(scipy.linalg.solve) if A.size <= ONE_THREAD else scipy.linalg.solve
+    return found(A, B, overwrite_a=True, overwrite_b=True, check_finite=False)
+
+
 def _first_sound(
     A: np.ndarray, drivers: Iterable[Callable[[], Parts]], bases: Callable[[Parts], Iterable[np.ndarray]]
 ) -> Parts:
     """Result of the first driver that converges to orthonormal bases, or of the last one that converges."""
+    if A.size <= ONE_THREAD:
+        drivers = [with_one_blas_thread(driver) for driver in drivers]
     found = failure = None
     for driver in drivers:
         try:

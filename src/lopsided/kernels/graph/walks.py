@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
 
-from ..._core import by_rows, per_entry, row_peaks, row_sums, run, scale_rows, slices_of, some_entries
+from ..._core import by_rows, per_entry, row_peaks, row_sums, run, scale_rows, slices_of, solve, some_entries
 
 BLOCK_ROWS = 1 << 10  # start nodes whose walks one thread follows at a time
 STEPS_HELD = 8  # steps of walks, in units of the widest, that are kept before they are added up
@@ -67,7 +67,7 @@ def dense_visits(P: sparse.csr_array, last: sparse.csr_array, restart: float) ->
     n = P.shape[0]
     system = ((restart - 1) * P).toarray()
     system[np.arange(n), np.arange(n)] += 1
-    return linalg.solve(system, restart * last.toarray(), overwrite_a=True, overwrite_b=True, check_finite=False)
+    return solve(system, restart * last.toarray())
 
 
 def walk_work(P: sparse.csr_array, rows: int, *, restart: float, threshold: float) -> float:
@@ -90,7 +90,7 @@ def solved_visits(
     """
     system = np.identity(P.shape[0]) - (1 - restart) * P.toarray().T.astype(float)
     right = restart * (1 - restart) * starts.toarray().T.astype(float)
-    ended = linalg.solve(system, right, overwrite_a=True, overwrite_b=True, check_finite=False).T
+    ended = solve(system, right).T
     return sparse.csr_array(np.where(ended >= threshold, ended, 0).astype(P.dtype))
 
 
