@@ -96,13 +96,37 @@ def test_sketched_columns_keep_products_on_average():
     X = np.random.default_rng(0).standard_normal((300, 20))
     lazy = da.from_array(X, chunks=(70, 20))
     products = [
-        (Z := sketch_columns(lazy, np.arange(4), random_state=seed, unit_length=False).toarray()) @ Z.T
+        (Z := sketch_columns(lazy, range(4), compatibility="random", random_state=seed, unit_length=False).toarray())
+        @ Z.T
         for seed in range(400)
     ]
     np.testing.assert_allclose(np.mean(products, axis=0), X[:, :4].T @ X[:, :4], atol=15)
-    lengths = np.linalg.norm(sketch_columns(lazy, [3, 1]).toarray(), axis=1)
+    lengths = np.linalg.norm(sketch_columns(lazy, [3, 1], compatibility="random").toarray(), axis=1)
     np.testing.assert_allclose(lengths, np.sqrt(np.square(X).sum(axis=1).mean()))
     with pytest.raises(ValueError, match="columns reach from 0 to 20; they are numbered 0 to 19"):
         sketch_columns(lazy, [0, 20])
     with pytest.raises(TypeError, match="sketch_columns reads dask collections"):
         sketch_columns(X, [0])
+
+
+def test_columns_mapped_by_rows_have_the_singular_vectors_of_the_matrix():
+    X = np.random.default_rng(0).standard_normal((300, 20))
+    lazy = da.from_array(X, chunks=(70, 20))
+    Z = sketch_columns(lazy, 20, unit_length=False).toarray()
+    np.testing.assert_allclose(Z, X.T @ X)
+    U, s, _ = np.linalg.svd(X, full_matrices=False)
+    found, values, _ = np.linalg.svd(X @ Z.T, full_matrices=False)
+    np.testing.assert_allclose(values, s**3)
+    np.testing.assert_allclose(np.abs(np.sum(found * U, axis=0)), 1)
+
+
+def test_the_most_frequent_columns_are_taken():
+    X = sparse.csr_array(np.arange(40).reshape(8, 5) % 3 > [[1, 0, -1, 0, 2]], dtype=float)
+    lazy = da.concatenate([da.from_delayed(dask.delayed(X[i : i + 2]), (2, 5), meta=X[:0]) for i in range(0, 8, 2)])
+    counts = (X != 0).sum(axis=0)
+    Z = sketch_columns(lazy, 2)
+    assert set(Z.nonzero()[1]) <= set(np.argsort(-counts)[:2])
+    with pytest.raises(ValueError, match="columns=6 must be from 1 to the 5 columns"):
+        sketch_columns(lazy, 6)
+    with pytest.raises(ValueError, match="must be one of 'rows', 'random'"):
+        sketch_columns(lazy, 2, compatibility="pca")

@@ -53,7 +53,9 @@ class Slices:
         self.structure = kernel.structure(Z)
         self.unit = expected.unit
         fuller = expected.share * expected.entries > FULLER * meeting_entries(X, Z)
-        self.slope = (self.structure.slope(self.unit) or 0.0) if fuller else 0.0
+        # Without a budget nothing is stored, and X Z^T as a product forms an array of the width for every slice.
+        narrow = budget > 0 or X.shape[1] <= LEAST_SLICE_ENTRIES
+        self.slope = (self.structure.slope(self.unit) or 0.0) if fuller and narrow else 0.0
         counts = product_counts(X, Z)
         self.threads = max(1, min(n_threads(), budget // (SPARSE_BYTES * LEAST_SLICE_ENTRIES)))  # each holds a slice
         parts = self.threads if counts.sum() > WORTH_THREADS else 1
