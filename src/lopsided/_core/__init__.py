@@ -27,7 +27,7 @@ from .mixing import mixed
 from .products import in_strips, product
 from .progress import counted
 from .ranking import best_first, largest
-from .row_blocks import RowBlocks, as_row_blocks, in_slabs, is_lazy, is_sparse, native
+from .row_blocks import RowBlocks, as_row_blocks, at_hand, by_blocks, in_slabs, is_lazy, is_sparse, native
 from .rows import as_indexable, check_out, reject_masked
 from .seeds import seed_of
 from .targets import argmax_class, encoded, per_class_scores, real_targets
@@ -46,11 +46,13 @@ __all__ = [
     "as_configured",
     "as_indexable",
     "as_row_blocks",
+    "at_hand",
     "atomic_fit",
     "best_first",
     "block_bytes",
     "blocks_of",
     "budget_bytes",
+    "by_blocks",
     "by_rows",
     "canonical",
     "centred",

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import partial
+from dataclasses import dataclass
+from functools import partial, wraps
 from importlib import import_module
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 from scipy import sparse
 
+from .finite import check_finite
 from .threads import run, slices_of
 
 T = TypeVar("T")
+Method = TypeVar("Method", bound=Callable[..., Any])
 HOME = f"{__name__.split('.')[0]}.distributed"  # the room that reads them; it lies above and is imported when needed
 
 
@@ -99,6 +102,15 @@ class RowBlocks(ABC):
         task = partial(_affine, matrix=matrix, offset=offset, dtype=self.dtype)
         return self.map(task, matrix.shape[1], self.dtype)
 
+    def finite(self) -> Self:
+        """The same rows, which raise NotFiniteError where they are computed if they hold NaN or infinity."""
+        return self.map(_finite, self.shape[1], self.dtype)
+
+    def check_width(self, expected: int) -> None:
+        """Raise ValueError if rows have another width than those of a fit."""
+        if self.shape[1] != expected:
+            raise ValueError(f"X has {self.shape[1]} features, but the model was fitted on {expected}")
+
     def column(self, number: int) -> np.ndarray:
         """One column as an array of shape (n,)."""
         return np.concatenate(self.reduce(partial(_column, number=number)))
@@ -136,9 +148,54 @@ def native(rows: Any) -> Any:
     return rows.native() if isinstance(rows, RowBlocks) else rows
 
 
+def at_hand(values: Any) -> Any:
+    """Labels or targets as an array, computed if they are lazy."""
+    return np.asarray(values) if is_lazy(values) else values
+
+
+def by_blocks(method: Method) -> Method:
+    """Decorate a method of new samples X: of a dask collection it returns a lazy array, computed block by block.
+
+    The estimator has ``_example``, a sample at hand that tells shape and dtype of what the method returns, and
+    ``_portable``, itself as it travels to the blocks.
+    """
+
+    @wraps(method)
+    def lifted(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        rows = as_row_blocks(X, "X")
+        if rows is None:
+            return method(self, X, *args, **kwargs)
+        example = method(self, self._example, *args, **kwargs)
+        rows.check_width(self.n_features_in_)
+        task = _Called(self._portable(), method.__name__, args, tuple(sorted(kwargs.items())))
+        found = rows.map(task, 1 if example.ndim == 1 else example.shape[1], example.dtype).native()
+        return found[:, 0] if example.ndim == 1 else found
+
+    return cast(Method, lifted)
+
+
+@dataclass(frozen=True)
+class _Called:
+    """The task of calling a method of a model with one block of samples."""
+
+    model: Any
+    name: str
+    args: tuple[Any, ...]
+    options: tuple[tuple[str, Any], ...]
+
+    def __call__(self, block: Any) -> np.ndarray:
+        found = np.asarray(getattr(self.model, self.name)(block, *self.args, **dict(self.options)))
+        return found[:, None] if found.ndim == 1 else found
+
+
 def _affine(block: np.ndarray, *, matrix: np.ndarray, offset: np.ndarray | None, dtype: np.dtype) -> np.ndarray:
     found = block @ matrix
     return (found if offset is None else found - offset).astype(dtype, copy=False)
+
+
+def _finite(block: np.ndarray) -> np.ndarray:
+    check_finite(block)
+    return block
 
 
 def _column(block: np.ndarray, *, number: int) -> np.ndarray:

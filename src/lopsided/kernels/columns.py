@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
 from .._core import Array, slices_of
+from .bandwidth import spaced_blocks
 from .base import Composite, Kernel, PullBack, Weighted
 
 BATCH_ENTRIES = 1 << 22  # of points that are read at once, 32 MB in float64
@@ -52,6 +53,7 @@ class Standardised(Composite):
     def fit(self, X: Array, Z: Array) -> Self:
         """Measure the columns of both sets of points, and fit the inner kernel on points in these units."""
         Kernel.fit(self, X, Z)
+        X, Z = spaced_blocks(X), spaced_blocks(Z)
         scaler = StandardScaler(with_mean=False)
         for points in (X, Z):
             for rows in slices_of(points.shape[0], max(1, BATCH_ENTRIES // points.shape[1])):

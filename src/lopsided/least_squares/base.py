@@ -10,18 +10,23 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import Tags, check_array
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
 from .._core import (
     FLOATS,
     Array,
     ArrayLike,
     Estimator,
+    RowBlocks,
+    as_row_blocks,
+    at_hand,
     atomic_fit,
     budget_bytes,
+    by_blocks,
     canonical,
     check_finite,
     check_points,
+    check_samples,
     gate,
     jobs,
     reject_masked,
@@ -34,10 +39,11 @@ from .build import KernelSaddle, Settings, saddle_of_landmarks, saddle_of_sample
 from .diagnostics import PrimalDiagnostics, diagnose_primal
 from .merging import HeldOutResult, Merging
 from .saddle import SADDLE_SOLVERS, check_solution, warn_if_near_singular
-from .select_C import C_grid, Grid, select_C, warn_if_useless
+from .select_C import C_grid, Grid, select_C, stratified_subset, warn_if_useless
 from .select_kernel import is_choice, list_kernels, rank_kernels
 from .targets import Targets, check_weights
 
+SAMPLED_ROWS = 2000  # of rows in blocks, from which a kernel is chosen
 SYMMETRIC_ULPS = 100  # tolerance on K - K', in units of eps times the largest entry, for a precomputed K
 
 
@@ -125,11 +131,13 @@ class AsymmetricLeastSquares(Estimator, ABC):
             self._store_held_out(best, given, used, targets)
         return self
 
+    @by_blocks
     @gate
     def source_decision_function(self, X: ArrayLike) -> np.ndarray:
         """Source function f_s(x) = k(x, X) c + b1, (n,) or (n, k); if precomputed, rows of X hold k(x, x_i)."""
         return self._squeeze(self._values(self._check_new(X), of_right=False))
 
+    @by_blocks
     @gate
     def target_decision_function(self, X: ArrayLike) -> np.ndarray:
         """Target function f_t(x) = k(X, x)'a + b2, (n,) or (n, k); if precomputed, rows of X hold k(x_i, x)."""
@@ -185,6 +193,9 @@ class AsymmetricLeastSquares(Estimator, ABC):
 
     def _check_samples(self, X: Array, y: Any) -> tuple[Array, np.ndarray]:
         """Validate samples and targets. Samples in memory are copied, since predictions compare new ones with them."""
+        if (rows := as_row_blocks(X, "X")) is not None:
+            _, y = check_X_y(np.zeros((rows.shape[0], 1)), at_hand(y), **self._target_checks)
+            return check_samples(self, rows, reset=True), y
         copy = not (takes_values(self.kernel) or isinstance(X, np.memmap))
         checks = {"accept_sparse": "csr", "dtype": FLOATS, "copy": copy, "ensure_min_samples": 2, **self._target_checks}
         X, y = validate_data(self, reject_masked(X, "X"), y, **checks)
@@ -196,6 +207,9 @@ class AsymmetricLeastSquares(Estimator, ABC):
             return as_kernel(self.kernel)
         merging = self._merging if self.merge != "stack" else replace(self._merging, how="mean")
         budget = budget_bytes(self.memory_budget)
+        if isinstance(X, RowBlocks):
+            some = stratified_subset(targets.y, SAMPLED_ROWS, seed, of_classes=merging.of_classes)
+            X, targets = X[some], targets.take(some)
         kernels = list_kernels(self.kernel, X)
         self.kernel_path_ = rank_kernels(kernels, X, targets, grid, merging=merging, seed=seed, budget=budget)
         return self.kernel_path_[0].kernel
@@ -205,6 +219,8 @@ class AsymmetricLeastSquares(Estimator, ABC):
     ) -> KernelSaddle:
         """Build the saddle systems, from the full kernel matrix or from landmarks."""
         damping, budget, weights = float(self.damping), budget_bytes(self.memory_budget), targets.weights
+        if damping and isinstance(X, RowBlocks):
+            raise ValueError(f"damping={damping} needs all rows in memory, and these are in blocks; leave it at 0")
         if not (damping or isinstance(kernel, Precomputed)):
             chosen = select_nystrom(self.solver, kernel, X, X, 1, budget=budget)
             if chosen is not None:
@@ -293,6 +309,18 @@ class AsymmetricLeastSquares(Estimator, ABC):
             values = out_of_sample_operator(self.kernel_, left, right, of_right=of_right) @ weights
         check_finite(values)
         return values + offset
+
+    @property
+    def _example(self) -> Array:
+        return self.X_fit_[:1]
+
+    def _portable(self) -> Self:
+        """The model as it travels to blocks of samples, without what it has learned of every sample of ``fit``."""
+        twin = copy(self)
+        for name in ("held_out_predictions_", "_held_out_errors", "_held_out_weights"):
+            twin.__dict__.pop(name, None)
+        twin.n_jobs, twin.random_state = 1, None
+        return twin
 
     def _squeeze(self, values: np.ndarray) -> np.ndarray:
         """Reshape values (n, k) to the shape of the targets."""

@@ -1,13 +1,13 @@
 """From a kernel and training samples to saddle systems, of the full kernel matrix or of landmarks."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from .._core import Array, check_finite, svd
+from .._core import Array, RowBlocks, check_finite, svd
 from ..exceptions import NotFiniteError
 from ..kernels import Kernel, Precomputed
 from ..nystrom import Nystrom, NystromFactors, approximate
@@ -29,6 +29,7 @@ from .saddle import (
 # Default number of landmarks. On spambase, satimage and usps (`python benchmarks/askls_tables.py landmarks`) accuracy
 # gains 0.02 to 0.03 from 250 to 1,000, and -0.02 to 0.01 from there to 2,000, at four times the cost.
 N_LANDMARKS = 1000
+FACTOR_COPIES = 6  # arrays of the size of the left factors that are held at once, at most
 LARGEST_SUM = 1e150  # bound on sums of kernel values, whose squares must not overflow
 COMPONENTS_PER_LANDMARK = 0.7  # trailing ones are mostly rounding error; see the ablation in askls_tables.py
 
@@ -144,6 +145,7 @@ def saddle_of_landmarks(
     k = max(1, round(COMPONENTS_PER_LANDMARK * int(np.min(count))))
     method = clone(method).set_params(n_landmarks=count)
     found, _ = approximate(kernel, X, X, k, method=method, budget=budget, seed=seed, center=True, quiet=True)
+    found = replace(found, factors=_in_memory(found.factors, budget))
     assert found.means is not None  # the approximation is centred
     factors, (rows, columns), (left, right) = found.factors, found.means, found.landmarks
     L = np.column_stack([factors.U * factors.s, np.ones_like(rows), rows])
@@ -151,6 +153,21 @@ def saddle_of_landmarks(
     weighted, turns = _weighted(factors, Border(X.shape[0], weights))
     family = Spectral(LowRank(L, R), weighted, weights=weights)
     return LandmarkedSaddle(family, choice, found.kernel, left.points, right.points, found, turns)
+
+
+def _in_memory(factors: Factors, budget: int) -> Factors:
+    """Factors as arrays: the systems hold two of n rows, of which leave-one-out makes a few copies."""
+    sides = factors.U, factors.V
+    if not any(isinstance(side, RowBlocks) for side in sides):
+        return factors
+    n, k = factors.U.shape
+    if (needed := FACTOR_COPIES * n * k * factors.U.dtype.itemsize) > budget:
+        raise ValueError(
+            f"the rows stay in blocks, but {FACTOR_COPIES} arrays of {n} x {k} factors need {needed} bytes, above the "
+            f"budget of {budget}; take fewer landmarks with solver=Nystrom(n_landmarks), or raise memory_budget"
+        )
+    U, V = (side.gathered() if isinstance(side, RowBlocks) else side for side in sides)
+    return Factors(U, factors.s, V)
 
 
 def _weighted(factors: Factors, border: Border) -> tuple[Factors, tuple[np.ndarray, np.ndarray]]:

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
-from .._core import ArrayLike, argmax_class, encoded, gate, per_class_scores
+from .._core import ArrayLike, argmax_class, by_blocks, encoded, gate, per_class_scores
 from .base import AsymmetricLeastSquares
 from .targets import Targets, with_class_weights
 
@@ -167,6 +167,7 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         )
         self.class_weight = class_weight
 
+    @by_blocks
     @gate
     def decision_function(self, X: ArrayLike, *, Z: ArrayLike = None) -> np.ndarray:
         """Merged decision values, of shape (n,) for two classes and (n, n_classes) otherwise.
@@ -181,6 +182,7 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         """
         return self._squeeze(self._decide(X, Z))
 
+    @by_blocks
     @gate
     def predict(self, X: ArrayLike, *, Z: ArrayLike = None) -> np.ndarray:
         """Predict the class with the largest decision value; X and Z as in ``decision_function``."""
@@ -192,6 +194,7 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         return float(accuracy_score(y, self.predict(X, Z=Z), sample_weight=sample_weight))
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @by_blocks
     @gate
     def predict_proba(self, X: ArrayLike, *, Z: ArrayLike = None) -> np.ndarray:
         """Class probabilities of shape (n, n_classes): the softmax of the decision values times a calibration slope.

@@ -7,7 +7,7 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils import Tags
 
-from .._core import ArrayLike, gate, real_targets
+from .._core import ArrayLike, by_blocks, gate, real_targets
 from .base import AsymmetricLeastSquares
 from .targets import Targets, quantile
 
@@ -51,6 +51,7 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
 
     _target_checks = {"multi_output": True, "y_numeric": True}
 
+    @by_blocks
     @gate
     def predict(self, X: ArrayLike, *, Z: ArrayLike = None) -> np.ndarray:
         """Predict targets by the merged functions; shape (n,) or (n, k) like y.

@@ -8,20 +8,21 @@ from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._core import (
-    FLOATS,
     Array,
     ArrayLike,
     Estimator,
+    RowBlocks,
     as_configured,
     as_indexable,
+    at_hand,
     atomic_fit,
-    canonical,
     check_finite,
     check_names,
     check_points,
+    check_samples,
     column_names,
     gate,
     jobs,
@@ -217,8 +218,8 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n, width)
-            Samples, labelled or not.
+        X : array or sparse matrix of shape (n, width), or dask collection
+            Samples, labelled or not. Of a dask collection only the rows that are used are fetched.
         y : array of shape (n,), default=None
             Numeric or string labels; -1, None or nan for none. Without labels and pairs, the features are plain
             Nystrom features.
@@ -231,7 +232,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
             Alternative to labels: two arrays of sample indices of shape (p, 2); with Z, a row of X and a row of Z.
         """
         self._validate_params()
-        X = canonical(validate_data(self, as_indexable(X, "X"), accept_sparse="csr", dtype=FLOATS))
+        X, y, y_right = check_samples(self, X, reset=True), at_hand(y), at_hand(y_right)
         self._right_names = column_names(Z)
         kernels = self.kernel if isinstance(self.kernel, list) else [self.kernel]
         if any(as_kernel(kernel).same_width for kernel in kernels):  # these compare columns of X with those of Z
@@ -309,7 +310,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
     def _features(self, X: Array) -> np.ndarray:
         """``transform`` as an array, independent of ``set_output``."""
         check_is_fitted(self)
-        X = canonical(validate_data(self, as_indexable(X, "X"), accept_sparse="csr", dtype=FLOATS, reset=False))
+        X = check_samples(self, X, reset=False)
         return self._mapped(X, self.components_, self.normalization_, of_right=False)
 
     def _right_features(self, Z: Array) -> np.ndarray:
@@ -323,10 +324,12 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
             raise ValueError(f"Z has {Z.shape[1]} columns, but right samples have {self.n_features_right_}")
         return self._mapped(self.components_left_, Z, self.normalization_right_, of_right=True)
 
-    def _mapped(self, X: Array, Z: Array, normalization: np.ndarray, *, of_right: bool) -> np.ndarray:
+    def _mapped(self, X: Array, Z: Array, normalization: np.ndarray, *, of_right: bool) -> Any:
         """Features of X, or of Z if ``of_right``; the others are landmarks. Kernel blocks are not stored."""
         with jobs(self.n_jobs):
             features = out_of_sample_operator(self.kernel_, X, Z, of_right=of_right) @ normalization.T
+        if isinstance(features, RowBlocks):
+            return features.finite().native()
         check_finite(features)
         return features
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._core import Array, eigh
+from .._core import Array, RowBlocks, eigh
 from ..exceptions import RankWarning, warn
 from ..kernels import Kernel, Precomputed
 from ..nystrom import ONE_SIDED, Landmarks, between, given_landmarks
@@ -50,9 +50,16 @@ def place_landmarks(X: Array, Z: Array | None, landmarks: Any, count: int, seed:
         left = _landmarks_of(X, of_left, count, streams[0], "left")
         right = _landmarks_of(Z, of_right, count, streams[1], "right")
     n = X.shape[0]
-    entries = X.nnz if sparse.issparse(X) else X.size
+    entries = _entries(X)
     wanted = max(2, min(MOMENT_ROWS, int(np.sqrt(NEIGHBOUR_PRODUCTS * n / max(1, entries)))))
     return LandmarkedSamples(X, Z, left, right, np.sort(streams[2].permutation(n)[:wanted]), seed)
+
+
+def _entries(X: Array) -> float:
+    """Number of stored entries; of rows in blocks, as the first block suggests."""
+    if isinstance(X, RowBlocks):
+        return _entries(X.peek()) * X.shape[0] / X.peek().shape[0] if X.is_sparse else X.shape[0] * X.shape[1]
+    return X.nnz if sparse.issparse(X) else X.size
 
 
 def _landmarks_of(points: Array, landmarks: Any, count: int, rng: np.random.Generator, side: str) -> Landmarks:
