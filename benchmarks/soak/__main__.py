@@ -17,6 +17,7 @@ TOPICS = (
     "bad_input",
     "truth",
     "tolerance",
+    "hostile_files",
 )
 SEED = 0
 LONG = Budget(examples=100_000, seconds=3600)

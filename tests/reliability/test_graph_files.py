@@ -1,7 +1,6 @@
 """Damaged, odd and hostile graph files: a Graph or a ValueError with a message, within two seconds, for each."""
 
 import gzip
-import io
 import time
 import warnings
 
@@ -9,69 +8,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from scipy import io as scipy_io, sparse
 
+from cases import as_dense
 from lopsided.exceptions import LopsidedWarning
 from lopsided.graphs import Graph, read_graph
+from lopsided.io import read_matrix, written_whole
+from soak.files import parquet, read as any_file
+from soak.hostile_files import forbidden_calls, read_one
 
 SECONDS = 2.0
-CHUNKS, EACH = 10, 50
-PIECES = [
-    b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b'"', b"'", b"{" * 50, b"[" * 50, b",", b",,,,", b"\t", b"\r",
-    b"\n\n", b"\r\n",
-    b"9" * 30, b"9" * 5000, b"-", b"1e400", b"nan", b"inf", b"-inf", b"1_000", b"0x10", b"#", b"# comment\n", b"%",
-    "é".encode(), "٣".encode(), b"1e308", b"\\", b"a b c d e f", b"None", b"NULL", b"true", b" ", b"{'weight': 2}",
-]  # fmt: skip
-
-
-def edges(rng, n=30):
-    names = [str, lambda i: f"n{i}", lambda i: f'"{i} x"', lambda i: f"{i}.5"][rng.integers(4)]
-    columns = [[names(i) for i in rng.integers(0, 12, n)] for _ in range(2)]
-    if rng.random() < 0.6:
-        columns.append([f"{w:.3g}" for w in rng.standard_normal(n)])
-    return list(zip(*columns, strict=True))
-
-
-def text(rng, separator):
-    lines = [separator.join(edge) for edge in edges(rng)]
-    if rng.random() < 0.5:
-        lines.insert(0, separator.join(["source", "target", "weight"][: len(lines[0].split(separator))]))
-    return ("\n".join(lines) + "\n").encode()
-
-
-def parquet(rng):
-    found, rows = io.BytesIO(), edges(rng)
-    columns = {"source": [row[0] for row in rows], "target": [row[1] for row in rows]}
-    pq.write_table(pa.table(columns), found)
-    return found.getvalue()
-
-
-FORMATS = {
-    ".csv": lambda rng: text(rng, ","),
-    ".tsv": lambda rng: text(rng, "\t"),
-    ".txt": lambda rng: text(rng, " "),
-    ".edgelist": lambda rng: text(rng, " "),
-    ".csv.gz": lambda rng: gzip.compress(text(rng, ",")),
-    ".tsv.gz": lambda rng: gzip.compress(text(rng, "\t")),
-    ".parquet": parquet,
-}
-
-
-def mutated(content, rng):
-    """Cut, flip, insert and repeat, up to four times."""
-    for _ in range(rng.integers(1, 5)):
-        at, kind = int(rng.integers(0, len(content) + 1)), rng.integers(5)
-        if kind == 0:
-            content = content[:at]
-        elif kind == 1 and content:
-            at = min(at, len(content) - 1)
-            content = content[:at] + bytes([content[at] ^ (1 << rng.integers(8))]) + content[at + 1 :]
-        elif kind == 2:
-            content = content[:at] + PIECES[rng.integers(len(PIECES))] + content[at:]
-        elif kind == 3:
-            content = content[at:] + content[:at]
-        else:
-            content = content[:at] + content[at : at + 20] * 3 + content[at + 20 :]
-    return content
+CHUNKS, EACH = 10, 80
 
 
 def read(path, content):
@@ -94,19 +41,9 @@ def read(path, content):
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
-def test_mutated_files_are_read_or_refused(chunk, tmp_path):
-    for number in range(EACH):
-        rng = np.random.default_rng((7, chunk, number))
-        suffix = list(FORMATS)[rng.integers(len(FORMATS))]
-        content = FORMATS[suffix](rng)
-        if suffix.endswith(".gz") and rng.random() < 0.5:  # damage the text within the archive
-            content = gzip.compress(mutated(gzip.decompress(content), rng))
-        else:
-            content = mutated(content, rng)
-        try:
-            read(tmp_path / f"g{suffix}", content)
-        except BaseException as error:
-            raise AssertionError(f"{suffix}, seed (7, {chunk}, {number}): {type(error).__name__}: {error}") from error
+def test_mutated_files_of_every_format_are_read_or_refused(chunk, tmp_path):
+    faults = [fault for number in range(EACH) if (fault := read_one(tmp_path, chunk * EACH + number))]
+    assert not faults, "\n".join(faults)
 
 
 ODD = {
@@ -160,3 +97,63 @@ def test_a_small_archive_of_a_large_file_is_read_in_bounded_memory(tmp_path):
     assert len(content) < 10_000
     found = read(tmp_path / "g.csv.gz", content)
     assert isinstance(found, str) or found.adjacency.nnz == 1
+
+
+@pytest.mark.parametrize("name", ["g.csv.gz", "columns.csv.gz", "g.npz", "g.parquet"])
+def test_archives_that_would_fill_the_memory_are_refused(name, tmp_path, monkeypatch):
+    monkeypatch.setattr("lopsided.io.bounds.budget_bytes", lambda: 10**6)
+    path, zeros = tmp_path / name, np.zeros(3_000_000)
+    if name.endswith(".gz"):
+        path.write_bytes(gzip.compress(b"a,b\n" * 5_000_000, 1))
+    elif name.endswith(".npz"):
+        np.savez_compressed(path, zeros)
+    else:
+        pq.write_table(pa.table({"source": zeros, "target": zeros}), path)
+    with pytest.raises(ValueError, match="bytes expand to more than .* a quarter of the free memory"):
+        any_file(path)
+
+
+MARKET = b"%%MatrixMarket matrix "
+REFUSED = {
+    "damaged.npz": (b"PK not a zip", "cannot read .*damaged.npz.*not a zip"),
+    "damaged.npy": (b"\x93NUMPY\x01\x00\x10\x00{'descr': '<f8'(", "cannot read .*damaged.npy"),
+    "far.svmlight": (b"1 99999999999999999999:1\n", "cannot read .*far.svmlight"),
+    "rows.mtx": (MARKET + b"coordinate real general\n2000000000 2 1\n1 1 1\n", "2,000,000,000 rows .* 1 entries"),
+    "entries.mtx": (MARKET + b"coordinate real general\n9 9 900000000\n1 1 1\n", "declares 900,000,000 .* holds 1"),
+    "array.mtx": (MARKET + b"array real general\n90000 90000\n1\n", "declares 8,100,000,000 entries and holds 1"),
+    "two.mtx": (MARKET + b"array real general\n2 2\n1 2\n3 4\n5 6\n7 8\n", "declares 4 entries and holds 8"),
+    "word.mtx": (MARKET + b"array real general\n2 2\n1\n2\n3\nx\n", "something that is not a number"),
+    "shape.mtx": (MARKET + b"array real symmetric\n2 3\n1\n2\n3\n4\n", r"symmetric but of shape \(2, 3\)"),
+    "outside.mtx": (MARKET + b"coordinate real general\n2 2 1\n3 1 1\n", r"outside of the shape \(2, 2\)"),
+    "complex.mtx": (MARKET + b"array complex general\n1 1\n1 2\n", "entries are complex and general"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_damaged_matrices_are_refused_with_the_reason(name, tmp_path):
+    (tmp_path / name).write_bytes(REFUSED[name][0])
+    with pytest.raises(ValueError, match=REFUSED[name][1]):
+        read_matrix(tmp_path / name)
+
+
+@pytest.mark.parametrize("symmetry", ["general", "symmetric", "skew-symmetric"])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.coo_array])
+def test_matrix_market_files_are_read_as_scipy_reads_them(symmetry, kind, tmp_path, rng):
+    K = rng.integers(-2, 3, (7, 7)).astype(float)
+    K = {"general": K, "symmetric": K + K.T, "skew-symmetric": K - K.T}[symmetry]
+    scipy_io.mmwrite(tmp_path / "a.mtx", kind(K), comment="a comment", symmetry=symmetry)
+    np.testing.assert_array_equal(as_dense(read_matrix(tmp_path / "a.mtx")[0]), K)
+
+
+def test_the_library_neither_evaluates_nor_unpickles_what_it_reads():
+    files, found, places = forbidden_calls()
+    assert files > 100 and not found, places
+
+
+def test_files_that_are_written_are_private_until_they_are_whole(tmp_path):
+    with written_whole(tmp_path / "model") as part:
+        assert part.stat().st_mode & 0o077 == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+    with pytest.raises(RuntimeError), written_whole(tmp_path / "other"):
+        raise RuntimeError
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]

@@ -11,8 +11,9 @@ from .graph import (
     read_graph,
 )
 from .ids import factorized as factorized, forms as forms, is_missing as is_missing, is_whole as is_whole
+from .matrices import is_matrix_file as is_matrix_file, read_matrix as read_matrix
 from .saved import load, save
-from .tables import is_matrix_file as is_matrix_file, read_columns as read_columns, read_matrix as read_matrix
+from .tables import read_columns as read_columns
 from .types import trusted_types
 from .vectors import (
     VECTOR_FORMATS as VECTOR_FORMATS,

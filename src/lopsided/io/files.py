@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from .bounds import check_expansion, read_all
 from .columns import ROLES, Wanted, choose_columns, log_columns, shown
 from .text import SPACES, Text, cleaned, is_header, start
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".edgelist": SPACES, ".edges": SPACES, ".txt": SPACES}
+SMALLEST_CELL = 4  # bytes of a value in memory
 JUDGED_LINES = 2_000  # from which a header and empty columns are detected
 
 
@@ -29,9 +31,9 @@ def read_file(path: Path, wanted: Wanted, header: bool | None, known: Container[
         raise ValueError(f"{path.name!r} ends with {kind!r}, not with one of {', '.join(SEPARATORS)}, .parquet")
     try:
         if kind == ".parquet":
-            return pyarrow.parquet.read_table(path)
+            return read_parquet(path)
         with pyarrow.input_stream(path, compression="gzip" if path.suffix.lower() == ".gz" else None) as file:
-            text = cleaned(file.read(), SEPARATORS[kind])
+            text = cleaned(read_all(path, file), SEPARATORS[kind])
         return _table(text, wanted, header, known)
     except FileNotFoundError as error:
         raise FileNotFoundError(
@@ -105,6 +107,14 @@ def _parsed(text: Text, width: int, place: list[int], skip: int) -> Any:
 
 def _skip_blank(row: Any) -> str:
     return "error" if row.text.strip() else "skip"
+
+
+def read_parquet(path: Path) -> Any:
+    """The pyarrow.Table in a Parquet file; a run of a billion equal values takes a few bytes there."""
+    parquet = imported_pyarrow().parquet
+    facts = parquet.read_metadata(path)
+    check_expansion(path, facts.num_rows * facts.num_columns * SMALLEST_CELL)
+    return parquet.read_table(path)
 
 
 def encoded_strings(source: Any, target: Any) -> tuple[np.ndarray, np.ndarray]:
