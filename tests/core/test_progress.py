@@ -15,6 +15,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from cases import ESTIMATORS, fitted
 from lopsided import KernelSVD, Nystrom, show_progress
 from lopsided._core import atomic_fit, bar, counted, jobs, run
 from lopsided._core.progress import listening
@@ -39,6 +40,9 @@ class Notes:
 
     def end(self):
         self.note("end")
+
+    def announce(self, words):
+        self.note("announce", words)
 
 
 def test_a_loop_tells_its_steps_and_its_end_however_it_ends():
@@ -142,6 +146,44 @@ def test_a_bar_ends_with_an_error_too(eager):
     assert list(counted(range(2), "after")) == [0, 1] and out.getvalue().endswith(bar.CLEAR)
 
 
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_bar_moves_while_no_step_ends(monkeypatch):
+    monkeypatch.setattr(bar, "SHOWN_AFTER", 0.05)
+    monkeypatch.setattr(bar, "TICK", 0.02)
+    monkeypatch.setattr(bar, "REDRAWN_AFTER", 0.0)
+    out, threads = io.StringIO(), threading.active_count()
+    with show_progress(out):
+        for _ in counted(range(1), "one long step"):
+            time.sleep(0.4)
+    assert out.getvalue().count("one long step: 0 done") > 3 and threading.active_count() == threads
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda each: type(each).__name__)
+def test_verbose_tells_on_standard_error_and_changes_nothing(estimator, eager, monkeypatch, capsys):
+    quiet = fitted(clone(estimator).set_params(verbose=0))
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    told = fitted(clone(estimator).set_params(verbose=1))
+    text = sys.stderr.getvalue()
+    assert text and ("[" in text or " done, " in text or "round " in text)
+    for name, value in vars(quiet).items():
+        if name.endswith("_") and isinstance(value, np.ndarray) and value.dtype.kind == "f":
+            np.testing.assert_array_equal(value, getattr(told, name))
+
+
+def test_work_is_announced_before_it_begins(rng, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    KernelSVD(3, solver="krylov", verbose=1).fit(rng.random((500, 4)), Z=rng.random((400, 4)))
+    KernelSVD(3, solver=Nystrom(40), verbose=1).fit(rng.random((500, 4)), Z=rng.random((400, 4)))
+    text = sys.stderr.getvalue()
+    assert "3 singular triplets of a 500 x 400 matrix by krylov: asked for" in text and "multiplications a step" in text
+    assert "40 x 40 landmarks; 4e+04 kernel values" in text and bar.CLEAR not in text
+
+
 # Callbacks of scikit-learn.
 
 callback = pytest.importorskip("sklearn.callback", reason="scikit-learn < 1.9 has no callbacks")
@@ -212,6 +254,14 @@ def test_callbacks_reach_estimators_in_pipelines_and_searches(impatient, rng):
     assert sum(event[:2] == ("KernelSVD", "fit") for event in tree.begun) >= 5 and tree.open == 0
 
 
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda each: type(each).__name__)
+def test_every_estimator_tells_callbacks_how_far_it_is(estimator, impatient):
+    tree = Tree()
+    fitted(clone(estimator).set_callbacks(tree))
+    assert tree.begun[0] == (type(estimator).__name__, "fit", None) and len(tree.begun) > 1
+    assert sorted(map(str, tree.begun)) == sorted(map(str, tree.ended)) and tree.open == 0
+
+
 def test_a_fit_that_fails_closes_its_callbacks_and_leaves_the_model_as_it_was(rng):
     tree = Tree()
     model = KernelSVD(3).set_callbacks(tree)
@@ -237,6 +287,10 @@ def test_callbacks_are_not_saved_and_are_cloned(tmp_path, rng):
 
 # Interrupts.
 
+LONG_FITS = {
+    "blocks": 'KernelSVD(50, kernel="laplacian", solver="krylov", memory_budget="50MB", n_jobs=2).fit(X, Z=X)',
+    "lapack": 'KernelSVD(3000, solver="lapack").fit(X[:4000], Z=X[:4000])',
+}
 LONG_FIT = """
     import sys, threading
     import numpy as np
@@ -244,7 +298,7 @@ LONG_FIT = """
     X = np.random.default_rng(0).random((12_000, 20))
     print("begun", flush=True)
     try:
-        KernelSVD(50, kernel="laplacian", solver="krylov", memory_budget="50MB", n_jobs=2).fit(X, Z=X)
+        {fit}
         print("finished")
     except KeyboardInterrupt:
         print("stopped")
@@ -252,10 +306,10 @@ LONG_FIT = """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for child processes")
-def test_an_interrupt_stops_a_long_fit_soon():
-    with subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(LONG_FIT)], stdout=subprocess.PIPE, text=True
-    ) as process:
+@pytest.mark.parametrize("fit", LONG_FITS.values(), ids=LONG_FITS)
+def test_an_interrupt_stops_a_long_fit_soon(fit):
+    code = textwrap.dedent(LONG_FIT.format(fit=fit))
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline() == "begun\n"
         time.sleep(2)
         start = time.monotonic()

@@ -14,7 +14,7 @@ from .arrays import (
     same_points,
 )
 from .atomic_fit import atomic_fit
-from .bar import show_progress
+from .bar import CLEAR, show_progress
 from .centring import centred, centred_twice
 from .checked import checked
 from .column_names import as_configured, check_names, column_names
@@ -25,7 +25,7 @@ from .finite import check_finite, gate
 from .memory import budget_bytes
 from .mixing import mixed
 from .products import in_strips, product
-from .progress import counted
+from .progress import announce, counted
 from .ranking import best_first, largest
 from .row_blocks import RowBlocks, as_row_blocks, at_hand, by_blocks, in_slabs, is_lazy, is_sparse, native
 from .rows import as_indexable, check_out, reject_masked
@@ -35,6 +35,7 @@ from .threads import block_bytes, blocks_of, even_slices, jobs, n_threads, run, 
 from .units import frobenius, in_unit, row_lengths, safe_unit
 
 __all__ = [
+    "CLEAR",
     "FLOATS",
     "Array",
     "ArrayLike",
@@ -42,6 +43,7 @@ __all__ = [
     "Estimator",
     "Kind",
     "RowBlocks",
+    "announce",
     "argmax_class",
     "as_configured",
     "as_indexable",

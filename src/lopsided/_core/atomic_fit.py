@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar, cast
 
+from .bar import shown_if
 from .callbacks import fit_with_callbacks
 from .finite import gate
 
@@ -11,7 +12,7 @@ Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 
 def atomic_fit(fit: Fit) -> Fit:
-    """Decorate ``fit`` to forget what was learned before, restore all attributes if it raises, and call callbacks.
+    """Decorate ``fit`` to forget what was learned before, restore all attributes if it raises, and tell how far it is.
 
     No attribute of a former fit survives a refit with other settings, and no model is left partially refitted.
     """
@@ -24,7 +25,8 @@ def atomic_fit(fit: Fit) -> Fit:
             if name.endswith("_") and not name.startswith("_"):
                 delattr(self, name)
         try:
-            return fit_with_callbacks(quiet_fit, self, *args, **kwargs)
+            with shown_if(self.verbose and not self._reports_itself, type(self).__name__):
+                return fit_with_callbacks(quiet_fit, self, *args, **kwargs)
         except BaseException:
             vars(self).clear()
             vars(self).update(before)

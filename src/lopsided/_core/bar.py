@@ -1,18 +1,21 @@
 """A line on the terminal that tells how far a fit is."""
 
 import sys
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TextIO
 
-from .progress import listening
+from .progress import is_heard, listening
 
 REDRAWN_AFTER = 0.1  # seconds
 SHOWN_AFTER = 0.5  # seconds, so that short stages do not flicker
+TICK = 0.5  # seconds after which a line is redrawn, even if no step has ended
+REPORTED_AFTER = 10.0  # seconds between the lines of a log
 WIDTH = 24  # characters of the bar
-CLEAR = "\r\x1b[2K"
+CLEAR = "\r\x1b[2K"  # the line of a terminal
 
 
 @contextmanager
@@ -40,12 +43,38 @@ def show_progress(file: TextIO | None = None) -> Iterator[None]:
     if file is None and not out.isatty():
         yield
         return
-    bar = Bar(out)
-    with listening(bar):
-        try:
+    with _drawing(Bar(out)):
+        yield
+
+
+def shown_if(verbose: int | bool, title: str) -> AbstractContextManager[None]:
+    """Show how far a fit is on standard error, if that is asked for and nobody else shows it.
+
+    Where standard error is not a terminal, it gets a line every ten seconds.
+    """
+    if not verbose or is_heard():
+        return nullcontext()
+    return _drawing(Bar(sys.stderr, title, in_lines=not sys.stderr.isatty()))
+
+
+@contextmanager
+def _drawing(bar: "Bar") -> Iterator[None]:
+    """Let the bar listen, and draw it from time to time from a thread of its own."""
+    done = threading.Event()
+
+    def tick() -> None:
+        while not done.wait(TICK):
+            bar.draw()
+
+    clock = threading.Thread(target=tick, daemon=True)
+    clock.start()
+    try:
+        with listening(bar):
             yield
-        finally:
-            bar.clear()
+    finally:
+        done.set()
+        clock.join()
+        bar.clear()
 
 
 @dataclass
@@ -70,40 +99,53 @@ class Bar:
     """A listener that draws the outermost stage, and the innermost that lasts, over the same line."""
 
     out: TextIO
+    title: str = "at work"  # shown between stages
+    in_lines: bool = False  # each below the last, as a log needs them
     stages: list[_Stage] = field(default_factory=list)
+    began: float = field(default_factory=time.monotonic)
     drawn: float = 0.0
     shows: bool = False
 
     def begin(self, name: str, total: int | None) -> None:
         """Begin a stage."""
         self.stages.append(_Stage(name, total, time.monotonic()))
-        self._draw()
+        self.draw()
 
     def advance(self, done: int) -> None:
         """Note steps, and draw them if some time has passed."""
         self.stages[-1].done = done
-        self._draw()
+        self.draw()
 
     def end(self) -> None:
         """End a stage."""
         self.stages.pop()
 
-    def _draw(self) -> None:
-        now = time.monotonic()
-        if now - self.drawn < REDRAWN_AFTER:
-            return
-        lasting = [stage for stage in self.stages if now - stage.began > SHOWN_AFTER]
-        if lasting:
-            shown = dict.fromkeys(stage.text(now) for stage in (lasting[0], lasting[-1]))
-            self.out.write(CLEAR + " | ".join(shown))
+    def announce(self, words: str) -> None:
+        """Write a line that stays, unless what it is about is part of a stage."""
+        if not self.stages:
+            self.clear()
+            self.out.write(f"{words}\n")
             self.out.flush()
-            self.drawn, self.shows = now, True
+
+    def draw(self) -> None:
+        """Draw the stages that last, if some time has passed."""
+        now = time.monotonic()
+        if now - max(self.drawn, self.began) < (REPORTED_AFTER if self.in_lines else REDRAWN_AFTER):
+            return
+        lasting = [stage for stage in list(self.stages) if now - stage.began > SHOWN_AFTER]
+        if lasting or now - self.began > SHOWN_AFTER:
+            ends = [stage.text(now) for stage in (*lasting[:1], *lasting[-1:])]
+            shown = " | ".join(dict.fromkeys(ends or [f"{self.title}: {_duration(now - self.began)}"]))
+            self.out.write(f"{shown}\n" if self.in_lines else f"{CLEAR}{shown}")
+            self.out.flush()
+            self.drawn, self.shows = now, not self.in_lines
 
     def clear(self) -> None:
         """Remove the line."""
         if self.shows:
             self.out.write(CLEAR)
             self.out.flush()
+            self.shows = False
 
 
 def _duration(seconds: float) -> str:

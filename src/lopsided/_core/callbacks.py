@@ -76,6 +76,9 @@ class Tasks:
             if context is not None:
                 context.call_on_fit_task_end(estimator=self._estimator)
 
+    def announce(self, words: str) -> None:
+        """Say nothing: tasks have names and numbers only."""
+
     def _open(self, place: int) -> None:
         """Begin the task of a stage, within the step that the stage around it is at."""
         stage, parent = self._stages[place], self._root

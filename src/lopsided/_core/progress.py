@@ -1,7 +1,7 @@
 """How far a computation is: loops count their steps, and whoever listens on this thread hears of them."""
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Protocol, TypeVar
 
@@ -19,6 +19,9 @@ class Listener(Protocol):
 
     def end(self) -> None:
         """The innermost stage has ended, after all of its steps or earlier."""
+
+    def announce(self, words: str) -> None:
+        """What will be done, and how much work it is."""
 
 
 class _Local(threading.local):
@@ -51,6 +54,17 @@ def stage(name: str, total: int | None) -> Iterator[Listener | None]:
         yield listener
     finally:
         listener.end()
+
+
+def announce(words: Callable[[], str]) -> None:
+    """Say what will be done, and how much work it is, before it begins; nobody listening, it is not even estimated."""
+    if _local.listener is not None:
+        _local.listener.announce(words())
+
+
+def is_heard() -> bool:
+    """Whether somebody listens on this thread."""
+    return _local.listener is not None
 
 
 @contextmanager

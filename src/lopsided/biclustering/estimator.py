@@ -95,7 +95,7 @@ class KernelBiclustering(NamesBiclusters, Estimator):
         Error of the singular vectors, as in ``KernelSVD``; k-means needs no higher accuracy.
     random_state : int, RandomState instance or None, default=None
         Seed of k-means and of the decomposition; None means a fixed seed.
-    n_jobs, memory_budget : int or None, and float, str or None
+    n_jobs, memory_budget, verbose : int or None, float, str or None, and int, default=0
         As in ``KernelSVD``.
 
     Attributes
@@ -163,7 +163,7 @@ class KernelBiclustering(NamesBiclusters, Estimator):
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "spherical": ["boolean", StrOptions({"auto"})],
         "n_init": [Interval(Integral, 1, None, closed="left")],
-        **{name: KernelSVD._parameter_constraints[name] for name in OF_KERNEL_SVD},
+        **{name: KernelSVD._parameter_constraints[name] for name in (*OF_KERNEL_SVD, "verbose")},
     }
 
     def __init__(
@@ -184,11 +184,13 @@ class KernelBiclustering(NamesBiclusters, Estimator):
         random_state: Any = None,
         n_jobs: int | None = None,
         memory_budget: float | str | None = None,
+        verbose: int = 0,
     ) -> None:
         self.n_clusters, self.kernel, self.reading, self.weighting = n_clusters, kernel, reading, weighting
         self.compatibility, self.center, self.joint = compatibility, center, joint
         self.n_components, self.spherical, self.refine, self.n_init = n_components, spherical, refine, n_init
-        self.tol, self.random_state, self.n_jobs, self.memory_budget = tol, random_state, n_jobs, memory_budget
+        self.tol, self.random_state, self.n_jobs = tol, random_state, n_jobs
+        self.memory_budget, self.verbose = memory_budget, verbose
 
     @atomic_fit
     def fit(self, X: ArrayLike, y: Any = None) -> Self:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core import CLEAR
 from ..io import imported_pyarrow, write_text, written_whole
 
 PIPE = "-"
@@ -32,7 +33,7 @@ class Report:
         """Note facts, and say words about them on standard error."""
         self.facts |= facts
         if not self._quiet:
-            sys.stderr.write(f"{words}\n")
+            sys.stderr.write(f"{CLEAR if sys.stderr.isatty() else ''}{words}\n")
 
     @contextmanager
     def told(self, logger: str) -> Iterator[None]:

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
-from .._core import Estimator, atomic_fit, gate, jobs, row_lengths, seed_of
+from .._core import Estimator, announce, atomic_fit, counted, gate, jobs, row_lengths, seed_of
 from ..exceptions import RankWarning, quiet, warn
 from ..io import read_graph
 from ..kernels import Balance, Diffusion, Kernel, Walk
@@ -82,6 +82,8 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
         Number of threads; None uses one per core.
     memory_budget : float, str or None, default=None
         Memory for a kernel matrix, in bytes or as "2GB"; None is a quarter of the free memory.
+    verbose : int, default=0
+        1 tells on standard error what a fit will cost, and then how far it is.
 
     Attributes
     ----------
@@ -136,6 +138,7 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
         "memory_budget": [Real, str, None],
+        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -154,11 +157,12 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
         random_state: Any = None,
         n_jobs: int | None = None,
         memory_budget: float | str | None = None,
+        verbose: int = 0,
     ) -> None:
         self.n_components, self.kernel, self.self_loops, self.normalize = n_components, kernel, self_loops, normalize
         self.center, self.scaling, self.decoder, self.unit_length = center, scaling, decoder, unit_length
         self.solver, self.tol, self.random_state = solver, tol, random_state
-        self.n_jobs, self.memory_budget = n_jobs, memory_budget
+        self.n_jobs, self.memory_budget, self.verbose = n_jobs, memory_budget, verbose
 
     @atomic_fit
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -178,12 +182,15 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
         self._check_graph(A)
         computed, unit = _in_single(A) if is_auto(self.kernel) else (A, 1.0)
         balance = self._balanced(computed)
+        kernels = " and ".join(type(recipe.kernel).__name__ for recipe in wanted)
+        announce(lambda: f"embedding {len(nodes):,} nodes and {A.nnz:,} edges in {k} components by {kernels}")
         with jobs(self.n_jobs, self.memory_budget):
             parts = self._parts(wanted, computed, balance)
             seen = trials(computed, seed) if is_auto(self.kernel) or self._learns(A) else []
             narrow = tuple(recipe._replace(width=k) for recipe in wanted)
             with quiet():  # the graph itself has warned already
-                tried = [self._parts(narrow, trial.adjacency, self._balanced(trial.adjacency)) for trial in seen]
+                again = counted(seen, "copies of the graph with hidden edges", len(seen))
+                tried = [self._parts(narrow, trial.adjacency, self._balanced(trial.adjacency)) for trial in again]
             known, learns = known_nodes(parts, computed), seen and self._learns(A)
             decoder = learned(parts, known, k, tried, seen) if learns else by_factors(parts, known, k)
             if self.decoder == AUTO and decoder.is_learned:
@@ -266,7 +273,8 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
     def _parts(self, wanted: tuple[Recipe, ...], A: sparse.csr_array, balance: Balance) -> list[Part]:
         """Decompose every kernel on a graph."""
         settings: dict[str, Any] = {name: getattr(self, name) for name in OF_KERNEL_SVD}
-        return [fit_part(recipe, balance.matrix(A), ~balance.isolated, settings) for recipe in wanted]
+        todo = counted(wanted, "kernels of the graph", len(wanted))
+        return [fit_part(recipe, balance.matrix(A), ~balance.isolated, settings) for recipe in todo]
 
     def _weights(self, tried: list[list[Part]], seen: list[Trial], A: sparse.csr_array) -> tuple[float, ...]:
         if not is_auto(self.kernel):

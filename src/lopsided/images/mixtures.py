@@ -13,7 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._core import FLOATS, ArrayLike, Estimator, atomic_fit, gate, reject_masked, run, slices_of
+from .._core import FLOATS, ArrayLike, Estimator, atomic_fit, counted, gate, reject_masked, run, slices_of
 from ..kernels import log_densities, monomials
 
 # A guard against variances of zero, relative to the mean variance of a coefficient: from 1e-10 to 1e-3 results are the
@@ -56,6 +56,8 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         Number of iterations for an image, if other than ``n_iter``. One is the adaptation of speaker recognition
         (Reynolds et al., 2000): components stay near those of the background, so that hundreds of them can be compared
         one by one, by ``KullbackLeibler(distribution="adapted")``.
+    verbose : int, default=0
+        1 tells on standard error how far a fit is.
 
     Attributes
     ----------
@@ -85,6 +87,7 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
 
     _parameter_constraints: dict[str, Any] = {
         **{name: [Interval(Integral, 1, None, closed="left")] for name in ("n_components", "patch", "step", "n_iter")},
+        "verbose": ["verbose"],
         "shape": [tuple, list, None],
         "prior": [Interval(Real, 0, None, closed="neither")],
         "n_adapt": [Interval(Integral, 1, None, closed="left"), None],
@@ -100,8 +103,9 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         prior: float = 8.0,
         n_iter: int = 20,
         n_adapt: int | None = None,
+        verbose: int = 0,
     ) -> None:
-        self.n_components, self.shape, self.patch = n_components, shape, patch
+        self.n_components, self.shape, self.patch, self.verbose = n_components, shape, patch, verbose
         self.step, self.prior, self.n_iter, self.n_adapt = step, prior, n_iter, n_adapt
 
     @atomic_fit
@@ -212,7 +216,7 @@ def maximise(F: np.ndarray, R: np.ndarray, prior: np.ndarray, n_iter: int, floor
     The sums ``prior`` (1, k, 2 d + 1) of the monomials over prior points are added to those of each component's share.
     """
     mixtures = Mixtures.with_sums(R.swapaxes(1, 2) @ F + prior, floor)
-    for _ in range(n_iter - 1):
+    for _ in counted(range(n_iter - 1), "steps of expectation-maximisation", n_iter - 1):
         R = mixtures.responsibilities(F)
         mixtures = Mixtures.with_sums(R.swapaxes(1, 2) @ F + prior, floor)
     return mixtures

@@ -80,6 +80,8 @@ class KernelSVD(ScoresPairs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     memory_budget : float, str or None, default=None
         Memory for the kernel matrix, in bytes or as a string such as "2GB"; a larger matrix is evaluated in blocks that
         are not stored. None means a quarter of the free memory.
+    verbose : int, default=0
+        1 tells on standard error what a fit will cost, and then how far it is.
 
     Attributes
     ----------
@@ -143,6 +145,7 @@ class KernelSVD(ScoresPairs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
         "memory_budget": [Real, str, None],
+        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -158,10 +161,11 @@ class KernelSVD(ScoresPairs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         random_state: Any = None,
         n_jobs: int | None = None,
         memory_budget: float | str | None = None,
+        verbose: int = 0,
     ) -> None:
         self.n_components, self.kernel, self.compatibility, self.center = n_components, kernel, compatibility, center
         self.scaling, self.solver, self.tol = scaling, solver, tol
-        self.random_state, self.n_jobs, self.memory_budget = random_state, n_jobs, memory_budget
+        self.random_state, self.n_jobs, self.memory_budget, self.verbose = random_state, n_jobs, memory_budget, verbose
 
     @atomic_fit
     def fit(

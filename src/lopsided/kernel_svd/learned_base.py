@@ -42,6 +42,8 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
         "random_state": ["random_state"],
     }
 
+    _reports_itself = True
+
     def __init__(
         self,
         n_components: int | None = None,
@@ -106,7 +108,7 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
         optimizer: LBFGS | Adam = LBFGS(problem, unit)
         if self.optimizer_ == "adam":
             optimizer = Adam(problem, self.batch_size, self.learning_rate, rng, unit)
-        stopping = Stopping(self.max_iter, self.n_iter_no_change, self.min_improvement, self.verbose)
+        stopping = Stopping(self.max_iter, self.n_iter_no_change, self.min_improvement, bool(self.verbose))
         found, self.curve_ = alternate(problem, optimizer, Q, data, held_out, stopping)
         (Q, weights, bias), projection, _ = refit(problem, found, X, Y)
 

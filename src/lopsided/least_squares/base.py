@@ -18,6 +18,7 @@ from .._core import (
     ArrayLike,
     Estimator,
     RowBlocks,
+    announce,
     as_row_blocks,
     at_hand,
     atomic_fit,
@@ -65,6 +66,7 @@ class AsymmetricLeastSquares(Estimator, ABC):
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
         "memory_budget": [Real, str, None],
+        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -81,10 +83,11 @@ class AsymmetricLeastSquares(Estimator, ABC):
         random_state: Any = None,
         n_jobs: int | None = None,
         memory_budget: float | str | None = None,
+        verbose: int = 0,
     ) -> None:
         self.C, self.kernel, self.scale_C, self.merge, self.cv, self.solver = C, kernel, scale_C, merge, cv, solver
         self.damping, self.tol, self.random_state = damping, tol, random_state
-        self.n_jobs, self.memory_budget = n_jobs, memory_budget
+        self.n_jobs, self.memory_budget, self.verbose = n_jobs, memory_budget, verbose
 
     @atomic_fit
     def fit(self, X: ArrayLike, y: Any, sample_weight: ArrayLike = None) -> Self:
@@ -110,6 +113,9 @@ class AsymmetricLeastSquares(Estimator, ABC):
         X, targets = (given, known) if len(used) == len(known.Y) else (given[used], known.take(used))
         with jobs(self.n_jobs, self.memory_budget):
             kernel = self._choose_kernel(X, targets, grid, seed)
+            announce(
+                lambda: f"systems of {2 * len(used):,} equations with {targets.Y.shape[1]:,} right-hand sides each"
+            )
             right = self._right(kernel, given)[used] if isinstance(kernel, Precomputed) else X
             machine = self._build(kernel.fit(X, right), X, right, targets, grid, seed)
             best = self._select(machine, X, targets, grid, seed)

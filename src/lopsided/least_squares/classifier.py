@@ -83,6 +83,8 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         Number of threads for kernel blocks and sparse products; None means one per core.
     memory_budget : float, str or None, default=None
         Memory for the kernel matrix and its factors, in bytes or as "2GB"; None means a quarter of the free memory.
+    verbose : int, default=0
+        1 tells on standard error what a fit will cost, and then how far it is.
 
     Attributes
     ----------
@@ -151,6 +153,7 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         random_state: Any = None,
         n_jobs: int | None = None,
         memory_budget: float | str | None = None,
+        verbose: int = 0,
     ) -> None:
         super().__init__(
             C,
@@ -164,6 +167,7 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
             random_state=random_state,
             n_jobs=n_jobs,
             memory_budget=memory_budget,
+            verbose=verbose,
         )
         self.class_weight = class_weight
 

@@ -27,8 +27,8 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
     merge : {"mean", "source", "target", "stack"}, default="mean"
         How f_s and f_t are combined: their mean, one of them alone, or a ridge regression on standardised held-out
         values of both ("stack").
-    kernel, scale_C, cv, solver, damping, tol, random_state, n_jobs, memory_budget : see :class:`AsymmetricLSSVC`
-        These parameters, and the default of each, are the same there.
+    kernel, scale_C, cv, solver, damping, tol, random_state, n_jobs, memory_budget, verbose : various
+        These parameters, and the default of each, are those of :class:`AsymmetricLSSVC`.
 
     Attributes
     ----------

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from .._core import Array, check_finite
+from .._core import Array, check_finite, counted
 from ..kernels import (
     RBF,
     SNE,
@@ -125,7 +125,7 @@ def _compared(
 ) -> tuple[list[Compared], list[str]]:
     """Kernels with their best C, the best first, and why others fail on the data."""
     found, reasons = [], []
-    for kernel in kernels:
+    for kernel in counted(kernels, "kernels compared", len(kernels)):
         try:
             found.append(_at_best_C(kernel, X, targets, grid, merging))
         except (ValueError, TypeError) as error:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._core import Array, Documented, RowBlocks, is_sparse, n_threads, same_points
+from .._core import Array, Documented, RowBlocks, announce, is_sparse, n_threads, same_points
 from ..exceptions import AccuracyWarning, warn
 from ..kernels import Kernel
 from ..operators import TILE_BYTES
@@ -149,6 +149,8 @@ def approximate(
                 f"{budget}; raise memory_budget to that, or take fewer landmarks with solver=Nystrom(n_landmarks)"
             )
         rngs = [np.random.default_rng([seed, side]) for side in (0, 0 if same_points(X, Z) else 1)]
+        values = shape[0] * counts[1] + shape[1] * counts[0]
+        announce(lambda: f"{counts[0]:,} x {counts[1]:,} landmarks; {values:.0e} kernel values")  # noqa: B023
         chosen = given or choose_landmarks(method.landmarks, kernel, X, Z, counts, rngs)
         if not given and method.landmarks == "leverage":
             pilot = nystrom(kernel, X, Z, chosen, k, **settings, quiet=True, rng=np.random.default_rng(seed)).factors

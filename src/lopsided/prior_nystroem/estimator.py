@@ -105,6 +105,8 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         Seed of the landmarks, subsamples and folds; None means a fixed seed.
     n_jobs : int or None, default=None
         Number of threads for kernel blocks; None means one per core.
+    verbose : int, default=0
+        1 tells on standard error how far a fit is.
 
     Attributes
     ----------
@@ -179,6 +181,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         "max_iter": [Interval(Integral, 0, None, closed="left")],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -197,11 +200,13 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         max_iter: int = 100,
         random_state: Any = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.n_components, self.kernel, self.prior_weight = n_components, kernel, prior_weight
         self.smoothness, self.self_training, self.landmarks = smoothness, self_training, landmarks
         self.prior_metric, self.class_weight, self.solver = prior_metric, class_weight, solver
-        self.tol, self.max_iter, self.random_state, self.n_jobs = tol, max_iter, random_state, n_jobs
+        self.tol, self.max_iter, self.random_state = tol, max_iter, random_state
+        self.n_jobs, self.verbose = n_jobs, verbose
 
     @classmethod
     def as_published(cls, n_components: int = 100, **parameters: Any) -> Self:

@@ -50,7 +50,7 @@ class KernelRecommender(Estimator):
         t, in units of the largest squared singular value. "auto" chooses it with the popularity, and takes s_q^2 if
         nothing is better by a standard error. A table with fewer than ten users of several interactions gets
         these defaults.
-    tol, random_state, n_jobs, memory_budget : default=0.05, None, None, None
+    tol, random_state, n_jobs, memory_budget, verbose : default=0.05, None, None, None, 0
         As in ``KernelSVD``; rankings change little below 0.05.
 
     Attributes
@@ -92,7 +92,7 @@ class KernelRecommender(Estimator):
         "kernel": [StrOptions({"association"}), Association],
         "popularity": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "threshold": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        **{name: KernelSVD._parameter_constraints[name] for name in OF_KERNEL_SVD},
+        **{name: KernelSVD._parameter_constraints[name] for name in (*OF_KERNEL_SVD, "verbose")},
     }
 
     def __init__(
@@ -106,10 +106,12 @@ class KernelRecommender(Estimator):
         random_state: Any = None,
         n_jobs: int | None = None,
         memory_budget: float | str | None = None,
+        verbose: int = 0,
     ) -> None:
         self.n_components, self.kernel = n_components, kernel
         self.popularity, self.threshold = popularity, threshold
-        self.tol, self.random_state, self.n_jobs, self.memory_budget = tol, random_state, n_jobs, memory_budget
+        self.tol, self.random_state, self.n_jobs = tol, random_state, n_jobs
+        self.memory_budget, self.verbose = memory_budget, verbose
 
     @atomic_fit
     def fit(self, X: ArrayLike, y: Any = None) -> Self:

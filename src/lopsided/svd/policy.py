@@ -152,6 +152,15 @@ def choose_solver(
     return Choice("krylov", f"k = {k} is a small part of min(n, m) = {small}")
 
 
+def work(A: KernelOperator, k: int, choice: Choice) -> str:
+    """How much the chosen solver has to do, in words."""
+    n, m = A.shape
+    task = f"{k:,} singular triplets of a {n:,} x {m:,} matrix by {choice}"
+    if choice.name == "lapack":
+        return f"{task}; {n * m * min(n, m):.0e} multiplications, a few times"
+    return f"{task}; {2 * block_width(A, k) * A.cost:.0e} multiplications a step"
+
+
 def lapack_bytes(shape: tuple[int, int], itemsize: int) -> int:
     """Memory that a full decomposition takes: the matrix, a copy to centre and one to overwrite, factors, workspace."""
     short, long = sorted(shape)

@@ -7,12 +7,12 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
-from .._core import check_finite, checked, svd
+from .._core import announce, check_finite, checked, svd
 from ..exceptions import FallbackWarning, warn
 from ..operators import KernelOperator
 from .factors import Factors
 from .krylov import EXTRA_COLUMNS, krylov
-from .policy import SMALL_SIDE, Choice, block_width, choose_for_operator, lapack_bytes
+from .policy import SMALL_SIDE, Choice, block_width, choose_for_operator, lapack_bytes, work
 
 
 @checked(
@@ -45,6 +45,7 @@ def factorise(
     choice, condensed = choose_for_operator(A, k, budget, solver)
     if choice.is_fallback:
         warn(f"{choice.reason}; lapack gives the answer", FallbackWarning)
+    announce(lambda: work(A, k, choice))
     rounding = A.rounding
     solved = A if condensed is None else condensed.operator
     factors = SOLVERS[choice.name](solved, k, tol=tol, budget=budget, rng=rng, rounding=rounding)

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..._core import counted
 from ...exceptions import ConvergenceWarning, NotFiniteError, warn
 from .descent import LBFGS, Adam, Parameters, Problem
 
@@ -69,7 +70,7 @@ def alternate(
     curve = [_evaluate(problem, state, held_out, optimizer.rate)]
     least, unimproved, halvings = curve[0].criterion, 0, 0
     _report(verbose, 0, curve[0])
-    for number in range(1, rounds + 1):
+    for number in counted(range(1, rounds + 1), "rounds", rounds):
         try:
             with np.errstate(over="ignore", invalid="ignore"):
                 moved, optimizer = optimizer.move(state.parameters, state.projection, *data)
