@@ -18,6 +18,9 @@ TOPICS = (
     "truth",
     "tolerance",
     "hostile_files",
+    "determinism",
+    "limits",
+    "concurrency",
 )
 SEED = 0
 LONG = Budget(examples=100_000, seconds=3600)

@@ -164,3 +164,12 @@ def test_the_columns_of_a_cluster_come_by_name(rng):
     assert KernelBiclustering(3, random_state=0).fit(X).top_columns(2)[0].dtype.kind == "i"
     with pytest.raises(ValueError, match="k=91 must be from 1 to the number of columns, 90"):
         model.top_columns(91)
+
+
+@pytest.mark.parametrize("reading", ["attributes", "profiles"])
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.coo_array])
+def test_new_rows_and_columns_may_be_sparse(reading, kind, rng):
+    X = rng.random((30, 12)) * np.geomspace(1, 100, 12)
+    model = KernelBiclustering(2, reading=reading, n_init=1, random_state=0).fit(X)
+    assert np.array_equal(model.predict(kind(X)), model.predict(X))
+    assert np.array_equal(model.predict_columns(kind(X.T)), model.predict_columns(X.T))

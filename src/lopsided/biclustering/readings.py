@@ -5,7 +5,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from scipy import sparse
 
-from .._core import Array
+from .._core import Array, dense
 from .discriminant import unit_rows
 
 READINGS = ("counts", "attributes", "profiles")
@@ -40,12 +40,13 @@ class Attributes(NamedTuple):
         lengths = _positive(np.linalg.norm(standardised, axis=1))
         return cls(means, spreads, lengths, (standardised / lengths[:, None]).mean(axis=0))
 
-    def rows(self, X: np.ndarray) -> np.ndarray:
+    def rows(self, X: Array) -> np.ndarray:
         """Apply the reading to rows with as many entries as the table has columns."""
-        return unit_rows((X - self.means) / self.spreads) - self.centre
+        return unit_rows((dense(X) - self.means) / self.spreads) - self.centre
 
-    def columns(self, Z: np.ndarray) -> np.ndarray:
+    def columns(self, Z: Array) -> np.ndarray:
         """Apply the reading to new columns, passed as rows with one entry per row of the table."""
+        Z = dense(Z)
         standardised = (Z - Z.mean(axis=1)[:, None]) / _spreads(Z, 1)[:, None]
         scaled = standardised / self.lengths
         return scaled - scaled.mean(axis=1)[:, None]
@@ -67,14 +68,14 @@ class Profiles(NamedTuple):
         means, spreads = Y.mean(axis=1), _spreads(Y, 1)
         return cls(unit, means, spreads, ((Y - means[:, None]) / spreads[:, None]).mean(axis=0))
 
-    def rows(self, X: np.ndarray) -> np.ndarray:
+    def rows(self, X: Array) -> np.ndarray:
         """Apply the reading to rows with as many entries as the table has columns."""
-        Y = _logarithm(X, self.unit)
+        Y = _logarithm(dense(X), self.unit)
         return (Y - Y.mean(axis=1)[:, None]) / _spreads(Y, 1)[:, None] - self.centre
 
-    def columns(self, Z: np.ndarray) -> np.ndarray:
+    def columns(self, Z: Array) -> np.ndarray:
         """Apply the reading to new columns, passed as rows with one entry per row of the table."""
-        Y = (_logarithm(Z, self.unit) - self.means) / self.spreads
+        Y = (_logarithm(dense(Z), self.unit) - self.means) / self.spreads
         return Y - Y.mean(axis=1)[:, None]
 
 

@@ -23,6 +23,7 @@ from .saddle import (
     SaddleFamily,
     SaddleSystem,
     Spectral,
+    check_affordable,
     choose_saddle,
 )
 
@@ -113,6 +114,7 @@ def saddle_of_samples(kernel: Kernel, X: Array, Z: Array, settings: Settings) ->
             symmetric=kernel.symmetric or (isinstance(A, Stored) and (A.K != A.K.T).sum() == 0),
             is_sparse=is_sparse,
         )
+    check_affordable(choice, A.shape[0], budget)
     family: SaddleFamily
     match choice.name:
         case "minres":

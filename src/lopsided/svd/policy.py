@@ -124,9 +124,23 @@ def choose_for_operator(
     if choice.name != "lapack" and krylov_room(A.shape, k) < least_width:
         why = f"{k} of {min(A.shape)} triplets are too many for {choice.name}"
         choice = Choice("lapack", why, is_fallback=True)
+    if choice.name == "lapack":
+        _check_lapack(A, choice, budget)
     if condensed is not None:
         choice = choice._replace(reason=f"{choice.reason}, condensed to {A.shape[0]} x {A.shape[1]}")
     return choice, condensed
+
+
+def _check_lapack(A: KernelOperator, choice: Choice, budget: int) -> None:
+    """Raise ValueError if a full decomposition that was asked for, or has no alternative, exceeds the budget."""
+    (n, m), size = A.shape, A.dtype.itemsize
+    needed = lapack_bytes(A.shape, size)
+    if needed > max(budget, lapack_bytes((SMALL_SIDE, SMALL_SIDE), size)):
+        way_out = "take fewer components" if choice.is_fallback else "take solver='krylov'"
+        raise ValueError(
+            f"solver='lapack' needs {needed} bytes for a {n} x {m} matrix, above the budget of {budget}; raise "
+            f"memory_budget to that, or {way_out}"
+        )
 
 
 def choose_solver(

@@ -8,6 +8,7 @@ from .policy import (
     MODERATE_SIZE as MODERATE_SIZE,
     SADDLE_SOLVERS as SADDLE_SOLVERS,
     affordable_size as affordable_size,
+    check_affordable as check_affordable,
     choose_saddle as choose_saddle,
 )
 from .spectral import Spectral as Spectral

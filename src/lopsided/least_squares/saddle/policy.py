@@ -13,6 +13,16 @@ def affordable_size(budget: int) -> int:
     return int((budget / (8 * COPIES["spectral"])) ** 0.5)
 
 
+def check_affordable(choice: Choice, n: int, budget: int) -> None:
+    """Raise ValueError if the dense arrays of a solver exceed the budget, unless they are small."""
+    needed = 8 * COPIES.get(choice.name, 0) * n**2
+    if n > SMALL_SIDE and needed > budget:
+        raise ValueError(
+            f"solver={choice.name!r} needs {needed} bytes for {COPIES[choice.name]} matrices of {n} x {n}, above the "
+            f"budget of {budget}; raise memory_budget to that, or take solver='minres' or Nystrom(n_landmarks)"
+        )
+
+
 def choose_saddle(
     n: int, *, entries: int, budget: int, many: bool = False, symmetric: bool = False, is_sparse: bool = False
 ) -> Choice:
