@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from .._core import Array, check_finite, counted
+from .._core import Array, check_finite, counted, n_threads, run, slices_of
 from ..kernels import (
     RBF,
     SNE,
@@ -102,7 +102,7 @@ def rank_kernels(
     proportion to the classes, and are fewer if decompositions would exceed the budget. Cost O(m^3) for each kernel on
     m samples.
     """
-    affordable = max(affordable_size(budget), LEAST_SUBSET_SIZE)
+    affordable = max(affordable_size(budget // n_threads()), LEAST_SUBSET_SIZE)  # each thread compares a kernel
 
     def on(size: int, kernels: Sequence[Kernel]) -> tuple[list[Compared], list[str]]:
         some = stratified_subset(targets.y, min(size, affordable), seed, of_classes=merging.of_classes)
@@ -124,13 +124,17 @@ def _compared(
     kernels: Sequence[Kernel], X: Array, targets: Targets, grid: Grid | None, merging: Merging
 ) -> tuple[list[Compared], list[str]]:
     """Kernels with their best C, the best first, and why others fail on the data."""
-    found, reasons = [], []
-    for kernel in counted(kernels, "kernels compared", len(kernels)):
+
+    def judged(kernel: Kernel) -> Compared | str:
         try:
-            found.append(_at_best_C(kernel, X, targets, grid, merging))
+            return _at_best_C(kernel, X, targets, grid, merging)
         except (ValueError, TypeError) as error:
-            reasons.append(f"{kernel!r}: {error}")
-    return sorted(found, key=lambda each: each.error), reasons
+            return f"{kernel!r}: {error}"
+
+    parts = slices_of(len(kernels), n_threads())
+    results = [each for part in counted(parts, "kernels compared", len(parts)) for each in run(judged, kernels[part])]
+    found = [each for each in results if isinstance(each, Compared)]
+    return sorted(found, key=lambda each: each.error), [each for each in results if isinstance(each, str)]
 
 
 def _at_best_C(kernel: Kernel, X: Array, targets: Targets, grid: Grid | None, merging: Merging) -> Compared:
