@@ -5,7 +5,7 @@
 Sets are all of $LOPSIDED_DATA/tabular and scikit-learn's bundled tables. In alphabetical order they go in turn to
 "choose", on which the constants of least_squares/select_kernel.py were chosen, and to "report". These were run three
 times: after the first run the second round went from 1,500 to 500 samples, for the sake of time, by a look at "choose"
-alone, and after the second, of which there is no record, kernels were compared on threads. Times are those of processors.
+alone, and after the second, of which there is no record, kernels were compared on threads. Times are processor times.
 Three random splits with 30 % for testing, at most 1,000 samples for training and 2,000 for testing; features
 are standardised, and missing values replaced by means, on training data. Peers: SVC and KernelRidge by GridSearchCV
 over 6 x 6 values in five folds, gradient boosting, and Gaussian processes for regression.

@@ -29,6 +29,7 @@ from lopsided import (
     LearnedKernelSVDRegressor,
     Nystrom,
     PriorNystroem,
+    SelfTrainedFeatures,
     kernels as k,
 )
 from lopsided.kernels.base import Kernel
@@ -486,6 +487,7 @@ ESTIMATORS = [
     LearnedKernelSVDClassifier(max_iter=3, optimizer="adam", batch_size=20),
     LearnedKernelSVDRegressor(max_iter=3),
     PriorNystroem(n_components=20),
+    SelfTrainedFeatures(PriorNystroem(n_components=20)),
     KernelBiclustering(n_init=1),
     KernelRecommender(3),
     DirectedGraphEmbedding(n_components=4),

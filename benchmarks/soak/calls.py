@@ -128,7 +128,7 @@ def prior(draw: Draw) -> Call:
             landmarks=["kmeans", "uniform"],
             solver=["accelerated", "gradient", "closed"],
             class_weight=[None, "balanced"],
-            self_training=[True, False],
+            memory_budget=[None, 1e5],
         ),
     )
     new = draw.points(d=width(X))

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from .kernel_svd import KernelSVD, LearnedKernelSVDClassifier, LearnedKernelSVDRegressor
     from .least_squares import AsymmetricLSSVC, AsymmetricLSSVR
     from .nystrom import Nystrom
-    from .prior_nystroem import PriorNystroem
+    from .prior_nystroem import PriorNystroem, SelfTrainedFeatures
     from .recommendation import KernelRecommender
     from .svd import select_solver
 
@@ -54,6 +54,7 @@ __all__ = [
     "LearnedKernelSVDRegressor",
     "Nystrom",
     "PriorNystroem",
+    "SelfTrainedFeatures",
     "biclustering",
     "cli",
     "datasets",
@@ -91,6 +92,7 @@ _ROOM_OF = {
     "LearnedKernelSVDRegressor": "kernel_svd",
     "Nystrom": "nystrom",
     "PriorNystroem": "prior_nystroem",
+    "SelfTrainedFeatures": "prior_nystroem",
     "image_svd": "images",
     "select_solver": "svd",
     "show_progress": "_core",

@@ -3,15 +3,19 @@
 import numpy as np
 import pytest
 from noisy_classes import noisy, with_gaps
-from sklearn.datasets import load_breast_cancer, load_iris, make_circles, make_moons
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris, make_circles, make_gaussian_quantiles, make_moons
+from sklearn.decomposition import PCA
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 
 from cases import assert_close
-from lopsided import PriorNystroem
+from lopsided import PriorNystroem, SelfTrainedFeatures
 from lopsided.kernels import RBF, SNE, Laplacian, Linear, Polynomial
+from lopsided.prior_nystroem.criteria import Path, admitted
 from lopsided.prior_nystroem.frames import N_NEIGHBOURS
 
 PEERS = {
@@ -90,18 +94,79 @@ def test_labels_raise_the_alignment_and_help_where_noise_hides_the_classes(rng):
 
 
 def test_self_training_separates_clusters_better_than_few_labels_alone(rng):
-    errors = {True: [], False: []}
+    errors = [], []
     for seed in range(8):
         X, y = noisy(rng, n=600, width=60, shift=1.4)
-        for self_training, found in errors.items():
-            model = PriorNystroem(60, self_training=self_training, random_state=seed).fit(X, with_gaps(y, 30))
+        once = PriorNystroem(60, random_state=seed)
+        twice = SelfTrainedFeatures(once).fit(X, with_gaps(y, 30))
+        assert twice.n_self_labelled_ == 570
+        for model, found in zip((once.fit(X, with_gaps(y, 30)), twice), errors, strict=True):
             F = model.transform(X)
             found.append(1 - LogisticRegression().fit(F[:30], y[:30]).score(F[30:], y[30:]))
-            assert model.n_self_labelled_ == 570 * self_training
-    assert np.mean(errors[True]) < 0.8 * np.mean(errors[False])
+    assert np.mean(errors[1]) < 0.8 * np.mean(errors[0])
 
 
-@pytest.mark.parametrize("settings", [{}, {"self_training": False}, {"prior_weight": 1e-4}], ids=repr)
+def test_self_training_completes_the_labels_of_any_features(rng):
+    X, y = noisy(rng, n=300, width=10)
+    names = np.array(["no", "yes"])[y]
+    for features in (Nystroem(n_components=40, random_state=0), PCA(5)):
+        known = np.where(np.arange(300) < 60, names, "-1")
+        model = SelfTrainedFeatures(features, max_labelled=100).fit(X, known)
+        np.testing.assert_array_equal(model.labels_[:60], names[:60])
+        assert model.n_self_labelled_ == 100 == (model.labels_[60:] != "-1").sum()
+        np.testing.assert_array_equal(known[60:], "-1")
+        np.testing.assert_allclose(model.transform(X), clone(features).fit(X).transform(X))
+
+
+def test_self_training_without_labels_leaves_features_alone(rng):
+    X, y = noisy(rng)
+    for labels in (None, y):
+        model = SelfTrainedFeatures(PriorNystroem(20)).fit(X, labels)
+        assert model.n_self_labelled_ == 0
+        np.testing.assert_array_equal(model.transform(X), PriorNystroem(20).fit(X, labels).transform(X))
+
+
+def test_features_of_many_landmarks_are_the_leading_ones_of_the_learned_kernel(rng):
+    X, y = noisy(rng)
+    whole = PriorNystroem(40, random_state=0).fit(X, with_gaps(y, 30))
+    few = PriorNystroem(7, n_landmarks=40, random_state=0).fit(X, with_gaps(y, 30))
+    assert few.transform(X).shape == (len(X), 7)
+    U, s, _ = np.linalg.svd(whole.transform(X))
+    expected = (U[:, :7] * s[:7] ** 2) @ U[:, :7].T
+    np.testing.assert_allclose(few.learned_kernel(X, X), expected, atol=1e-9 * s[0] ** 2)
+    with pytest.raises(ValueError, match="n_landmarks=40 differs from n_components=7"):
+        PriorNystroem(7, n_landmarks=40).fit(X, y, Z=X, y_right=y)
+
+
+def test_rings_without_a_gap_are_learned_no_worse_than_by_plain_features():
+    X, y = make_gaussian_quantiles(n_samples=900, n_features=10, n_classes=3, random_state=0)
+    errors = {"auto": [], np.inf: []}
+    for seed in range(4):
+        order = np.random.default_rng(seed).permutation(900)
+        known = with_gaps(y[order], 100)
+        for weight, found in errors.items():
+            F = PriorNystroem(90, prior_weight=weight, random_state=seed).fit(X[order], known).transform(X[order])
+            unit = np.sqrt(np.square(F).sum(axis=1).mean())
+            found.append(1 - LinearSVC(C=3.0).fit(F[:100] / unit, known[:100]).score(F[100:] / unit, y[order][100:]))
+    assert np.mean(errors["auto"]) <= np.mean(errors[np.inf])
+
+
+def test_smoothing_is_admitted_only_if_it_is_of_use_by_itself():
+    def path(*means):
+        return Path(np.array([1.0, np.inf]), np.array(means)[:, None])
+
+    paths = [path(0.5, 0.6), path(0.7, 0.5), path(0.1, 0.55), path(0.6, 0.4)]
+    assert admitted(paths, [False, False, True, True]) == [0, 1, 3]
+    assert admitted(paths, [True] * 4) == [0, 1, 2, 3]
+
+
+def test_a_small_memory_budget_reads_fewer_samples(rng):
+    X, y = noisy(rng)
+    model = PriorNystroem(20, memory_budget=4 * 20 * 8 * 50).fit(X, with_gaps(y, 30))
+    assert np.isfinite(model.transform(X)).all()
+
+
+@pytest.mark.parametrize("settings", [{}, {"prior_weight": 1e-4}], ids=repr)
 @pytest.mark.parametrize("factor", [1e-200, 1e4])
 def test_multiples_of_a_kernel_learn_the_same(factor, settings, rng):
     X, y = noisy(rng)
@@ -111,7 +176,6 @@ def test_multiples_of_a_kernel_learn_the_same(factor, settings, rng):
         for kernel in (RBF(8.0), factor * RBF(8.0))
     )
     assert_close(other.transform(X) / np.sqrt(factor), one.transform(X), 1e9)
-    assert one.n_self_labelled_ == other.n_self_labelled_ == (0 if settings else 170)
 
 
 @pytest.mark.parametrize("unit", [1e-120, 1e120])
@@ -120,7 +184,6 @@ def test_units_of_the_data_do_not_matter_to_a_linear_kernel(unit, rng):
     known = with_gaps(y, 30)
     one, other = (PriorNystroem(10, kernel=Linear(), random_state=0).fit(c * X, known) for c in (1.0, unit))
     assert_close(other.transform(unit * X) / unit, one.transform(X), 1e9)
-    assert one.n_self_labelled_ == 170
 
 
 def some_of(n, labels, **changes):
@@ -144,10 +207,8 @@ def labels_at_random(seed):
     return X, with_gaps(np.random.default_rng(seed + 1).integers(2, size=700), 100)
 
 
-NOT_COMPLETED = {
+UNRELIABLE = {
     "no others": ({}, some_of(300, 300)),
-    "many labels": ({}, some_of(1550, 250)),
-    "few others": ({}, some_of(500, 100)),
     "given weight": ({"prior_weight": 1e-4}, some_of(460, 60)),
     "criterion": ({"prior_weight": "alignment"}, some_of(460, 60)),
     "nothing to hold out": ({}, one_label_per_class()),
@@ -156,14 +217,11 @@ NOT_COMPLETED = {
 }
 
 
-@pytest.mark.parametrize(("settings", "data"), NOT_COMPLETED.values(), ids=NOT_COMPLETED)
-def test_labels_that_are_many_or_unreliable_are_not_completed(settings, data):
-    on, off = (
-        PriorNystroem(20, random_state=0, self_training=choice, **settings).fit(*data) for choice in (True, False)
-    )
-    assert on.n_self_labelled_ == 0
-    assert np.isfinite(on.transform(data[0])).all()
-    np.testing.assert_array_equal(on.transform(data[0]), off.transform(data[0]))
+@pytest.mark.parametrize(("settings", "data"), UNRELIABLE.values(), ids=UNRELIABLE)
+def test_unreliable_labels_are_completed_to_finite_features(settings, data):
+    model = SelfTrainedFeatures(PriorNystroem(20, random_state=0, **settings)).fit(*data)
+    assert model.n_self_labelled_ == (data[1] == -1).sum()
+    assert np.isfinite(model.transform(data[0])).all()
 
 
 def test_random_labels_leave_the_prior_alone(rng):

@@ -13,6 +13,7 @@ from .._core import run
 from ..kernels import RBF, as_kernel, root_mean_squared_distance
 from .criteria import (
     Path,
+    admitted,
     guessing_error,
     held_out_alignments,
     held_out_errors,
@@ -123,7 +124,7 @@ def select(
     many = thinned(known, CANDIDATE_LABELS, np.random.default_rng([seed, 3]))
     rows, classes = many.left
     paths = run(lambda each: leave_one_out_errors(each.features(rows), classes, balanced=many.balanced), candidates)
-    number, _ = least_error(paths, guessing_error(classes, balanced=many.balanced))
+    number, _ = _best(candidates, paths, guessing_error(classes, balanced=many.balanced))
     best = _select_held_out([candidates[number]], known, seed)
     return Selection(number, best.weight, [*paths[:number], *best.paths, *paths[number + 1 :]])
 
@@ -139,7 +140,14 @@ def _select_held_out(candidates: list[Candidate], known: Labels | Pairs, seed: i
     if not folds:
         return Selection(0, np.inf)
     paths = run(lambda each: _held_out_path(each, known, folds), candidates)
-    return Selection(*least_error(paths, guessing), paths)
+    return Selection(*_best(candidates, paths, guessing), paths)
+
+
+def _best(candidates: Sequence[Candidate], paths: Sequence[Path], guessing: float) -> tuple[int, float]:
+    """Index and weight of least error among the candidates that are admitted."""
+    numbers = admitted(paths, [each.smoothness > 0 for each in candidates])
+    number, weight = least_error([paths[each] for each in numbers], guessing)
+    return numbers[number], weight
 
 
 def _held_out_path(candidate: Candidate, known: Labels | Pairs, folds: Sequence[Parts]) -> Path:

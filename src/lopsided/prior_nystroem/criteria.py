@@ -146,6 +146,20 @@ def least_error(paths: Sequence[Path], guessing: float = np.inf) -> tuple[int, f
     return best, float(paths[best].weights[row])
 
 
+def admitted(paths: Sequence[Path], smoothed: Sequence[bool]) -> list[int]:
+    """Indices of the paths without smoothing, and of those whose smoothing is of use by itself.
+
+    These have, at an infinite weight, a lower error than all without smoothing. Smoothing that pays only together with
+    a learned dictionary is a chance find.
+    """
+    rough = [number for number, smooth in enumerate(smoothed) if not smooth]
+    if not rough:
+        return list(range(len(paths)))
+    alone = [path.errors[-1].mean() for path in paths]
+    least = min(alone[number] for number in rough)
+    return [number for number, smooth in enumerate(smoothed) if not smooth or alone[number] < least]
+
+
 def _least(errors: np.ndarray) -> np.ndarray:
     """Indices of the least errors: all that differ by rounding from the least one."""
     least = errors.min()  # an alignment of one may leave an error just below zero

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -19,6 +19,7 @@ from .._core import (
     as_indexable,
     at_hand,
     atomic_fit,
+    budget_bytes,
     check_finite,
     check_names,
     check_points,
@@ -36,6 +37,9 @@ from .dictionary import Iteration
 from .learning import LearnedKernel, learn_kernel
 from .samples import place_landmarks
 from .supervision import MOST_PAIRS, Labels, Pairs, read_supervision
+
+# Chosen on the data of `python benchmarks/prior_table1.py table`, whose part "ablation" prints others.
+MANY_LABELS_WEIGHT = 1e-8  # prior weight for labels that are in part predicted, in units of the loss's curvature
 
 
 class Compared(NamedTuple):
@@ -66,8 +70,8 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
     Parameters
     ----------
     n_components : int, default=100
-        Number of features, and of landmarks on each side. Ignored if ``landmarks`` are given, which then set both; with
-        Z, the rank of W bounds the number of features.
+        Number of features; given ``landmarks`` without ``n_landmarks`` set it to their own number. With Z, the rank of
+        W bounds it.
     kernel : str, Kernel, callable or list of them, default="rbf"
         Symmetric positive semidefinite kernel; with Z any kernel. "rbf" is the Gaussian kernel of the 2012 paper, whose
         squared bandwidth is the mean squared distance between samples; if prior_weight="auto" and there are labels or
@@ -81,14 +85,13 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         lambda is ``prior_weight_`` times the fourth power of the largest singular value of E_l.
     smoothness : "auto" or float, default="auto"
         Weight of differences between neighbouring samples, in units of 1 / (mean k(z, z) of the landmarks z). "auto"
-        selects from 0, 1e3, 1e4 and 1e5 together with the weight; it is 0 with Z, without labels and pairs, and if
+        selects from 0 and those of 1e3, 1e4 and 1e5 that are better than 0 without a learned dictionary, together with
+        the weight; it is 0 with Z, without labels and pairs, and if
         prior_weight is not "auto". A number is used with and without labels. If positive, features are rescaled to the
         variance of Nystrom features and, if a dictionary is learned, to no larger a mean relative to it.
-    self_training : bool, default=True
-        Whether to label up to 2,000 of the samples without a label by a linear SVM on the learned features, and to
-        learn the dictionary once more from all labels, at a prior weight of 1e-8. Only with prior_weight="auto", at
-        most 200 labels, five or more of these samples per label and no Z, and if a tenth or more of the held-out
-        labels' variance is explained.
+    n_landmarks : int or None, default=None
+        Number of landmarks on each side; None means ``n_components``. If there are more, the features are the leading
+        ones of the learned kernel: those of most second moment over 2,000 samples. Only without Z.
     landmarks : {"kmeans", "uniform"}, array, or pair of arrays with Z, default="kmeans"
         k-means centres; uniformly random samples; or row indices (m,) or points (m, width).
     prior_metric : {"samples", "landmarks"}, default="samples"
@@ -105,6 +108,9 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         Seed of the landmarks, subsamples and folds; None means a fixed seed.
     n_jobs : int or None, default=None
         Number of threads for kernel blocks; None means one per core.
+    memory_budget : float, str or None, default=None
+        Memory for kernel values of samples, in bytes or as "2GB", which bounds the number of samples that give second
+        moments and neighbours; None means a quarter of the free memory.
     verbose : int, default=0
         1 tells on standard error how far a fit is.
 
@@ -119,9 +125,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
     dictionary_ : array of shape (m, m)
         S; with Z, of shape (right landmarks, left landmarks).
     kernel_, prior_weight_, smoothness_ : Kernel, float, float
-        Those that were used; the weight is infinite without labels or pairs, and 1e-8 after self-training.
-    n_self_labelled_ : int
-        Number of samples that self-training gave a label.
+        Those that were used; the weight is infinite without labels or pairs.
     objective_, n_iter_ : array and int
         The objective at the closed-form start and after every step, in the units above; it never increases, and is
         empty if no dictionary was learned. Its length, at least 1.
@@ -140,6 +144,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
     See Also
     --------
     sklearn.kernel_approximation.Nystroem : The special case of an infinite prior weight.
+    SelfTrainedFeatures : Learns such features once more, from labels that they predict.
     KernelSVD : Unsupervised, for kernels that need not be symmetric.
 
     Notes
@@ -172,7 +177,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         "kernel": [str, Kernel, callable, list],
         "prior_weight": [StrOptions({"auto", "alignment"}), Interval(Real, 0, np.inf, closed="right")],
         "smoothness": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
-        "self_training": ["boolean"],
+        "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
         "landmarks": [StrOptions(set(ONE_SIDED)), "array-like", "sparse matrix"],
         "prior_metric": [StrOptions({"samples", "landmarks"})],
         "class_weight": [StrOptions({"balanced"}), None],
@@ -181,6 +186,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         "max_iter": [Interval(Integral, 0, None, closed="left")],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
+        "memory_budget": [Real, str, None],
         "verbose": ["verbose"],
     }
 
@@ -191,7 +197,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         kernel: Any = "rbf",
         prior_weight: Any = "auto",
         smoothness: Any = "auto",
-        self_training: bool = True,
+        n_landmarks: int | None = None,
         landmarks: Any = "kmeans",
         prior_metric: str = "samples",
         class_weight: str | None = None,
@@ -200,13 +206,14 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         max_iter: int = 100,
         random_state: Any = None,
         n_jobs: int | None = None,
+        memory_budget: float | str | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_components, self.kernel, self.prior_weight = n_components, kernel, prior_weight
-        self.smoothness, self.self_training, self.landmarks = smoothness, self_training, landmarks
+        self.smoothness, self.n_landmarks, self.landmarks = smoothness, n_landmarks, landmarks
         self.prior_metric, self.class_weight, self.solver = prior_metric, class_weight, solver
         self.tol, self.max_iter, self.random_state = tol, max_iter, random_state
-        self.n_jobs, self.verbose = n_jobs, verbose
+        self.n_jobs, self.memory_budget, self.verbose = n_jobs, memory_budget, verbose
 
     @classmethod
     def as_published(cls, n_components: int = 100, **parameters: Any) -> Self:
@@ -215,7 +222,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         ``parameters`` are further ones of the constructor. The paper takes a tenth of the samples as k-means landmarks.
         """
         published = {"prior_weight": "alignment", "prior_metric": "landmarks", "smoothness": 0.0, "solver": "gradient"}
-        return cls(n_components, **{**published, "self_training": False, **parameters})
+        return cls(n_components, **{**published, **parameters})
 
     @atomic_fit
     def fit(self, X: ArrayLike, y: Any = None, *, Z: ArrayLike = None, y_right: Any = None, pairs: Any = None) -> Self:
@@ -247,13 +254,15 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         self._check_settings(known, Z)
         seed, iteration = seed_of(self.random_state), Iteration(self.solver, float(self.tol), int(self.max_iter))
         by_errors = known is not None and self.prior_weight == "auto"
-        with jobs(self.n_jobs):
-            data = place_landmarks(X, Z, self.landmarks, self.n_components, seed)
+        with jobs(self.n_jobs, self.memory_budget):
+            count, budget = self.n_landmarks or self.n_components, budget_bytes(self.memory_budget)
+            data = place_landmarks(X, Z, self.landmarks, count, seed, budget=budget)
             of_samples = self.prior_metric == "samples"
             candidates = list_candidates(data, self.kernel, self.smoothness, of_samples=of_samples, by_errors=by_errors)
             selection = select(candidates, known, self.prior_weight, seed, iteration)
-            chosen, self_train = candidates[selection.number], self.self_training and by_errors
-            learned = learn_kernel(chosen, selection, known, iteration, self_train=self_train)
+            fixed = not isinstance(self.landmarks, str) and self.n_landmarks is None
+            wanted = data.right.points.shape[0] if fixed else self.n_components
+            learned = learn_kernel(candidates[selection.number], selection, known, iteration, wanted)
         self._store(candidates, selection, learned)
         return self
 
@@ -272,6 +281,15 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         """Learned kernel E_x S E_y^T, shape (n, m), between any samples; if fitted with Z, X is left and Y is right."""
         return self._features(X) @ self._right_features(Y).T
 
+    def for_more_labels(self) -> Self:
+        """An unfitted copy with kernel, smoothness and landmarks of this fit, for labels that are in part predicted.
+
+        Its prior weight is 1e-8, at which many labels decide; see :class:`SelfTrainedFeatures`.
+        """
+        check_is_fitted(self)
+        settled = {"kernel": clone(self.kernel_), "smoothness": self.smoothness_, "landmarks": self.components_}
+        return clone(self).set_params(prior_weight=MANY_LABELS_WEIGHT, **settled)
+
     def _check_settings(self, known: Labels | Pairs | None, Z: Array | None) -> None:
         """Raise an error if settings do not go together with each other, with Z or with what is known of samples."""
         if isinstance(self.kernel, list):
@@ -284,6 +302,11 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         if isinstance(known, Pairs) and len(known.targets) > MOST_PAIRS and self.prior_weight != np.inf:
             given = f"{len(known.targets)} pairs (without Z, both orders count)"
             raise ValueError(f"{given} exceed the {MOST_PAIRS} that can be solved; give fewer pairs, or labels")
+        if Z is not None and self.n_landmarks not in (None, self.n_components):
+            raise ValueError(
+                f"n_landmarks={self.n_landmarks} differs from n_components={self.n_components}, but with Z there are "
+                "as many features as landmarks; leave n_landmarks at None"
+            )
         if Z is not None and self.smoothness not in ("auto", 0):
             raise ValueError(f"smoothness={self.smoothness} compares samples of one set; with Z leave it at 'auto'")
         if Z is not None and not isinstance(self.landmarks, str):
@@ -308,7 +331,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
             )
         self.normalization_, self.normalization_right_ = (side.T.astype(data.X.dtype) for side in learned[:2])
         self.prior_weight_, self.alignment_ = learned.weight, learned.alignment
-        self.n_self_labelled_, (_, self.objective_, self.solver_) = learned.n_self_labelled, learned.dictionary
+        _, self.objective_, self.solver_ = learned.dictionary
         self.n_iter_ = max(1, len(self.objective_))
         self._n_features_out, self.n_features_right_ = len(self.normalization_), self.components_.shape[1]
 

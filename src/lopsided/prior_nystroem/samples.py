@@ -16,6 +16,7 @@ from .supervision import Labels, Pairs
 
 MOMENT_ROWS = 5000  # samples that give second moments along a few hundred axes, and the neighbours
 NEIGHBOUR_PRODUCTS = 2.5e9  # multiplications of the brute-force neighbour search: seconds; wide data get fewer samples
+KERNEL_ARRAYS = 4  # arrays of values between these samples and the landmarks, held at once for two kernels
 MERCER_ROUNDING = 1e3  # tolerance on K - K^T and on negative eigenvalues, in units of eps times the largest value
 NOT_MERCER = (
     "is not a symmetric positive semidefinite kernel of points; use RBF, Laplacian, Linear or Polynomial, compare two "
@@ -40,7 +41,9 @@ class LandmarkedSamples:
         return float(np.finfo(self.X.dtype).eps)
 
 
-def place_landmarks(X: Array, Z: Array | None, landmarks: Any, count: int, seed: int) -> LandmarkedSamples:
+def place_landmarks(
+    X: Array, Z: Array | None, landmarks: Any, count: int, seed: int, *, budget: int
+) -> LandmarkedSamples:
     """Choose landmarks by a named strategy, or take those given by the user; with Z, a pair of them."""
     streams = [np.random.default_rng([seed, number]) for number in range(3)]
     if Z is None:
@@ -51,7 +54,8 @@ def place_landmarks(X: Array, Z: Array | None, landmarks: Any, count: int, seed:
         right = _landmarks_of(Z, of_right, count, streams[1], "right")
     n = X.shape[0]
     entries = _entries(X)
-    wanted = max(2, min(MOMENT_ROWS, int(np.sqrt(NEIGHBOUR_PRODUCTS * n / max(1, entries)))))
+    affordable = budget // (KERNEL_ARRAYS * X.dtype.itemsize * max(1, right.points.shape[0]))
+    wanted = max(2, min(MOMENT_ROWS, affordable, int(np.sqrt(NEIGHBOUR_PRODUCTS * n / max(1, entries)))))
     return LandmarkedSamples(X, Z, left, right, np.sort(streams[2].permutation(n)[:wanted]), seed)
 
 
