@@ -22,13 +22,12 @@ from .kernel_choice import AUTO, Recipe, is_auto, recipes
 from .new_edges import NewEdges, edges_of_new
 from .node_index import NodeIndex
 from .nodes import Degrees, Nodes, known_nodes
-from .parts import Part, Sides, fit_part
+from .parts import Part, Sides, fit_part, in_single
 from .scoring import ScoresEdges
 from .trials import Trial, mutual_share, trials
 
 OF_KERNEL_SVD = ("solver", "tol", "random_state", "n_jobs", "memory_budget")  # parameters passed on
 ROUNDING_LENGTH = 10  # in units of eps: length beside the longest row up to which a row may be all rounding errors
-SINGLE_RANGE = 1e30  # ratio of weights up to which single precision, which suffices for an embedding, holds them
 
 
 class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
@@ -180,7 +179,7 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
         k, seed = min(self.n_components, A.shape[0]), seed_of(self.random_state)
         wanted = recipes(self.kernel, A, k, self.center)
         self._check_graph(A)
-        computed, unit = _in_single(A) if is_auto(self.kernel) else (A, 1.0)
+        computed, unit = in_single(A) if is_auto(self.kernel) else (A, 1.0)
         balance = self._balanced(computed)
         kernels = " and ".join(type(recipe.kernel).__name__ for recipe in wanted)
         announce(lambda: f"embedding {len(nodes):,} nodes and {A.nnz:,} edges in {k} components by {kernels}")
@@ -342,15 +341,3 @@ def _unit_rows(vectors: np.ndarray) -> np.ndarray:
     longest = lengths.max(initial=0)
     has_direction = lengths > ROUNDING_LENGTH * np.finfo(lengths.dtype).eps * longest
     return vectors / np.where(has_direction, lengths, longest or 1)[:, None]
-
-
-def _in_single(A: sparse.csr_array) -> tuple[sparse.csr_array, float]:
-    """The graph in single precision and the unit of its weights, or as it is if weights differ too much for that.
-
-    The unit is a power of two, so that a change of the unit of weights changes no bit of the result.
-    """
-    largest = np.abs(A.data).max()
-    unit = float(np.ldexp(1.0, np.frexp(largest)[1] - 1))
-    if np.abs(A.data).min() < largest / SINGLE_RANGE:
-        return A, 1.0
-    return sparse.csr_array(((A.data / unit).astype(np.float32), A.indices, A.indptr), shape=A.shape), unit

@@ -14,6 +14,7 @@ from ..kernels import GraphKernel, Kernel, MatrixKernel
 from ..svd import Choice, powers
 from .kernel_choice import Recipe, warn_if_no_paths
 
+SINGLE_RANGE = 1e30  # ratio of weights up to which single precision, which suffices for an embedding, holds them
 ROUNDING_LENGTH = 100  # in units of eps times the largest singular value: rows up to it may be all rounding errors
 
 
@@ -92,3 +93,15 @@ def directions(vectors: np.ndarray, largest: float) -> np.ndarray:
     lengths = row_lengths(vectors)[:, None]
     has_direction = lengths > ROUNDING_LENGTH * np.finfo(vectors.dtype).eps * largest
     return np.where(has_direction, vectors / np.where(has_direction, lengths, 1), 0)
+
+
+def in_single(A: sparse.csr_array) -> tuple[sparse.csr_array, float]:
+    """The graph in single precision and the unit of its weights, or as it is if weights differ too much for that.
+
+    The unit is a power of two, so that a change of the unit of weights changes no bit of the result.
+    """
+    largest = np.abs(A.data).max()
+    unit = float(np.ldexp(1.0, np.frexp(largest)[1] - 1))
+    if np.abs(A.data).min() < largest / SINGLE_RANGE:
+        return A, 1.0
+    return sparse.csr_array(((A.data / unit).astype(np.float32), A.indices, A.indptr), shape=A.shape), unit
