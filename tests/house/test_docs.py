@@ -124,6 +124,14 @@ def test_the_page_of_the_api_lists_every_public_name():
     assert {thing for thing in public if callable(thing)} - listed == set()
 
 
+@pytest.mark.parametrize("module", [module for module, *_ in EVERY_NAME])
+def test_every_public_name_has_an_example(module):
+    names = next(names for name, *names in EVERY_NAME if name == module)
+    things = {name: getattr(resolved(module), name) for name in names}
+    documented = {name: thing for name, thing in things.items() if callable(thing) and module != "lopsided.exceptions"}
+    assert [name for name, thing in documented.items() if ">>> " not in (thing.__doc__ or "")] == []
+
+
 def test_every_page_is_in_the_contents_of_the_site():
     toctrees = re.findall(r"```\{toctree\}(.*?)```", "".join(page.read_text() for page in PAGES), re.DOTALL)
     named = {line for block in toctrees for line in block.split() if not line.startswith(":")}

@@ -40,6 +40,14 @@ def sketch_columns(
     -------
     sparse array of shape (p, width)
         Points to pass as ``Z``. Cost: one pass over X.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from lopsided.distributed import sketch_columns
+    >>> X = da.random.default_rng(0).random((300, 5), chunks=(100, 5))
+    >>> sketch_columns(X, [0, 3]).shape
+    (2, 5)
     """
     rows = as_row_blocks(X, "X")
     if rows is None:

@@ -32,6 +32,16 @@ def checkpoint(folder: str | os.PathLike[str]) -> Iterator[None]:
     ----------
     folder : path
         Where passes are kept; it is made if it is not there, and can be deleted at any time.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import dask.array as da
+    >>> from lopsided import KernelSVD, Nystrom
+    >>> from lopsided.distributed import checkpoint
+    >>> X = da.random.default_rng(0).random((300, 3), chunks=(100, 3))
+    >>> with checkpoint(tempfile.mkdtemp()):
+    ...     model = KernelSVD(2, solver=Nystrom(20)).fit(X, Z=X)
     """
     path = Path(folder)
     path.mkdir(parents=True, exist_ok=True)

@@ -46,6 +46,15 @@ def hash_rows(frame: Any, n_columns: int = 1 << 20, *, dtype: Any = np.float32) 
     -------
     dask array of shape (n, n_columns)
         With a sparse block for every partition.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import dask.dataframe as dd
+    >>> from lopsided.distributed import hash_rows
+    >>> frame = pd.DataFrame({"city": ["Rome", "Oslo", "Rome"], "size": [1.0, 2.0, 3.0]})
+    >>> hash_rows(dd.from_pandas(frame, npartitions=1), 16).compute().shape
+    (3, 16)
     """
     frame = as_frame(frame)
     parts = frame.to_delayed()
@@ -78,6 +87,17 @@ def read_svmlight(
     -------
     X, y : dask arrays of shapes (n, n_columns) and (n,)
         The rows, in sparse blocks, and the labels as float64.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sklearn.datasets import dump_svmlight_file
+    >>> from lopsided.distributed import read_svmlight
+    >>> path = os.path.join(tempfile.mkdtemp(), "rows.svm")
+    >>> dump_svmlight_file([[0.5, 0.0, 2.0], [0.0, 1.0, 0.0]], [1, -1], path, zero_based=False)
+    >>> X, y = read_svmlight(path, 3)
+    >>> X.shape, y.compute().tolist()
+    ((2, 3), [1.0, -1.0])
     """
     files = [paths] if isinstance(paths, (str, Path)) else list(paths)
     pieces = [piece for file in files for piece in _pieces(Path(file))]

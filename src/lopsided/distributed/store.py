@@ -62,6 +62,19 @@ def open_store(folder: str | os.PathLike[str]) -> Any:
     -------
     dask array of shape (n, n_components)
         Blocks are read from their files when they are computed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import dask.array as da
+    >>> from lopsided import KernelSVD, Nystrom
+    >>> from lopsided.distributed import open_store
+    >>> X = da.random.default_rng(0).random((300, 3), chunks=(100, 3))
+    >>> folder = tempfile.mkdtemp()
+    >>> model = KernelSVD(2, solver=Nystrom(20)).fit(X, Z=X)
+    >>> _ = model.transform(X, out=folder)
+    >>> open_store(folder).shape
+    (300, 2)
     """
     path = Path(folder)
     manifest = _read_manifest(path)

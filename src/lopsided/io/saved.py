@@ -75,6 +75,18 @@ def load(path: str | os.PathLike[str], *, mmap: bool = True, verify: bool | None
     ------
     lopsided.exceptions.SavedModelError
         If the file is no saved model, damaged, written by a newer version, or holds what no saved model may hold.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> from lopsided import KernelSVD
+    >>> from lopsided.io import load, save
+    >>> X = np.random.default_rng(0).random((20, 3))
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.lopsided")
+    >>> save(KernelSVD(2).fit(X, Z=X), path)
+    >>> load(path).singular_values_.shape
+    (2,)
     """
     path = Path(path)
     try:

@@ -39,6 +39,16 @@ class Kernel(Documented, ABC):
     ----------
     widths_ : (int, int)
         Number of columns of the left and of the right points seen during ``fit``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided.kernels import Kernel
+    >>> class Excess(Kernel):
+    ...     def pairs(self, L, R):
+    ...         return np.maximum(L[:, None, :] - R[None, :, :], 0).sum(axis=2)
+    >>> Excess()(np.array([[3.0]]), np.array([[1.0], [4.0]]))
+    array([[2., 0.]])
     """
 
     _parameter_constraints: dict[str, Any] = {}
@@ -197,7 +207,16 @@ class Composite(Kernel):
 
 
 class Swapped(Composite):
-    """A kernel with its arguments exchanged, k'(z, x) = k(x, z)."""
+    """A kernel with its arguments exchanged, k'(z, x) = k(x, z).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided.kernels import SNE
+    >>> X, kernel = np.array([[0.0], [1.0], [3.0]]), SNE(1.0)
+    >>> bool(np.allclose(kernel.fit(X, X).T(X, X), kernel(X, X).T))
+    True
+    """
 
     _names = ("kernel",)
     kernel_: Kernel
@@ -237,7 +256,15 @@ class Swapped(Composite):
 
 
 class Scaled(Composite):
-    """A multiple of a kernel, k(x, z) = factor kernel(x, z)."""
+    """A multiple of a kernel, k(x, z) = factor kernel(x, z).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided.kernels import Linear
+    >>> (0.5 * Linear())(np.array([[3.0]]), np.array([[2.0]])).item()
+    3.0
+    """
 
     _parameter_constraints: dict[str, Any] = {"factor": [FINITE]}
     _names = ("kernel",)
@@ -281,7 +308,15 @@ class Pair(Composite):
 
 
 class Sum(Pair):
-    """The sum of two kernels, k(x, z) = first(x, z) + second(x, z)."""
+    """The sum of two kernels, k(x, z) = first(x, z) + second(x, z).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided.kernels import RBF, Linear
+    >>> (Linear() + RBF(1.0))(np.array([[2.0]]), np.array([[2.0]])).item()
+    5.0
+    """
 
     combine = np.add
 
@@ -292,7 +327,15 @@ class Sum(Pair):
 
 
 class Product(Pair):
-    """The product of two kernels, k(x, z) = first(x, z) second(x, z)."""
+    """The product of two kernels, k(x, z) = first(x, z) second(x, z).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided.kernels import Linear
+    >>> (Linear() * Linear())(np.array([[3.0]]), np.array([[2.0]])).item()
+    36.0
+    """
 
     combine = np.multiply
 

@@ -52,7 +52,14 @@ ADVICE = {"cosine": "divide each row by its length (sklearn.preprocessing.normal
 
 
 def as_kernel(kernel: str | Kernel | Callable[..., Any]) -> Kernel:
-    """Return an unfitted kernel from a name, a kernel or a vectorised callable f(X, Z)."""
+    """Return an unfitted kernel from a name, a kernel or a vectorised callable f(X, Z).
+
+    Examples
+    --------
+    >>> from lopsided.kernels import as_kernel
+    >>> as_kernel("rbf"), as_kernel(lambda X, Z: X @ Z.T).__class__.__name__
+    (RBF(), 'Function')
+    """
     if isinstance(kernel, Kernel):
         return clone(kernel)
     if isinstance(kernel, str):
@@ -78,7 +85,14 @@ def _named(name: str) -> type[Kernel]:
 
 
 def takes_values(kernel: object) -> bool:
-    """Whether a kernel, given as an object or by name, takes a matrix of values instead of points."""
+    """Whether a kernel, given as an object or by name, takes a matrix of values instead of points.
+
+    Examples
+    --------
+    >>> from lopsided.kernels import takes_values
+    >>> takes_values("precomputed"), takes_values("rbf")
+    (True, False)
+    """
     if isinstance(kernel, str):
         return issubclass(BY_NAME.get(kernel, Kernel), Precomputed)
     return isinstance(kernel, Kernel) and kernel.takes_values

@@ -89,6 +89,17 @@ def nystrom(
         Suppress the RankWarning if fewer than k triplets are found.
     rng : Generator
         Draws the rows from which the combinations to extend are computed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided.kernels import RBF
+    >>> from lopsided.nystrom import Landmarks, nystrom
+    >>> X = np.random.default_rng(0).random((200, 2))
+    >>> some = Landmarks(X[:40], np.full(40, 5.0))
+    >>> found = nystrom(RBF(1.0).fit(X, X), X, X, (some, some), 3, rng=np.random.default_rng(0))
+    >>> found.factors.U.shape
+    (200, 3)
     """
     rows, columns = landmarks
     if over_landmarks:

@@ -23,7 +23,15 @@ WATCHED_COLUMNS = 64  # equally spaced columns in which the row of the next pivo
 
 @dataclass(frozen=True)
 class Landmarks:
-    """Landmarks of one side, and the number of points that each represents."""
+    """Landmarks of one side, and the number of points that each represents.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided.nystrom import Landmarks
+    >>> Landmarks(np.array([[0.0], [5.0]]), weights=np.array([30.0, 10.0])).shares
+    array([0.75, 0.25])
+    """
 
     points: Array  # (p, width)
     weights: np.ndarray  # (p,), numbers of points represented; their sum is the size of the side

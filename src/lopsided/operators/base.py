@@ -24,6 +24,16 @@ class KernelOperator(LinearOperator, ABC):
     Subclasses implement ``take``, ``cost``, ``_matmat`` and ``_adjoint``, and are immutable after ``__init__``. All of
     them satisfy: ``A @ V`` equals ``A.take() @ V``, ``A.T @ U`` equals ``A.take().T @ U``, and ``A.take(r, c)`` equals
     ``A.take()[r][:, c]``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided.kernels import RBF
+    >>> from lopsided.operators import KernelOperator, as_operator
+    >>> X = np.random.default_rng(0).random((5, 2))
+    >>> A = as_operator(RBF(1.0).fit(X, X[:3]), X, X[:3], budget=10**6)
+    >>> isinstance(A, KernelOperator), (A @ np.ones(3)).shape, (A.T @ np.ones(5)).shape
+    (True, (5,), (3,))
     """
 
     def __init__(self, shape: tuple[int, int], dtype: Any) -> None:

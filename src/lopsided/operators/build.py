@@ -44,6 +44,15 @@ def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int) -> KernelOpe
         The left and the right points.
     budget : int
         Memory that the operator may use for stored entries, in bytes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided.kernels import RBF
+    >>> from lopsided.operators import as_operator
+    >>> X = np.random.default_rng(0).random((50, 2))
+    >>> [type(as_operator(RBF(1.0).fit(X, X), X, X, budget=size)).__name__ for size in (10**6, 1)]
+    ['Stored', 'Blocked']
     """
     if not hasattr(kernel, "widths_"):
         raise NotFittedError(f"{kernel!r} is not fitted; pass kernel.fit(X, Z)")

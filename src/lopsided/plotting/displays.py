@@ -91,6 +91,16 @@ class EmbeddingDisplay(Display):
         The embeddings.
     labels : array, pair of arrays or None, default=None
         Labels that colour the points.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> import numpy as np
+    >>> from lopsided import KernelSVD
+    >>> from lopsided.plotting import EmbeddingDisplay
+    >>> X = np.random.default_rng(0).random((30, 3))
+    >>> display = EmbeddingDisplay.from_estimator(KernelSVD(2).fit(X, Z=X[:20]))
     """
 
     def __init__(self, left: np.ndarray, right: np.ndarray, labels: Any = None) -> None:
@@ -120,6 +130,16 @@ class BiclusterDisplay(Display):
         The table.
     model_or_labels : fitted biclustering, or pair of arrays of shapes (n,) and (m,)
         The biclusters.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> import numpy as np
+    >>> from lopsided import KernelBiclustering
+    >>> from lopsided.plotting import BiclusterDisplay
+    >>> X = np.kron(np.eye(2), np.ones((6, 4))) + 0.1 * np.random.default_rng(0).random((12, 8))
+    >>> display = BiclusterDisplay.from_estimator(KernelBiclustering(2).fit(X), X)
     """
 
     def __init__(self, X: Any, model_or_labels: Any) -> None:
@@ -144,6 +164,16 @@ class ReconstructionDisplay(Display):
         What :func:`~lopsided.image_svd` returned.
     n_components : sequence of int
         Numbers of components, one picture each.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> import numpy as np
+    >>> from lopsided import image_svd
+    >>> from lopsided.plotting import ReconstructionDisplay
+    >>> found = image_svd(np.random.default_rng(0).random((16, 12)), "linear", 8)
+    >>> display = ReconstructionDisplay(found, (1, 4)).plot()
     """
 
     def __init__(self, decomposition: ImageSVD, n_components: tuple[int, ...]) -> None:
@@ -227,6 +257,14 @@ class NystromErrorDisplay(Display):
         Numbers of left landmarks that were tried in turn, and the eta estimated for each.
     tol : float
         The eta that was asked for.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> import numpy as np
+    >>> from lopsided.plotting import NystromErrorDisplay
+    >>> display = NystromErrorDisplay(np.array([50, 100, 200]), np.array([0.3, 0.1, 0.02]), tol=0.05).plot()
     """
 
     def __init__(self, n_landmarks: np.ndarray, eta: np.ndarray, tol: float) -> None:
@@ -263,6 +301,16 @@ class EdgeScoresDisplay(Display):
         False and true positive rates, in order.
     name : str
         Name in the legend.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> import numpy as np
+    >>> from lopsided.plotting import EdgeScoresDisplay
+    >>> display = EdgeScoresDisplay(np.array([0.0, 0.2, 1.0]), np.array([0.0, 0.8, 1.0]), "mine").plot()
+    >>> round(display.roc_auc, 2)
+    0.8
     """
 
     def __init__(self, fpr: np.ndarray, tpr: np.ndarray, name: str) -> None:

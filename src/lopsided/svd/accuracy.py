@@ -29,7 +29,16 @@ def eta(exact: Factors, found: Factors) -> float:
 
 @checked(exact=[Factors], found=[Factors])
 def relative_eta(exact: Factors, found: Factors) -> float:
-    """The paper's eta over the largest singular value: weights s_i / s_1, the same for all multiples of a kernel."""
+    """The paper's eta over the largest singular value: weights s_i / s_1, the same for all multiples of a kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided.svd import Factors, relative_eta
+    >>> exact = Factors(np.eye(3)[:, :2], np.array([2.0, 1.0]), np.eye(2))
+    >>> relative_eta(exact, exact)
+    0.0
+    """
     return eta(exact, found) / float(exact.s[0])
 
 

@@ -26,7 +26,17 @@ from .weights import Weights
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """Residuals of the variational equations, one entry per component; all are zero, to rounding, at a solution."""
+    """Residuals of the variational equations, one entry per component; all are zero, to rounding, at a solution.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided import KernelSVD
+    >>> X = np.random.default_rng(0).random((20, 3))
+    >>> found = KernelSVD(2).fit(X, Z=X[:10]).diagnostics()
+    >>> type(found).__name__, bool(found.worst < 1e-8)
+    ('Diagnostics', True)
+    """
 
     singular_values: np.ndarray
     objective: np.ndarray  # J / s_1, or zero where s = 0 and gamma is undefined; Corollary 2's is its negative
@@ -50,7 +60,20 @@ class Diagnostics:
 
 @checked(A=[KernelOperator], factors=[Factors], weights=[Weights, None])
 def diagnose(A: KernelOperator, factors: Factors, weights: Weights | None = None) -> Diagnostics:
-    """Residuals of the variational equations at given factors. Cost: two products with A and two with its transpose."""
+    """Residuals of the variational equations at given factors. Cost: two products with A and two with its transpose.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided.kernels import RBF
+    >>> from lopsided.operators import as_operator
+    >>> from lopsided.svd import diagnose, factorise
+    >>> X = np.random.default_rng(0).random((20, 3))
+    >>> A = as_operator(RBF(1.0).fit(X, X[:10]), X, X[:10], budget=10**6)
+    >>> factors, _ = factorise(A, 2, budget=10**6, rng=np.random.default_rng(0))
+    >>> bool(diagnose(A, factors).worst < 1e-8)
+    True
+    """
     weights = weights or Weights(np.ones(len(factors.U)), np.ones(len(factors.V)))
     counted, unit = weights.times(factors), factors.s[0] if factors.s[0] > 0 else factors.s.dtype.type(1)
     s = factors.s / unit  # all below is in units of s_1, so that nothing overflows or vanishes when it is squared

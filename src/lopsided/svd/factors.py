@@ -16,7 +16,18 @@ NULL_VALUE = 10  # in units of sqrt(points) eps: singular values below this mult
 
 @dataclass(frozen=True)
 class Factors:
-    """Low-rank factorisation A ~ U diag(s) V^T."""
+    """Low-rank factorisation A ~ U diag(s) V^T.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided.svd import Factors
+    >>> factors = Factors(np.eye(3)[:, :2], np.array([2.0, 1.0]), np.eye(2))
+    >>> factors.truncate(1).matrix()
+    array([[2., 0.],
+           [0., 0.],
+           [0., 0.]])
+    """
 
     U: np.ndarray  # (n, k), left singular vectors in columns
     s: np.ndarray  # (k,), singular values in descending order

@@ -39,6 +39,18 @@ def factorise(
         "auto", "lapack" or "krylov", and the relative eta at which "krylov" stops; zero means rounding.
     budget, rng : int and Generator
         Memory in bytes, and the source of the start vectors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided.kernels import RBF
+    >>> from lopsided.operators import as_operator
+    >>> from lopsided.svd import factorise
+    >>> X = np.random.default_rng(0).random((20, 3))
+    >>> A = as_operator(RBF(1.0).fit(X, X[:10]), X, X[:10], budget=10**6)
+    >>> factors, choice = factorise(A, 2, budget=10**6, rng=np.random.default_rng(0))
+    >>> factors.s.shape, choice.name
+    ((2,), 'lapack')
     """
     if not isinstance(k, Integral):
         return _factorise_share(A, k, solver=solver, tol=tol, budget=budget, rng=rng)

@@ -114,6 +114,15 @@ def split_condition(A: np.ndarray, width: int | None = None) -> tuple[np.ndarray
     Rows x_i and columns z_j of A are then compared as x_i^T C1 C2 z_j = A_ij, so that the linear kernel SVD of rows and
     columns is the SVD of A. C1 C2 is the pseudo-inverse V s^-1 U^T, split evenly: C1 = V s^-1/2 and C2 = s^-1/2 U^T,
     zero-padded to the width q, which is at least and by default max(n, m). Cost: O(n m min(n, m)).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided.kernel_svd import split_condition
+    >>> A = np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 1.0]])
+    >>> C1, C2 = split_condition(A)
+    >>> C1.shape, C2.shape, bool(np.allclose(A @ C1 @ C2 @ A, A))
+    ((3, 3), (3, 2), True)
     """
     A = check_array(A, dtype=FLOATS, input_name="A")
     q = max(A.shape) if width is None else width

@@ -18,7 +18,16 @@ BLOCK_ENTRIES = 1 << 22  # entries of a random matrix that are drawn at once
 
 @dataclass(frozen=True)
 class Compatibility:
-    """The maps x -> x C_x and z -> z C_z, each C a product of factors, never formed; without any, the identity."""
+    """The maps x -> x C_x and z -> z C_z, each C a product of factors, never formed; without any, the identity.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided.kernel_svd import Compatibility
+    >>> halved = Compatibility(left_factors=(np.eye(3)[:, :2], 0.5 * np.eye(2)))
+    >>> halved.left(np.ones((1, 3))), halved.right(np.ones((1, 2)))
+    (array([[0.5, 0.5]]), array([[1., 1.]]))
+    """
 
     left_factors: tuple[Array, ...] = ()
     right_factors: tuple[Array, ...] = ()
@@ -34,7 +43,15 @@ class Compatibility:
 
 
 class Identity(Compatibility):
-    """Identity on both sides, for vectors of equal width."""
+    """Identity on both sides, for vectors of equal width.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided.kernel_svd import Identity
+    >>> Identity().left(np.ones((1, 2)))
+    array([[1., 1.]])
+    """
 
     name = "identity"
 
@@ -47,6 +64,15 @@ class PCAProjection(Compatibility):
     columns than rows, C = V U^T is the polar factor, and A C = (A A^T)^(1/2) is in the coordinates of the columns of A;
     then x_i C z_j = (U S^2 V^T)_ij, so that the linear kernel has the singular vectors of A. For two sets of points,
     axes are matched by order, and the sign of each is that of the sum of cubed coordinates.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided.kernel_svd import make_compatible
+    >>> A = np.random.default_rng(0).random((3, 5))
+    >>> maps = make_compatible("pca", A, A.T, np.random.default_rng(0))
+    >>> type(maps).__name__, maps.left(A).shape, maps.right(A.T).shape
+    ('PCAProjection', (3, 3), (5, 3))
     """
 
     name = "pca"
@@ -60,6 +86,15 @@ class TruncatedProjection(PCAProjection):
     what is outside of the leading axes counts as orthogonal to the other side, and is not dropped, since the polar
     factor keeps the lengths of the points too. This suits kernels of |x|^2, |z|^2 and x.z, and forms no array wider
     than r + 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided.kernel_svd import TruncatedProjection
+    >>> axis = np.array([[1.0], [0.0], [0.0]])
+    >>> maps = TruncatedProjection(left_factors=(axis,), right_factors=(axis,))
+    >>> maps.left(np.array([[3.0, 4.0, 0.0]]))
+    array([[3., 4., 0.]])
     """
 
     energy: float = 1.0  # share of the squared norm of the wider points along their axes
@@ -82,6 +117,15 @@ class RandomProjection(Compatibility):
     """Alternative a2: projection by independent normal entries of variance 1 / width, preserving norms on average.
 
     The matrix is drawn anew from its seed, a few columns at a time, whenever points are mapped, and never stored.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided.kernel_svd import make_compatible
+    >>> A = np.random.default_rng(0).random((3, 5))
+    >>> maps = make_compatible("random", A, A.T, np.random.default_rng(0))
+    >>> type(maps).__name__, maps.left(A).shape, maps.right(A.T).shape
+    ('RandomProjection', (3, 3), (5, 3))
     """
 
     seed: int = 0
@@ -113,14 +157,33 @@ class RandomProjection(Compatibility):
 
 @dataclass(frozen=True)
 class PseudoInverse(Compatibility):
-    """Alternative a0: the pseudo-inverse of the matrix A whose rows and columns are compared."""
+    """Alternative a0: the pseudo-inverse of the matrix A whose rows and columns are compared.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided.kernel_svd import make_compatible
+    >>> A = np.array([[2.0, 0.0], [0.0, 4.0], [0.0, 0.0]])
+    >>> maps = make_compatible("pinv", A, A.T, np.random.default_rng(0))
+    >>> type(maps).__name__, bool(np.allclose(maps.left(A) @ maps.right(A.T).T, A))
+    ('PseudoInverse', True)
+    """
 
     residual: float = 0.0  # |A C A - A| / |A| of the compatibility condition: near eps, or sqrt(eps) for sparse A
     name: ClassVar[str] = "pinv"
 
 
 class LearnedProjection(Compatibility):
-    """Alternative a3: projection learned from a task (:mod:`lopsided.kernel_svd.compatibility.alternate`)."""
+    """Alternative a3: projection learned from a task (:mod:`lopsided.kernel_svd.compatibility.alternate`).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lopsided import LearnedKernelSVDClassifier
+    >>> model = LearnedKernelSVDClassifier(max_iter=2).fit(*load_iris(return_X_y=True))
+    >>> type(model.compatibility_).__name__
+    'LearnedProjection'
+    """
 
     name = "learned"
 

@@ -25,6 +25,15 @@ class GraphKernel(Kernel):
     ----------
     n_nodes_ : int
         Number of nodes of the graph.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lopsided.kernels import GraphKernel, NodeKernel
+    >>> A = np.array([[0.0, 1.0], [0.0, 0.0]])
+    >>> kernel = NodeKernel(A)
+    >>> isinstance(kernel, GraphKernel), kernel(np.array([[0]]), np.array([[1]])).item()
+    (True, 1.0)
     """
 
     adjacency: Any
