@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint types docs bench soak clean
+.PHONY: demo test lint types docs bench soak coverage clean
 
 demo: $(STAMP)  ## embed directed graphs and compare; decompose photographs
 	$(BIN)/python examples/demo.py
@@ -54,6 +54,10 @@ bench: $(STAMP)  ## the tables of README and docs
 	$(BIN)/python benchmarks/command_line.py
 	$(BIN)/python benchmarks/callback_overhead.py
 	$(BIN)/python benchmarks/explore_page.py
+
+coverage: $(STAMP)  ## lines and branches that tests reach; ARGS="tests/svd tests/nystrom" runs a part
+	$(BIN)/pip install -q 'pytest-cov>=5'
+	$(BIN)/python -m pytest -n 2 --cov=lopsided --cov-branch --cov-report=term:skip-covered $(ARGS)
 
 soak: $(STAMP)  ## every promise of docs/reliability.md with its figure; hours. ARGS="bad_input --seconds 300" runs a part
 	cd benchmarks && ../$(BIN)/python -m soak $(ARGS)

@@ -21,6 +21,7 @@ TOPICS = (
     "determinism",
     "limits",
     "concurrency",
+    "mutants",
 )
 SEED = 0
 LONG = Budget(examples=100_000, seconds=3600)

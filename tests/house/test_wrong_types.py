@@ -2,13 +2,15 @@
 
 import matplotlib
 import numpy as np
+import polars as pl
 import pytest
 from scipy import sparse
 
 from lopsided import DirectedGraphEmbedding, KernelSVD, image_svd
 from lopsided.biclustering import partition_scores
+from lopsided.datasets import make_click_log
 from lopsided.explore import write_page
-from lopsided.graphs import evaluate_links, hide_edges
+from lopsided.graphs import classify_nodes, evaluate_links, hide_edges, reconstruct_graph
 from lopsided.images import psnr
 from lopsided.io import write_vectors
 from lopsided.kernel_svd import make_compatible, split_condition
@@ -45,6 +47,9 @@ FACTORS = Factors(np.eye(9, 2), np.array([2.0, 1.0]), np.eye(4, 2))
         (lambda: Sum([], RBF(1.0))(X, X), "first of Sum must be a Kernel, not a list; see as_kernel"),
         (lambda: Swapped("rbf")(X, X), "kernel of Swapped must be a Kernel, not a str"),
         (lambda: partition_scores(1e300 * np.eye(3), [0, 1, 1]), "1d array"),
+        (lambda: reconstruct_graph(X, X, np.eye(9), decoder=pl.DataFrame(X)), "decoder="),
+        (lambda: classify_nodes(X, np.arange(9) % 2, multilabel=pl.DataFrame(X)), "multilabel="),
+        (lambda: make_click_log(n_columns=sparse.eye_array(2)), "'n_columns' parameter of make_click_log"),
         (lambda: coverage([[0, 1]], sparse.eye_array(2)), "'n_items' parameter of coverage"),
         (lambda: psnr(X, X, peak=sparse.eye_array(2)), "(?s)peak=.* must be positive and finite"),
         (lambda: image_svd(X, n_components=sparse.eye_array(1)), "'n_components' parameter of image_svd"),

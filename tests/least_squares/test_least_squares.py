@@ -372,3 +372,10 @@ def test_intervals_have_the_shape_of_the_targets_and_need_held_out_predictions()
         AsymmetricLSSVR(1.0, kernel="rbf").fit(X, REAL).predict_interval(NEW)
     with pytest.raises(ValueError, match="coverage=1.5"):
         model.predict_interval(NEW, coverage=1.5)
+
+
+def test_every_sample_of_a_small_set_is_a_landmark_by_default():
+    some, all_of_them = (
+        AsymmetricLSSVR(1.0, kernel=RBF(2.0), solver=solver).fit(X, REAL) for solver in (Nystrom(), Nystrom(len(X)))
+    )
+    np.testing.assert_array_equal(some.predict(NEW), all_of_them.predict(NEW))

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from cases import KERNELS, assert_close, nystrom_svd, with_spectrum
-from lopsided import KernelSVD
+from lopsided import KernelSVD, Nystrom
 from lopsided.kernels import RBF, SNE, Exponential, Katz, Laplacian, Linear
 from lopsided.nystrom.landmarks import (
     ONE_SIDED,
@@ -367,3 +367,10 @@ def test_nodes_have_no_means_for_clusters(rng):
 def test_one_landmark_leaves_nothing_when_it_is_centred():
     with pytest.raises(ValueError, match="the kernel less its means vanishes between the 1 left and the 1 right"):
         nystrom_svd(1, kernel=RBF(1.0), n_landmarks=1, center=True).fit(POINTS, Z=RIGHT)
+
+
+@pytest.mark.parametrize("strategy", ["uniform", "kmeans", "pivoted"])
+def test_sides_of_equal_points_may_have_different_numbers_of_landmarks(strategy, rng):
+    X = rng.standard_normal((40, 3))
+    model = KernelSVD(2, kernel=RBF(2.0), solver=Nystrom((6, 9), landmarks=strategy)).fit(X, Z=X)
+    assert [len(side) for side in model.landmarks_] == [6, 9]

@@ -17,9 +17,10 @@ from sklearn.pipeline import make_pipeline
 from cases import KERNELS, assert_close, centred, reference
 from lopsided import KernelSVD, Nystrom
 from lopsided.exceptions import RankWarning
-from lopsided.kernels import RBF, SNE, TL1, Exponential, Laplacian, Linear, Polynomial, Tanh
+from lopsided.kernels import RBF, SNE, TL1, Exponential, Laplacian, Linear, NodeKernel, Polynomial, Tanh
 from lopsided.nystrom import nystrom
 from lopsided.nystrom.landmarks import STRATEGIES, given_landmarks
+from lopsided.nystrom.solver import _bytes as landmark_bytes
 from lopsided.operators import as_operator
 from lopsided.svd import nystrom_if_large
 
@@ -473,3 +474,15 @@ def test_one_set_under_a_symmetric_kernel_is_extended_once_and_to_the_same_answe
     new = two_sets()[1]
     assert_close(once.transform(new), twice.transform(new), ulps=1e7)
     assert_close(once.transform_right(new), twice.transform_right(new), ulps=1e7)
+
+
+def test_memory_counts_landmarks_of_both_sides():
+    assert landmark_bytes("uniform", (10, 900), (1000, 1000)) == landmark_bytes("uniform", (900, 10), (1000, 1000))
+
+
+def test_landmarks_among_nodes_give_the_exact_decomposition_of_a_graph(rng):
+    """Numbers of nodes have no rounding error; the kernel between them is as accurate as that of points."""
+    A = (rng.random((30, 30)) < 0.3).astype(float)
+    nodes = np.arange(30)[:, None]
+    exact, found = (KernelSVD(3, kernel=NodeKernel(A), solver=s).fit(nodes, Z=nodes) for s in ("lapack", Nystrom(30)))
+    assert_close(found.singular_values_, exact.singular_values_, 1e4)

@@ -1,14 +1,17 @@
 """Logs of clicks of any size: categories with power laws in hashed columns, and clicks that depend on pairs."""
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.special import expit
+from sklearn.utils._param_validation import Interval
 
-from .._core import canonical, mixed, seed_of
+from .._core import canonical, checked, mixed, seed_of
 
+COUNT = Interval(Integral, 1, None, closed="left")
 N_GROUPS = 12  # kinds of contexts along each of two directions, which the categories of a field tell apart
 GROUP_NOISE = 0.5  # standard deviation of what a field shows of the context, in units of the context's
 FEWEST, MOST = 2.0, 1e5  # categories of a group, by field; the rank-th is drawn in proportion to 1 / rank
@@ -16,6 +19,7 @@ BIAS, ADDITIVE, INTERACTION = -1.2, 0.6, 1.0  # of the log-odds of a click: bias
 BLOCK_ROWS = 50_000
 
 
+@checked(n_samples=[COUNT], n_columns=[COUNT], n_fields=[COUNT], block_rows=[COUNT])
 def make_click_log(
     n_samples: int = 100_000,
     n_columns: int = 1_000_000,
@@ -56,11 +60,6 @@ def make_click_log(
     """
     from ..distributed import from_blocks  # of an optional extra
 
-    for name, value in (("n_samples", n_samples), ("n_columns", n_columns), ("n_fields", n_fields)):
-        if value < 1:
-            raise ValueError(f"{name}={value} must be at least 1")
-    if block_rows < 1:
-        raise ValueError(f"block_rows={block_rows} must be at least 1")
     heights = [min(block_rows, n_samples - start) for start in range(0, n_samples, block_rows)]
     log = _ClickLog(seed_of(random_state), tuple(heights), n_columns, n_fields)
     X = from_blocks(log.rows, heights, n_columns, sparse.csr_array((0, 0), dtype=np.float32))

@@ -79,7 +79,7 @@ def classify_nodes(
     Y = _indicators(labels, several)
     if len(Y) != len(embedding):
         raise ValueError(f"embedding has {len(embedding)} rows and labels {len(Y)}; each node needs both")
-    if multilabel not in ("top", "sign"):
+    if not (isinstance(multilabel, str) and multilabel in ("top", "sign")):
         raise ValueError(f"multilabel={multilabel!r} is neither 'top' nor 'sign'")
     if not (isinstance(n_splits, Integral) and n_splits >= 1 and isinstance(C, Real) and 0 < C < np.inf):
         raise ValueError(f"n_splits={n_splits} must be a whole number from 1, and C={C} positive and finite")

@@ -58,7 +58,7 @@ def edges_of_new(index: NodeIndex, out_edges: Any, in_edges: Any, dtype: np.dtyp
     unknown="ignore" their edges are left out with a warning.
     """
     tables_or_rows = [edges for edges in (out_edges, in_edges) if edges is not None]
-    if unknown not in ("error", "ignore"):
+    if not (isinstance(unknown, str) and unknown in ("error", "ignore")):
         raise ValueError(f"unknown={unknown!r} is neither 'error' nor 'ignore'")
     if not tables_or_rows:
         raise ValueError("new nodes are known by their edges, and none are given; pass X, in_edges or both")

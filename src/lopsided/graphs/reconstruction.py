@@ -119,7 +119,7 @@ def precision_at_k(
 
 def _checked(source: Any, target: Any, adjacency: Any, decoder: str) -> tuple[np.ndarray, np.ndarray, sparse.csr_array]:
     """Validate the embeddings, and return them with the unweighted adjacency without self-loops."""
-    if decoder not in DECODERS:
+    if not (isinstance(decoder, str) and decoder in DECODERS):
         raise ValueError(f"decoder={decoder!r} is not one of {DECODERS}")
     source, target = (
         check_array(side, dtype=FLOATS, input_name=name) for side, name in ((source, "source"), (target, "target"))

@@ -119,8 +119,9 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         self.floor_ = VARIANCE_FLOOR * float(Y.var(axis=0).mean()) or 1.0
         self._middle = Y.mean(axis=0)  # centring avoids cancellation in variances
         F = monomials(Y - self._middle)[None]
-        whole = np.repeat(F.mean(axis=1, keepdims=True), self.n_components, axis=1)
-        found = maximise(F, _by_energy(Y, self.n_components), whole, self.n_iter, self.floor_)
+        k = int(self.n_components)  # which may be a bool
+        whole = np.repeat(F.mean(axis=1, keepdims=True), k, axis=1)
+        found = maximise(F, _by_energy(Y, k), whole, self.n_iter, self.floor_)
         self.background_ = found.moved(self._middle)
         self._n_features_out = sum(part.size for part in self.background_)
         return self
@@ -161,7 +162,7 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
 
     def _coefficients(self, X: np.ndarray) -> np.ndarray:
         """Cosine transforms of all patches of each image, shape (n, patches, d), in double precision."""
-        sides = tuple(min(self.patch, side) for side in self.shape_)
+        sides = tuple(min(int(self.patch), side) for side in self.shape_)
         windows = sliding_window_view(X.reshape(-1, *self.shape_), sides, axis=(1, 2))
         transforms = dctn(windows[:, :: self.step, :: self.step].astype(float), axes=(3, 4), norm="ortho")
         return transforms.reshape(len(X), -1, prod(sides))

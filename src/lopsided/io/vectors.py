@@ -46,7 +46,7 @@ def write_vectors(model: Any, path: str | os.PathLike[str], *, side: str = "both
     >>> np.load(path)["id"].tolist()
     ['ann', 'bob', 'eve']
     """
-    if side not in ("both", *SIDES):
+    if not (isinstance(side, str) and side in ("both", *SIDES)):
         raise ValueError(f"side={side!r} is not one of 'both', 'source', 'target'")
     kind = Path(path).suffix.lower()
     if kind not in WRITERS:
