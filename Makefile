@@ -54,6 +54,7 @@ bench: $(STAMP)  ## the tables of README and docs
 	$(BIN)/python benchmarks/command_line.py
 	$(BIN)/python benchmarks/callback_overhead.py
 	$(BIN)/python benchmarks/explore_page.py
+	$(BIN)/python benchmarks/table7.py
 
 coverage: $(STAMP)  ## lines and branches that tests reach; ARGS="tests/svd tests/nystrom" runs a part
 	$(BIN)/pip install -q 'pytest-cov>=5'

