@@ -153,13 +153,14 @@ def test_intervals_count_weights():
     ("weights", "message"),
     [
         (np.where(np.arange(30) == 3, -1.0, 1.0), "[Nn]egative"),
-        (np.zeros(30), "zero|largest of 30 sample weights is 0"),
+        (np.zeros(30), "zero|0 of 30 sample weights"),
+        (np.eye(30)[3], "1 of 30 sample weights are above 0"),
         (np.ones(29), "29"),
         (np.where(np.arange(30) == 3, 1e-90, 1.0), "range from 1e-90 to 1"),
         (np.full(30, 1e120), "largest of 30 sample weights is 1e.120"),
         (np.where(np.arange(30) == 3, np.nan, 1.0), "NaN"),
     ],
-    ids=["negative", "zeros", "too few", "too different", "too large", "nan"],
+    ids=["negative", "zeros", "one", "too few", "too different", "too large", "nan"],
 )
 def test_bad_weights_are_refused(weights, message, estimator):
     with pytest.raises(ValueError, match=message):

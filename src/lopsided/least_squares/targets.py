@@ -74,7 +74,11 @@ def with_class_weights(
 
 
 def _check_range(weights: np.ndarray) -> np.ndarray:
-    """Raise an error if weights are so large, or so different, that products of them overflow or underflow."""
+    """Raise an error if fewer than two are positive, or so large or different that products overflow or underflow."""
+    if np.count_nonzero(weights) < 2:
+        raise ValueError(
+            f"{np.count_nonzero(weights)} of {len(weights)} sample weights are above 0; at least two samples must count"
+        )
     largest, least = weights.max(), weights[weights > 0].min(initial=np.inf)
     if not 1 / LARGEST_WEIGHT < largest < LARGEST_WEIGHT:
         raise ValueError(
