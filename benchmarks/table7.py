@@ -9,6 +9,7 @@ of the rows and tested on the last; peers are scikit-learn's SGDClassifier in on
 features, at the best of three penalties by a tenth of the training rows, and dask-ml's TruncatedSVD where it runs.
 Data: 1,000,000 generated rows of 1,000,000 columns, and the paper's sets if $LOPSIDED_DATA/clicks has avazu-app.tr,
 criteo.kaggle2014.svm or amazoncat13k.svm, in the format of svmlight.
+small: the same with 200,000 generated rows.
 scale: fit, and transform to disk, of 1M and 10M rows; processes: two worker processes against two threads;
 dense: against dask-ml's TruncatedSVD(20) on dense rows; kills: a driver killed at twenty random moments.
 """
@@ -63,9 +64,9 @@ def log_of(n: int, smoke: bool = False) -> tuple[Any, Any]:
     return make_click_log(n, 5000 if smoke else COLUMNS, block_rows=500 if smoke else 50_000, random_state=SEED)
 
 
-def sets(smoke: bool) -> Iterator[tuple[str, Any, Any]]:
-    """Names, rows and labels of the generated log and of the paper's sets that are there."""
-    yield "generated", *log_of(4000 if smoke else SIZES[0], smoke)
+def sets(n: int, smoke: bool) -> Iterator[tuple[str, Any, Any]]:
+    """Names, rows and labels of a generated log of n rows and of the paper's sets that are there."""
+    yield f"generated, {n} rows", *log_of(n, smoke)
     for name, file in PAPER.items():
         path = DATA / "clicks" / file
         if path.exists() and not smoke:
@@ -90,8 +91,8 @@ def sgd(X: Any, y: np.ndarray) -> float:
     for number in range(X.numblocks[0]):
         block, labels = X.blocks[number].compute(), y[starts[number] : starts[number + 1]]
         for each, found in zip(models, scores, strict=True):
-            if starts[number] < edges[0]:
-                each.partial_fit(block, labels, classes=[0, 1])
+            if (height := edges[0] - starts[number]) > 0:
+                each.partial_fit(block[:height], labels[:height], classes=[0, 1])
             found.append(each.decision_function(block))
     held, test = slice(*edges), slice(edges[1], None)
     joined = [np.concatenate(found) for found in scores]
@@ -99,11 +100,11 @@ def sgd(X: Any, y: np.ndarray) -> float:
     return float(roc_auc_score(y[test], best[test]))
 
 
-def auroc(smoke: bool) -> dict[str, dict[str, float]]:
-    """The table."""
+def auroc(smoke: bool, n: int = SIZES[0]) -> dict[str, dict[str, float]]:
+    """The table, with n generated rows."""
     record: dict[str, dict[str, float]] = {}
     p = 60 if smoke else LANDMARKS
-    for name, X, labels in sets(smoke):
+    for name, X, labels in sets(4000 if smoke else n, smoke):
         y, edge = labels.compute(), int(0.9 * X.shape[0])
         training = X[:edge]
         ways: dict[str, Callable[[], Any]] = {
@@ -128,6 +129,11 @@ def auroc(smoke: bool) -> dict[str, dict[str, float]]:
         rows = [[way, value, found[f"{way}, seconds"]] for way, value in found.items() if "seconds" not in way]
         print_table(f"{name}: AUROC", ["", "AUROC", "seconds"], rows)
     return record
+
+
+def small(smoke: bool) -> dict[str, dict[str, float]]:
+    """The table with a fifth of the rows."""
+    return auroc(smoke, SIZES[0] // 5)
 
 
 def grown(n: str, smoke: str) -> dict[str, Any]:
@@ -297,5 +303,5 @@ def _compare(whole: Path, killed: Path, record: dict[str, int]) -> None:
 if __name__ == "__main__":
     warnings.filterwarnings("ignore", message="landmarks give a largest singular value")
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    parts = {"auroc": auroc, "scale": scale, "processes": processes, "dense": dense, "kills": kills}
+    parts = {"auroc": auroc, "small": small, "scale": scale, "processes": processes, "dense": dense, "kills": kills}
     main(__file__, __doc__, parts, {"grown": grown}, SEED)
