@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint types docs bench soak coverage clean
+.PHONY: demo test test-oldest test-newest lint types docs bench soak coverage clean
 
 demo: $(STAMP)  ## embed directed graphs and compare; decompose photographs
 	$(BIN)/python examples/demo.py
@@ -13,6 +13,17 @@ demo: $(STAMP)  ## embed directed graphs and compare; decompose photographs
 
 test: lint types  ## everything that must pass
 	$(BIN)/python -m pytest -n 2
+
+test-oldest:  ## the tests with the oldest versions that pyproject.toml allows, in an environment of their own
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/pip install -q --only-binary :all: -r tests/oldest.txt
+	.venv-oldest/bin/pip install -q -e .
+	.venv-oldest/bin/python -m pytest -n 2
+
+test-newest:  ## the tests with the newest versions there are, in an environment of their own
+	$(PYTHON) -m venv .venv-newest
+	.venv-newest/bin/pip install -q --upgrade --upgrade-strategy eager -e '.[test,plot]'
+	.venv-newest/bin/python -m pytest -n 2
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -65,7 +76,7 @@ soak: $(STAMP)  ## every promise of docs/reliability.md with its figure; hours. 
 
 clean:
 	rm -rf docs/_build docs/api docs/auto_examples docs/sg_execution_times.rst
-	rm -rf $(VENV) out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-oldest .venv-newest out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -150,7 +150,7 @@ def test_kernels_of_single_coordinates_are_not_truncated(rng):
 
 
 def test_a_large_sparse_matrix_is_compared_without_an_array_of_its_size():
-    A = sparse.random_array((20_000, 5_000), density=1e-3, rng=0, dtype=np.float32)
+    A = sparse.random_array((20_000, 5_000), density=1e-3, rng=0, dtype=np.float32, format="csr")
     tracemalloc.start()
     with pytest.warns(AccuracyWarning, match="256 axes"):
         model = KernelSVD(2, kernel="sne", solver=Nystrom(200)).fit(A)

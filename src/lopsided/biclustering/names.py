@@ -55,7 +55,7 @@ class NamesBiclusters(BiclusterMixin):
         if hasattr(data, "index"):
             rows, columns = nw.maybe_set_index(rows, index=data.index), nw.maybe_set_index(columns, index=data.columns)
             return rows.to_native(), columns.to_native()
-        named = nw.from_dict({"column": frame.columns, "cluster": columns}, backend=library)
+        named = nw.from_dict({"column": frame.columns, "cluster": self.column_labels_.tolist()}, backend=library)
         return rows.to_native(), named.to_native()
 
     def top_columns(self, k: int = 10) -> list[np.ndarray]:

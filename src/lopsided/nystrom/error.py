@@ -45,7 +45,7 @@ def estimate_eta(result: NystromFactors, X: Array, Z: Array, rng: np.random.Gene
         better = better @ _whitening(others)
         if result.means is not None:
             better, found = better - better.mean(axis=0), found - found.mean(axis=0)
-        between = np.linalg.lstsq(found @ _whitening(vectors), better)[0]
+        between = np.linalg.lstsq(found @ _whitening(vectors), better, rcond=None)[0]
         better = better @ svd(between)[2].T
         lengths = np.linalg.norm(better, axis=0) * np.linalg.norm(found, axis=0)
         cosines = np.abs(np.einsum("ij,ij->j", better, found)) / np.maximum(lengths, np.finfo(float).tiny)
