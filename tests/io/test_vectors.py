@@ -32,8 +32,8 @@ def from_word2vec(path):
 
 READERS = {
     ".parquet": lambda path: table(pd.read_parquet(path)),
-    ".csv": lambda path: table(pd.read_csv(path, float_precision="round_trip")),
-    ".tsv": lambda path: table(pd.read_csv(path, sep="\t", float_precision="round_trip")),
+    ".csv": lambda path: table(pd.read_csv(path, engine="python")),
+    ".tsv": lambda path: table(pd.read_csv(path, sep="\t", engine="python")),
     ".txt": from_word2vec,
     ".w2v": from_word2vec,
     ".npy": lambda path: (None, np.load(path)),
