@@ -24,11 +24,13 @@ from .criteria import (
 from .dictionary import Iteration
 from .frames import Axes, Frame, axes_of_one_set, axes_of_two_sets, neighbour_laplacian
 from .samples import LandmarkedKernel, LandmarkedSamples, fit_kernel
-from .supervision import Labels, Pairs, Parts, folds_of, thinned
+from .supervision import Labels, Pairs, Parts, folds_of, thinned, thinned_pairs
 
 BANDWIDTH_FRACTIONS = (1.0, 0.5**0.5)  # RBF bandwidths that are compared, in units of the bandwidth from the data
 SMOOTHNESS_GRID = (0.0, 1e3, 1e4, 1e5)  # values that are compared, in units of 1 / (mean k(z, z))
 WEIGHT_LABELS = 200  # most labels that select the weight: the cost is cubic in them, and more change little
+CANDIDATE_PAIRS = 500  # most pairs that select kernel and smoothness: the cost is cubic in them
+WEIGHT_PAIRS = 2000  # most pairs that select the weight, by iterations
 CANDIDATE_LABELS = 2000  # most labels that select kernel and smoothness, which needs no learned dictionary
 
 
@@ -119,7 +121,9 @@ def select(
             paths.append(paper_criterion(values.information(known, frame), frame, iteration))
         return Selection(*least_error(paths), paths)
     two_sets = candidates[0].values.data.Z is not None
-    if isinstance(known, Pairs) or two_sets or len(known.left.rows) <= WEIGHT_LABELS or len(candidates) == 1:
+    if isinstance(known, Pairs):
+        return _select_by_pairs(candidates, known, seed, one_set=not two_sets)
+    if two_sets or len(known.left.rows) <= WEIGHT_LABELS or len(candidates) == 1:
         return _select_held_out(candidates, known, seed)
     many = thinned(known, CANDIDATE_LABELS, np.random.default_rng([seed, 3]))
     rows, classes = many.left
@@ -127,6 +131,21 @@ def select(
     number, _ = _best(candidates, paths, guessing_error(classes, balanced=many.balanced))
     best = _select_held_out([candidates[number]], known, seed)
     return Selection(number, best.weight, [*paths[:number], *best.paths, *paths[number + 1 :]])
+
+
+def _select_by_pairs(candidates: list[Candidate], known: Pairs, seed: int, *, one_set: bool) -> Selection:
+    """Select a candidate from up to 500 pairs, and if there are more, its weight from up to 2,000."""
+    some, many = (
+        thinned_pairs(known, count, np.random.default_rng([seed, 5]), one_set=one_set)
+        for count in (CANDIDATE_PAIRS, WEIGHT_PAIRS)
+    )
+    first = _select_held_out(candidates, some, seed)
+    if len(some.targets) == len(many.targets):
+        return first
+    best = _select_held_out([candidates[first.number]], many, seed)
+    paths = list(first.paths)
+    paths[first.number : first.number + 1] = best.paths
+    return Selection(first.number, best.weight, paths)
 
 
 def _select_held_out(candidates: list[Candidate], known: Labels | Pairs, seed: int) -> Selection:

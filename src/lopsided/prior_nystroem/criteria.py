@@ -12,7 +12,8 @@ import numpy as np
 from .._core import centred_twice, eigh
 from .dictionary import Iteration, solve
 from .frames import Frame
-from .side_information import SideInformation, class_values, cosine
+from .many_pairs import SideInformation
+from .side_information import class_values, cosine
 from .supervision import Parts
 
 WEIGHT_GRID = (*(10.0**-e for e in range(10, -1, -2)), np.inf)  # prior weights, in units of the loss's curvature

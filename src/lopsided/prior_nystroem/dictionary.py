@@ -8,7 +8,8 @@ from .._core import eigh
 from ..exceptions import ConvergenceWarning, warn
 from ..svd import Choice
 from .frames import Frame
-from .side_information import Diagonal, PairTargets, SideInformation
+from .many_pairs import ManyPairTargets, SideInformation
+from .side_information import Diagonal, PairTargets
 
 BOUND_GROWTH = 2.0  # factor by which the curvature bound of a step grows while too small, and shrinks after a step
 FIRST_BOUND = 1.0  # initial curvature bound of a step; with classes the Hessian is at most 2
@@ -88,7 +89,7 @@ def learn_dictionary(
 class _Preconditioned(NamedTuple):
     """The objective as a function of C, with N = scale * C in the eigenvectors of E^T E."""
 
-    known: Diagonal | PairTargets
+    known: Diagonal | PairTargets | ManyPairTargets
     N0: np.ndarray
     scale: np.ndarray
     weight: float

@@ -36,7 +36,7 @@ from .candidates import Candidate, Selection, list_candidates, select
 from .dictionary import Iteration
 from .learning import LearnedKernel, learn_kernel
 from .samples import place_landmarks
-from .supervision import MOST_PAIRS, Labels, Pairs, read_supervision
+from .supervision import Labels, Pairs, read_supervision
 
 # Chosen on the data of `python benchmarks/prior_table1.py table`, whose part "ablation" prints others.
 MANY_LABELS_WEIGHT = 1e-8  # prior weight for labels that are in part predicted, in units of the loss's curvature
@@ -299,9 +299,6 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
                     f"kernel lists {len(self.kernel)} kernels; to have one selected from several, give labels or pairs "
                     "and set prior_weight to 'auto' or 'alignment'; otherwise give one kernel"
                 )
-        if isinstance(known, Pairs) and len(known.targets) > MOST_PAIRS and self.prior_weight != np.inf:
-            given = f"{len(known.targets)} pairs (without Z, both orders count)"
-            raise ValueError(f"{given} exceed the {MOST_PAIRS} that can be solved; give fewer pairs, or labels")
         if Z is not None and self.n_landmarks not in (None, self.n_components):
             raise ValueError(
                 f"n_landmarks={self.n_landmarks} differs from n_components={self.n_components}, but with Z there are "

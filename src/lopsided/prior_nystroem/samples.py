@@ -11,9 +11,11 @@ from ..exceptions import RankWarning, warn
 from ..kernels import Kernel, Precomputed
 from ..nystrom import ONE_SIDED, Landmarks, between, given_landmarks
 from .frames import Frame
-from .side_information import ClassRows, ClassTargets, PairTargets, SideInformation
+from .many_pairs import ManyPairTargets, SideInformation
+from .side_information import ClassRows, ClassTargets, PairTargets
 from .supervision import Labels, Pairs
 
+MOST_CLOSED_PAIRS = 1000  # pairs, in both orders within one set, whose Gram matrix is decomposed: O(pairs^3)
 MOMENT_ROWS = 5000  # samples that give second moments along a few hundred axes, and the neighbours
 NEIGHBOUR_PRODUCTS = 2.5e9  # multiplications of the brute-force neighbour search: seconds; wide data get fewer samples
 KERNEL_ARRAYS = 4  # arrays of values between these samples and the landmarks, held at once for two kernels
@@ -99,6 +101,10 @@ class LandmarkedKernel:
         L, R = frame.bases
         if isinstance(known, Pairs):
             rows, columns = known.rows.T
+            if len(known.targets) > MOST_CLOSED_PAIRS:
+                (of_left, i), (of_right, j) = (np.unique(side, return_inverse=True) for side in (rows, columns))
+                E, F = self.left_values(of_left) @ L, self.right_values(of_right) @ R
+                return ManyPairTargets.of(E, F, (i, j), known.targets)
             return PairTargets(self.left_values(rows) @ L, self.right_values(columns) @ R, known.targets)
         left = right = ClassRows(self.left_values(known.left.rows) @ L, known.left.classes)
         if known.right is not None:

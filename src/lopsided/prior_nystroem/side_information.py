@@ -1,11 +1,12 @@
 """Squared loss of a kernel E_x S E_z^T on labels or pairs: a quadratic function of S, at a cost in the size of S.
 
-:class:`ClassTargets` and :class:`PairTargets` have the same methods. ``loss`` is the sum of squared differences between
-kernel entries and targets, ``half_gradient`` half of its gradient, and ``curvature`` the largest eigenvalue of half its
-Hessian, the unit of the prior weight. ``minimiser(S0, weight)`` minimises weight |S - S0|^2 + loss(S) (section 3.5),
-with a factorisation shared by all weights; ``alignment`` is that of the kernel entries with their targets (11), from -1
-to 1, and 0 if either is constant; ``restricted`` holds out samples or pairs. For symmetric kernels, ``along_axes`` is
-the loss as a function of U^T S U, in the eigenvectors U of E_x^T E_x, which ``axes`` gives with the eigenvalues.
+:class:`ClassTargets`, :class:`PairTargets` and ``ManyPairTargets`` have the same methods. ``loss`` is the sum of
+squared differences between kernel entries and targets, ``half_gradient`` half of its gradient, and ``curvature`` the
+largest eigenvalue of half its Hessian, the unit of the prior weight. ``minimiser(S0, weight)`` minimises weight |S -
+S0|^2 + loss(S) (section 3.5), with a factorisation shared by all weights; ``alignment`` is that of the kernel entries
+with their targets (11), from -1 to 1, and 0 if either is constant; ``restricted`` holds out samples or pairs. For
+symmetric kernels, ``along_axes`` is the loss as a function of U^T S U, in the eigenvectors U of E_x^T E_x, which
+``axes`` gives with the eigenvalues.
 """
 
 from dataclasses import dataclass
@@ -179,9 +180,6 @@ class PairTargets:
 
     def _values(self, S: np.ndarray) -> np.ndarray:
         return np.einsum("ij,ij->i", self.left @ S, self.right)
-
-
-SideInformation = ClassTargets | PairTargets
 
 
 def cosine(product: float, squares: float) -> float:

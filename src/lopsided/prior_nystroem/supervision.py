@@ -11,7 +11,6 @@ from .._core import Array
 from ..exceptions import LopsidedWarning, warn
 
 N_FOLDS = 5  # chosen on the data of benchmarks/prior_table1.py table; see its ablation
-MOST_PAIRS = 3000  # pairs, in both orders within one set: the closed form costs O(pairs^3)
 
 Parts = tuple[Any, Any]  # kept and held-out indices; for classes with Z, each is a pair of left and right indices
 
@@ -79,12 +78,28 @@ def thinned(known: Labels, count: int, rng: np.random.Generator) -> Labels:
     return known._replace(left=subset(known.left), right=None if known.right is None else subset(known.right))
 
 
+def thinned_pairs(known: Pairs, count: int, rng: np.random.Generator, *, one_set: bool) -> Pairs:
+    """Random subset of at most ``count`` pairs with the shares of the targets; within one set, of both orders."""
+    first, pair = _distinct(known, one_set=one_set)
+    order = _shuffled_by_group(known.targets[first], rng)
+    n = len(order)
+    chosen = order if n <= count else order[np.arange(count) * n // count]
+    kept = np.isin(pair, chosen)
+    return Pairs(known.rows[kept], known.targets[kept])
+
+
+def _distinct(known: Pairs, *, one_set: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Index of each distinct pair, and its number for every given one; within one set both orders say the same."""
+    rows = np.sort(known.rows, axis=1) if one_set else known.rows
+    codes = rows[:, 0] * (1 + rows[:, 1].max(initial=0)) + rows[:, 1]
+    _, first, pair = np.unique(codes, return_index=True, return_inverse=True)
+    return first, pair
+
+
 def folds_of(known: Labels | Pairs, rng: np.random.Generator, *, one_set: bool) -> list[Parts]:
     """Cross-validation folds (kept, held out) of labelled samples, or of pairs; none of fewer than two of them."""
     if isinstance(known, Pairs):
-        # Within one set both orders of a pair say the same, and go to one fold.
-        rows = np.sort(known.rows, axis=1) if one_set else known.rows
-        _, first, pair = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        first, pair = _distinct(known, one_set=one_set)
         folds = _dealt(known.targets[first], rng)
         return [(np.flatnonzero(np.isin(pair, kept)), np.flatnonzero(np.isin(pair, out))) for kept, out in folds]
     left = _dealt(known.left.classes, rng)
@@ -125,10 +140,11 @@ def _read_pairs(pairs: Any, n: int, n_right: int | None) -> Pairs:
     sides = (("X", n), ("X", n) if n_right is None else ("Z", n_right))
     kinds = [_pair_rows(kind, name, sides) for kind, name in zip(pairs, ("must_link", "cannot_link"), strict=True)]
     kinds = [np.unique(np.sort(kind, axis=1) if one_set else kind, axis=0) for kind in kinds]
-    both = {tuple(pair) for pair in kinds[0]} & {tuple(pair) for pair in kinds[1]}
-    if both:
-        i, j = min(both)
-        raise ValueError(f"{len(both)} pairs are in must_link and in cannot_link, such as ({i}, {j}); keep one of each")
+    both, count = np.unique(np.concatenate(kinds), axis=0, return_counts=True)
+    if (count > 1).any():
+        i, j = both[count > 1][0]
+        twice = np.count_nonzero(count > 1)
+        raise ValueError(f"{twice} pairs are in must_link and in cannot_link, such as ({i}, {j}); keep one of each")
     if one_set and len(alone := kinds[1][kinds[1][:, 0] == kinds[1][:, 1]]):
         i = alone[0, 0]
         raise ValueError(f"cannot_link holds ({i}, {i}), but a sample is always linked to itself; remove this pair")
