@@ -35,7 +35,7 @@ def test_a_click_log_has_the_shape_and_the_signal_that_it_announces():
 
 @pytest.mark.parametrize("wrong", [{"n_samples": 0}, {"n_columns": 0}, {"n_fields": 0}, {"block_rows": 0}], ids=str)
 def test_a_click_log_of_nothing_is_refused(wrong):
-    with pytest.raises(ValueError, match=f"{next(iter(wrong))}=0 must be at least 1"):
+    with pytest.raises(ValueError, match=f"{next(iter(wrong))}.* must be .*0"):
         make_click_log(**{"n_samples": 10, **wrong})
 
 
