@@ -117,6 +117,8 @@ class RandomProjection(Compatibility):
     """Alternative a2: projection by independent normal entries of variance 1 / width, preserving norms on average.
 
     The matrix is drawn anew from its seed, a few columns at a time, whenever points are mapped, and never stored.
+    It is not turned towards the coordinates of the other side: the rotation that would do so is the polar factor of
+    (W C)^T N, whose decomposition costs what "pca" costs, and "pca" is the aligned map without the random factor.
 
     Examples
     --------
