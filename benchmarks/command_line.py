@@ -19,7 +19,7 @@ from lopsided.io import write_vectors
 SEED = 0
 COMMAND = [sys.executable, "-m", "lopsided"]
 COMPONENTS = 128
-KERNEL_OF_LARGE = "node_kernel"  # the adjacency itself; the default, diffusion, takes some hundred times as long
+KERNEL_OF_LARGE = "node_kernel"  # the adjacency itself, a plain SVD
 
 
 def write_edges(path: Path, rows: np.ndarray, columns: np.ndarray) -> None:

@@ -134,5 +134,5 @@ def test_every_public_name_has_an_example(module):
 
 def test_every_page_is_in_the_contents_of_the_site():
     toctrees = re.findall(r"```\{toctree\}(.*?)```", "".join(page.read_text() for page in PAGES), re.DOTALL)
-    named = {line for block in toctrees for line in block.split() if not line.startswith(":")}
+    named = {word.strip("<>") for block in toctrees for word in block.split() if not word.startswith(":")}
     assert {page.stem for page in PAGES} - {"index"} <= named
