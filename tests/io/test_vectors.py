@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from pyarrow.csv import ParseOptions, read_csv
 
 from lopsided import DirectedGraphEmbedding
 from lopsided.io import write_vectors
@@ -32,8 +33,8 @@ def from_word2vec(path):
 
 READERS = {
     ".parquet": lambda path: table(pd.read_parquet(path)),
-    ".csv": lambda path: table(pd.read_csv(path, engine="python")),
-    ".tsv": lambda path: table(pd.read_csv(path, sep="\t", engine="python")),
+    ".csv": lambda path: table(read_csv(path).to_pandas()),
+    ".tsv": lambda path: table(read_csv(path, parse_options=ParseOptions(delimiter="\t")).to_pandas()),
     ".txt": from_word2vec,
     ".w2v": from_word2vec,
     ".npy": lambda path: (None, np.load(path)),
