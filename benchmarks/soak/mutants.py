@@ -39,10 +39,11 @@ ROOMS = {
     "decoder": Room(
         "graphs/decoder.py",
         (
+            "tests/graphs/test_decoder.py",
             "tests/graphs/test_graph_laws.py",
             "tests/graphs/test_graph_embedding.py",
             "-k",
-            "decoder or score or nearest or target or learned or factors",
+            "decoder or coefficients or spread or score or nearest or target or learned or factors",
         ),
     ),
 }

@@ -41,12 +41,15 @@ KERNELS = (RBF(1.0), RBF(None), SNE(1.0), StudentT(1.0), Linear(), Polynomial(2)
 
 def rows(budget: Budget) -> list[Row]:
     """Reached over asked by the iterative solver and by landmarks, and values of few landmarks."""
-    count = min(SPECTRA, budget.examples)
-    end = time.monotonic() + budget.seconds
+    count, third = min(SPECTRA, budget.examples), budget.seconds / 3
+    spectra, landmarks, values = (
+        partial(part, number, third)
+        for part, number in ((_spectra, count), (_landmarks, count // 4), (_values, count // 2))
+    )
     return [
-        timed("tol, krylov: relative eta reached / asked, without a warning", 1.0, partial(_spectra, count, end)),
-        timed("tol, nystrom: share beyond twice tol without a warning", 0.05, partial(_landmarks, count // 4, end)),
-        timed("few landmarks: largest value / truth, without a warning", TOO_LARGE, partial(_values, count // 2, end)),
+        timed("tol, krylov: relative eta reached / asked, without a warning", 1.0, spectra),
+        timed("tol, nystrom: share beyond twice tol without a warning", 0.05, landmarks),
+        timed("few landmarks: largest value / truth, without a warning", TOO_LARGE, values),
     ]
 
 
@@ -74,9 +77,9 @@ def _fitted(model: KernelSVD, *data: np.ndarray) -> tuple[KernelSVD, bool]:
     return model, any(issubclass(each.category, kinds) for each in caught)
 
 
-def _spectra(count: int, end: float) -> tuple[int, float, list[str]]:
+def _spectra(count: int, seconds: float) -> tuple[int, float, list[str]]:
     U, V = _bases()
-    worst, tried, defects = 0.0, 0, []
+    worst, tried, defects, end = 0.0, 0, [], time.monotonic() + seconds
     for seed in range(count):
         if tried and time.monotonic() > end:
             break
@@ -109,8 +112,8 @@ def _points(rng: np.random.Generator, n: int) -> np.ndarray:
     return X
 
 
-def _landmarks(count: int, end: float) -> tuple[int, float, list[str]]:
-    beyond, tried = 0, 0
+def _landmarks(count: int, seconds: float) -> tuple[int, float, list[str]]:
+    beyond, tried, end = 0, 0, time.monotonic() + seconds
     for seed in range(max(1, count)):
         if tried and time.monotonic() > end:
             break
@@ -124,8 +127,8 @@ def _landmarks(count: int, end: float) -> tuple[int, float, list[str]]:
     return tried, beyond / tried, []
 
 
-def _values(count: int, end: float) -> tuple[int, float, list[str]]:
-    worst, tried = 0.0, 0
+def _values(count: int, seconds: float) -> tuple[int, float, list[str]]:
+    worst, tried, end = 0.0, 0, time.monotonic() + seconds
     for seed in range(max(1, count)):
         if tried and time.monotonic() > end:
             break

@@ -46,13 +46,13 @@ def _fitted(kind: Any, settings: dict[str, Any]) -> Any:
         yield KernelSVD(2, solver=Nystrom(**settings)).fit(X, Z=X)
         return
     model = kind(**settings)
-    yield model.fit(*_data_of(model))
+    yield model.fit(*_data_of(kind))
     if hasattr(model, "transform"):
-        yield from attempt(model.transform, _data_of(model)[0])
+        yield from attempt(model.transform, _data_of(kind)[0])
 
 
-def _data_of(model: Any) -> tuple[np.ndarray, np.ndarray]:
-    return (X, Y) if model.__sklearn_tags__().input_tags.two_d_array else (GRAPH, Y)
+def _data_of(kind: Any) -> tuple[np.ndarray, np.ndarray]:
+    return (X, Y) if kind().__sklearn_tags__().input_tags.two_d_array else (GRAPH, Y)
 
 
 def kernel_setting(draw: Draw) -> tuple[tuple, Work]:
@@ -78,7 +78,7 @@ def method(draw: Draw) -> tuple[tuple, Work]:
     kind = draw.of(ESTIMATORS)
     if kind not in FITTED:
         model = kind(**{name: QUICK[name] for name in QUICK if name in inspect.signature(kind).parameters})
-        FITTED[kind] = model.fit(*_data_of(model))
+        FITTED[kind] = model.fit(*_data_of(kind))
     model = FITTED[kind]
     names = [each for each in dir(model) if not each.startswith(("_", *SCIKIT_LEARNS)) and each != "fit"]
     name = draw.of([each for each in names if inspect.ismethod(getattr(model, each, None))])

@@ -22,6 +22,7 @@ from lopsided.svd import Factors, diagnose, eta, factorise, relative_eta
 
 matplotlib.use("Agg")
 X = np.random.default_rng(3).random((9, 4))
+OPERATOR = as_operator(RBF(1.0).fit(X, X), X, X, budget=10**9)
 FACTORS = Factors(np.eye(9, 2), np.array([2.0, 1.0]), np.eye(4, 2))
 
 
@@ -50,6 +51,8 @@ FACTORS = Factors(np.eye(9, 2), np.array([2.0, 1.0]), np.eye(4, 2))
         (lambda: reconstruct_graph(X, X, np.eye(9), decoder=pl.DataFrame(X)), "decoder="),
         (lambda: classify_nodes(X, np.arange(9) % 2, multilabel=pl.DataFrame(X)), "multilabel="),
         (lambda: make_click_log(n_columns=sparse.eye_array(2)), "'n_columns' parameter of make_click_log"),
+        (lambda: KernelSVD(1, verbose=pl.Series([1, 2])).fit(X), "'verbose' parameter of KernelSVD"),
+        (lambda: factorise(OPERATOR, 1, solver="x", budget=1, rng=np.random.default_rng(0)), "not one of 'auto', 'lap"),
         (lambda: coverage([[0, 1]], sparse.eye_array(2)), "'n_items' parameter of coverage"),
         (lambda: psnr(X, X, peak=sparse.eye_array(2)), "(?s)peak=.* must be positive and finite"),
         (lambda: image_svd(X, n_components=sparse.eye_array(1)), "'n_components' parameter of image_svd"),

@@ -25,7 +25,8 @@ def atomic_fit(fit: Fit) -> Fit:
             if name.endswith("_") and not name.startswith("_"):
                 delattr(self, name)
         try:
-            with shown_if(self.verbose and not self._reports_itself, type(self).__name__):
+            verbose = isinstance(self.verbose, int) and bool(self.verbose)  # anything else is refused by fit
+            with shown_if(verbose and not self._reports_itself, type(self).__name__):
                 return fit_with_callbacks(quiet_fit, self, *args, **kwargs)
         except BaseException:
             vars(self).clear()

@@ -5,7 +5,7 @@ from dataclasses import replace
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+from sklearn.utils._param_validation import Interval, RealNotInt
 
 from .._core import announce, check_finite, checked, svd
 from ..exceptions import FallbackWarning, warn
@@ -18,7 +18,7 @@ from .policy import SMALL_SIDE, Choice, block_width, choose_for_operator, lapack
 @checked(
     A=[KernelOperator],
     k=[Interval(Integral, 1, None, closed="left"), Interval(RealNotInt, 0, 1, closed="right")],
-    solver=[StrOptions({"auto", "lapack", "krylov"})],
+    solver=[str],
     tol=[Interval(Real, 0, None, closed="left")],
     budget=[Interval(Real, 0, None, closed="left")],
     rng=[np.random.Generator],
@@ -52,6 +52,8 @@ def factorise(
     >>> factors.s.shape, choice.name
     ((2,), 'lapack')
     """
+    if solver not in ("auto", *SOLVERS):
+        raise ValueError(f"solver={solver!r} is not one of 'auto', {', '.join(map(repr, SOLVERS))}")
     if not isinstance(k, Integral):
         return _factorise_share(A, k, solver=solver, tol=tol, budget=budget, rng=rng)
     choice, condensed = choose_for_operator(A, k, budget, solver)
