@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 
 import lopsided
 from lopsided import KernelSVD, Nystrom, kernels
+from lopsided.exceptions import quiet
 
 from .drawn import Draw
 from .judge import Work, attempt
@@ -78,7 +79,8 @@ def method(draw: Draw) -> tuple[tuple, Work]:
     kind = draw.of(ESTIMATORS)
     if kind not in FITTED:
         model = kind(**{name: QUICK[name] for name in QUICK if name in inspect.signature(kind).parameters})
-        FITTED[kind] = model.fit(*_data_of(kind))
+        with quiet():
+            FITTED[kind] = model.fit(*_data_of(kind))
     model = FITTED[kind]
     names = [each for each in dir(model) if not each.startswith(("_", *SCIKIT_LEARNS)) and each != "fit"]
     name = draw.of([each for each in names if inspect.ismethod(getattr(model, each, None))])
