@@ -4,9 +4,7 @@ Divide and conquer is an order of magnitude faster than QR iteration, but on som
 not converge, or returns vectors that are orthonormal to 1e-9 only. QR iteration has neither fault.
 """
 
-import threading
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future
 
 import numpy as np
 import scipy.linalg
@@ -17,8 +15,6 @@ from .threads import with_one_blas_thread
 ORTHONORMAL_TO = 100.0  # in units of eps sqrt(rows): loss of orthonormality beyond rounding
 PROBES = np.arange(1.0, 4.0)  # frequencies of the fixed vectors with which orthonormality is probed
 ONE_THREAD = 1 << 20  # entries up to which BLAS has one thread: several gain little, and on a busy machine lose tenfold
-
-LONG_SIDE = 1000  # of a matrix whose decomposition takes about a second, in which an interrupt would not be heard
 
 Parts = tuple[np.ndarray, ...]
 
@@ -70,7 +66,7 @@ def _first_sound(
     found = failure = None
     for driver in drivers:
         try:
-            found = interruptible(driver) if min(A.shape) >= LONG_SIDE else driver()
+            found = driver()
         except np.linalg.LinAlgError as error:
             check_finite(A)
             failure = error
@@ -80,25 +76,6 @@ def _first_sound(
     if found is None:
         raise np.linalg.LinAlgError(f"LAPACK could not decompose a matrix of shape {A.shape}; scale it") from failure
     return found
-
-
-def interruptible(task: Callable[[], Parts]) -> Parts:
-    """Do a task that Python cannot interrupt on a thread of its own, so that Ctrl-C is heard at once.
-
-    After an interrupt the thread ends when the task does, or with the process, and its result is dropped.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        return task()
-    result: Future[Parts] = Future()
-
-    def work() -> None:
-        try:
-            result.set_result(task())
-        except BaseException as error:
-            result.set_exception(error)
-
-    threading.Thread(target=work, daemon=True).start()
-    return result.result()
 
 
 def _is_orthonormal(Q: np.ndarray) -> bool:

@@ -22,6 +22,8 @@ SCORE_BYTES = 8  # per score or coordinate, in double precision
 DEGREE_TERMS = 4  # logarithms of both degrees of the source and of the target
 RANKED_EDGES = 1 << 10  # hidden edges of a trial whose targets are ranked: the mean then varies by some 0.01
 RANKED_TARGETS = 1 << 12  # nodes among which they are ranked
+RANKING_BYTES = 24  # for a score: itself, its copy, masks
+MOST_RANKING = 1 << 24  # bytes in a block of rankings
 SHORT_LIST = 20  # best targets of a node, of all nodes, among which hidden ones are looked for
 
 
@@ -188,21 +190,23 @@ def _recalls(decoder: EdgeDecoder, trial: Trial) -> tuple[float, float]:
 
     Cost: that of scoring 2^10 sources and 2^12 targets, of which large graphs give a sample.
     """
-    nodes, (u, v) = decoder.known, (side[:RANKED_EDGES] for side in trial.hidden)
-    n = trial.adjacency.shape[0]
+    nodes, n, (u, v) = decoder.known, trial.adjacency.shape[0], (side[:RANKED_EDGES] for side in trial.hidden)
     others = np.linspace(0, n - 1, min(n, RANKED_TARGETS)).astype(np.int64)
     length = max(1, round(SHORT_LIST * len(others) / n))
-    sources, targets = some_nodes(nodes, u), some_nodes(nodes, others)
-    taken = trial.adjacency[u][:, others].toarray() != 0
-    taken |= (others == u[:, None]) | (others == v[:, None])
-    shares = []
-    for one in (decoder, by_factors(decoder.parts, nodes, decoder.width)):
-        scores = one.sources(sources) @ one.targets(targets).T
-        if one.reverse:
-            scores[(nodes.inward[u][:, others]).nonzero()] += one.reverse
-        above = ((scores >= one.of_pairs(nodes, u, v)[:, None]) & ~taken).sum(axis=1)
-        shares.append(float(np.mean(above < length)))
-    return shares[0], shares[1]
+    decoders = decoder, by_factors(decoder.parts, nodes, decoder.width)
+    targets = [one.targets(some_nodes(nodes, others)) for one in decoders]
+    found = np.zeros(2)
+    for block in blocks_of(len(u), RANKING_BYTES * len(others), MOST_RANKING):
+        sources, own = some_nodes(nodes, u[block]), u[block, None]
+        taken = trial.adjacency[u[block]][:, others].toarray() != 0
+        taken |= (others == own) | (others == v[block, None])
+        for number, (one, candidates) in enumerate(zip(decoders, targets, strict=True)):
+            scores = one.sources(sources) @ candidates.T
+            if one.reverse:
+                scores[sources.inward[:, others].nonzero()] += one.reverse
+            above = (scores >= one.of_pairs(nodes, u[block], v[block])[:, None]) & ~taken
+            found[number] += np.count_nonzero(above.sum(axis=1) < length)
+    return found[0] / len(u), found[1] / len(u)
 
 
 def _numbers(parts: Sequence[Part], nodes: Nodes, terms: list[tuple[int, str]], pairs: Pairs) -> np.ndarray:

@@ -1,6 +1,5 @@
 """Matrix Market files, every entry accounted for: scipy's reader drops what it does not expect, and may crash."""
 
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -39,12 +38,15 @@ def read_matrix_market(path: Path) -> np.ndarray | sparse.csr_array:
 
 def _numbers(text: bytes) -> np.ndarray:
     """All numbers of a text, whatever space is between them."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", DeprecationWarning)  # by which numpy before 2.3 says that the rest is no number
-        try:
-            return np.fromstring(text, sep=" ")
-        except (DeprecationWarning, ValueError):
-            raise ValueError("it holds something that is not a number") from None
+    letters = np.frombuffer(text, dtype=np.uint8) > ord(" ")
+    words = np.count_nonzero(letters[1:] & ~letters[:-1]) + int(letters[:1].any())
+    try:
+        numbers = np.fromstring(text, sep=" ")
+    except (DeprecationWarning, ValueError):
+        numbers = np.empty(0)
+    if len(numbers) != words:  # numpy before 2.3 stops at what is not a number
+        raise ValueError("it holds something that is not a number")
+    return numbers
 
 
 def _array(body: np.ndarray, shape: tuple[int, int], symmetry: str) -> np.ndarray:
