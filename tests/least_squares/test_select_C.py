@@ -199,7 +199,7 @@ def test_an_automatic_C_scales_with_the_kernel(estimator, solver):
 def test_a_subset_selects_C_if_each_C_costs_a_factorisation(monkeypatch):
     points, labels = load_iris(return_X_y=True)
     whole = AsymmetricLSSVC(kernel="sne").fit(points, labels)
-    monkeypatch.setattr("lopsided.least_squares.build.MODERATE_SIZE", 100)
+    monkeypatch.setattr("lopsided.least_squares.build.DECOMPOSED_SIZE", 100)
     monkeypatch.setattr("lopsided.least_squares.select_C.SUBSET_SIZE", 75)
     part = AsymmetricLSSVC(kernel="sne").fit(points, labels)
     assert whole.held_out_score_ > 0.95 and part.held_out_score_ > 0.95

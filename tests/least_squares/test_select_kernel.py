@@ -10,7 +10,7 @@ from lopsided import AsymmetricLSSVC, AsymmetricLSSVR
 from lopsided.datasets import make_citation_graph
 from lopsided.exceptions import NearSingularWarning
 from lopsided.kernels import RBF, SNE, Diffusion, Laplacian, Linear, NodeKernel, Standardised
-from lopsided.least_squares import select_kernel
+from lopsided.least_squares import base, select_kernel
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{NearSingularWarning.__module__}.{NearSingularWarning.__name__}")
 
@@ -81,6 +81,18 @@ def test_beyond_a_bound_the_choice_is_made_on_a_subset_and_said(monkeypatch, rin
     assert "chosen on 102 of 160 samples" in model.solver_.reason
     small = AsymmetricLSSVC(memory_budget=20_000).fit(*rings)
     assert max(each.n_samples for each in small.kernel_path_) <= 102  # the least, however small the budget
+
+
+def test_beyond_a_bound_samples_are_compared_with_landmarks_and_it_is_said(monkeypatch, rings):
+    X, y = rings
+    exact = AsymmetricLSSVC().fit(X, y)
+    monkeypatch.setattr(base, "EXACT_SIZE", 100)
+    monkeypatch.setattr(base, "MANY_LANDMARKS", 80)
+    model = AsymmetricLSSVC().fit(X, y)
+    assert model.solver_.name == "nystrom" and "160 samples would take minutes" in model.solver_.reason
+    assert len(model.X_fit_) == 80 and model.score(X, y) >= exact.score(X, y) - 0.02
+    for others in ({"kernel": RBF(0.5)}, {"memory_budget": "300kB"}):
+        assert AsymmetricLSSVC(**others).fit(X, y).solver_.name != "nystrom"
 
 
 def test_graph_kernels_are_compared_over_their_parameters():

@@ -14,7 +14,6 @@ from ..nystrom import Nystrom, NystromFactors, approximate
 from ..operators import KernelOperator, LowRank, Stored, as_operator
 from ..svd import Choice, Factors
 from .saddle import (
-    MODERATE_SIZE,
     BlockLU,
     Border,
     Dense,
@@ -23,6 +22,7 @@ from .saddle import (
     SaddleFamily,
     SaddleSystem,
     Spectral,
+    affordable_size,
     check_affordable,
     choose_saddle,
 )
@@ -30,6 +30,9 @@ from .saddle import (
 # Default number of landmarks. On spambase, satimage and usps (`python benchmarks/askls_tables.py landmarks`) accuracy
 # gains 0.02 to 0.03 from 250 to 1,000, and -0.02 to 0.01 from there to 2,000, at four times the cost.
 N_LANDMARKS = 1000
+# One decomposition costs less than leave-one-out by factorisations at three values of C: 4,000 samples take 30 s
+# instead of two minutes. Beyond this size both take many minutes, and memory counts.
+DECOMPOSED_SIZE = 1 << 14
 FACTOR_COPIES = 6  # arrays of the size of the left factors that are held at once, at most
 LARGEST_SUM = 1e150  # bound on sums of kernel values, whose squares must not overflow
 COMPONENTS_PER_LANDMARK = 0.7  # trailing ones are mostly rounding error; see the ablation in askls_tables.py
@@ -110,7 +113,7 @@ def saddle_of_samples(kernel: Kernel, X: Array, Z: Array, settings: Settings) ->
             A.shape[0],
             entries=A.cost,
             budget=budget,
-            many=holds_out and (largest_C < np.inf or A.shape[0] <= MODERATE_SIZE),
+            many=holds_out and (largest_C < np.inf or A.shape[0] <= min(DECOMPOSED_SIZE, affordable_size(budget))),
             symmetric=kernel.symmetric or (isinstance(A, Stored) and (A.K != A.K.T).sum() == 0),
             is_sparse=is_sparse,
         )

@@ -45,7 +45,7 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         merge="stack", or if a kernel is chosen, the least log-loss). Let s be the largest singular value of the centred
         kernel matrix: the system is positive definite for C < 1 / s, and a 1/C very close to a singular value issues a
         :class:`~lopsided.exceptions.NearSingularWarning`. "auto" compares thirteen values from 0.2 / s to 2e5 / s, on a
-        subset of 1,500 samples if each needs its own factorisation (an asymmetric matrix of more than 3,000 samples) or
+        subset of 1,500 samples if each needs its own factorisation (an asymmetric matrix of more than 16,384 samples) or
         iteration (MINRES, up to 20 / s). With damping, or a sparse kernel matrix that is not decomposed, it compares
         0.2 / s and 0.6 / s.
     scale_C : bool, default=False
@@ -68,7 +68,8 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
     solver : {"auto", "dense", "spectral", "symmetric", "sparse_lu", "minres", "nystrom"} or Nystrom, default="auto"
         A :class:`~lopsided.Nystrom` object, or "nystrom" for Nystrom(1000), replaces the kernel matrix by a low-rank
         approximation from landmarks, with 0.7 components per landmark, for many samples; the others are exact. "auto"
-        decides by size, sparsity, symmetry and memory budget; see ``solver_``.
+        decides by size, sparsity, symmetry and memory budget, see ``solver_``; with kernel="auto" and more than 4,000
+        samples it takes Nystrom(2000).
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply those of their samples; "balanced" gives every class the same sum of
         weights. Probabilities are then those of a population in which the classes have these weights.

@@ -5,7 +5,6 @@ from .border import Border as Border
 from .dense import Dense as Dense
 from .minres import Minres as Minres
 from .policy import (
-    MODERATE_SIZE as MODERATE_SIZE,
     SADDLE_SOLVERS as SADDLE_SOLVERS,
     affordable_size as affordable_size,
     check_affordable as check_affordable,
