@@ -45,7 +45,7 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         merge="stack", or if a kernel is chosen, the least log-loss). Let s be the largest singular value of the centred
         kernel matrix: the system is positive definite for C < 1 / s, and a 1/C very close to a singular value issues a
         :class:`~lopsided.exceptions.NearSingularWarning`. "auto" compares thirteen values from 0.2 / s to 2e5 / s, on a
-        subset of 1,500 samples if each needs its own factorisation (an asymmetric matrix of more than 16,384 samples) or
+        subset of 1,500 samples if each needs its own factorisation (an asymmetric matrix of over 16,384 samples) or
         iteration (MINRES, up to 20 / s). With damping, or a sparse kernel matrix that is not decomposed, it compares
         0.2 / s and 0.6 / s.
     scale_C : bool, default=False
