@@ -348,7 +348,7 @@ def show(scores: list[float]) -> str:
     return f"{np.mean(scores):.3f}+-{np.std(scores):.3f}" if scores else "-"
 
 
-SUBSET = {"build.MODERATE_SIZE": 0, "select_C.SUBSET_SIZE": 30}
+SUBSET = {"build.DECOMPOSED_SIZE": 0, "select_C.SUBSET_SIZE": 30}
 ABLATION: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # parameters, and constants of the modules
     "defaults": ({}, {}),
     "C in steps of a decade": ({}, {"select_C.WIDE_C": 0.2 * 10.0 ** np.arange(7)}),
