@@ -190,10 +190,10 @@ def test_the_learned_decoder_adds_up_what_its_parts_say_of_a_pair():
     decoder, links = model._decoder, A > 0
     U, s, Vt = np.linalg.svd(A)
     out, into = np.log1p(links.sum(axis=1)), np.log1p(links.sum(axis=0))
-    a, b, c = (decoder.coefficients[0][term] for term in ("factors", "step", "cosine"))
-    d = decoder.degree
-    expected = a * A + b * steps(A) @ A + c * normalize(U * s) @ normalize(Vt.T * s).T + decoder.constant
-    expected += np.add.outer(d[0] * out + d[1] * into, d[2] * out + d[3] * into) + decoder.reverse * links.T
+    a, b, c = (decoder.formula.terms[0][term] for term in ("factors", "step", "cosine"))
+    d = decoder.formula.degree
+    expected = a * A + b * steps(A) @ A + c * normalize(U * s) @ normalize(Vt.T * s).T + decoder.formula.constant
+    expected += np.add.outer(d[0] * out + d[1] * into, d[2] * out + d[3] * into) + decoder.formula.reverse * links.T
     np.testing.assert_allclose(scores(model), expected, atol=1e-8 * abs(expected).max())
     assert min(a, b, c) >= 0
 

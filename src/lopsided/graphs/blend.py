@@ -1,7 +1,7 @@
 """Several parts of an embedding in one: how much each counts, and the components that hold most of all of them."""
 
-from collections.abc import Sequence
-from typing import NamedTuple, Self
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Self, TypeVar
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
@@ -12,6 +12,7 @@ from .nodes import Nodes, some_nodes
 from .parts import Part, Sides, directions
 from .trials import Trial
 
+Result = TypeVar("Result")
 NOTHING = np.empty((0, 0))
 LOG_2 = np.log(2.0)
 SLAB_ROWS = 1 << 12  # nodes whose features are held at once
@@ -80,12 +81,18 @@ class Blend(NamedTuple):
 
     def embedding(self, parts: Sequence[Part], nodes: Nodes) -> Sides:
         """Source and target vectors, the leading components of either side."""
-        source, target = self.features(parts, nodes)
-        return Sides(source @ self.left, target @ self.right)
+
+        def slab(rows: slice) -> tuple[np.ndarray, np.ndarray]:
+            source, target = self.features(parts, some_nodes(nodes, rows))
+            return source @ self.left, target @ self.right
+
+        return Sides(*map(np.concatenate, zip(*_in_slabs(slab, nodes), strict=True)))
 
     def of_both(self, parts: Sequence[Part], nodes: Nodes) -> np.ndarray:
         """Leading components of both sides together, which repeat nothing that the sides have in common."""
-        return np.hstack(self.features(parts, nodes)) @ self.both
+        return np.concatenate(
+            _in_slabs(lambda rows: np.hstack(self.features(parts, some_nodes(nodes, rows))) @ self.both, nodes)
+        )
 
 
 def weights_by_trials(
@@ -105,13 +112,18 @@ def weights_by_trials(
         if len(trial.matched[0]):
             powers = part.power(scaling)
             truth = np.repeat([1, 0], [len(trial.hidden[0]), len(trial.matched[0])])
-            u, v = (np.concatenate(side) for side in zip(trial.hidden, trial.matched, strict=True))
-            X = directions(np.hstack([part.U * powers, part.V * powers]), powers[0])
-            scores.append(roc_auc_score(truth, np.einsum("ij,ij->i", X[u], X[v])))
+            pairs = [np.concatenate(side) for side in zip(trial.hidden, trial.matched, strict=True)]
+            X, Z = (directions(np.hstack([part.U[ids] * powers, part.V[ids] * powers]), powers[0]) for ids in pairs)
+            scores.append(roc_auc_score(truth, np.einsum("ij,ij->i", X, Z)))
     if not scores:
         return 1.0, min(most, 1.0)
     gain = max(2 * float(np.mean(scores)) - 1, 0.0)
     return 1.0, min(most, (1 - gain) / gain if gain else most)
+
+
+def _in_slabs(of_rows: Callable[[slice], Result], nodes: Nodes) -> list[Result]:
+    """What a function says of some nodes at a time, so that their features never lie side by side in memory."""
+    return run(of_rows, slices_of(len(nodes.degrees.out), SLAB_ROWS))
 
 
 def _levels(logarithms: np.ndarray) -> int:

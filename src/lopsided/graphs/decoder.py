@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -27,6 +28,21 @@ MOST_RANKING = 1 << 24  # bytes in a block of rankings
 SHORT_LIST = 20  # best targets of a node, of all nodes, among which hidden ones are looked for
 
 
+class Formula(NamedTuple):
+    """Coefficients of the score of an edge from i to j, see :class:`EdgeDecoder`, and what ranks the targets of i."""
+
+    terms: tuple[dict[str, float], ...]  # of each part, by name
+    degree: np.ndarray = np.zeros(DEGREE_TERMS)  # out and into of the source, then of the target
+    reverse: float = 0.0
+    constant: float = 0.0
+    ranking: str = FACTORS  # "factors", or "learned" for the scores themselves
+
+    @property
+    def is_learned(self) -> bool:
+        """Whether scores are more than the kernel of the first part."""
+        return self.terms != by_factors(len(self.terms)).terms
+
+
 @dataclass(frozen=True)
 class EdgeDecoder:
     """Scores of edges from i to j, linear in what the parts U diag(s) V' of an embedding and the degrees say of them.
@@ -38,24 +54,15 @@ class EdgeDecoder:
     targets of a node may be ranked by F of the first part alone, where these rank hidden targets better.
     """
 
+    formula: Formula
     parts: Sequence[Part]
-    width: int  # leading triplets of each part that are used
-    coefficients: tuple[dict[str, float], ...]  # of each part, by term
     known: Nodes
-    degree: np.ndarray  # coefficients of the logarithms of degrees: out and into of the source, then of the target
-    reverse: float = 0.0
-    constant: float = 0.0
-    ranking: str = FACTORS  # what ranks the best targets of a node: "factors", or "learned" for the scores themselves
-
-    @property
-    def is_learned(self) -> bool:
-        """Whether scores are more than the kernel of the first part."""
-        return self.coefficients != _only_factors(self.parts)
+    width: int  # leading triplets of each part that are used
 
     def sources(self, nodes: Nodes) -> np.ndarray:
         """Vectors of nodes as sources; their inner products with ``targets`` are the scores."""
         blocks = []
-        for number, (part, terms) in enumerate(zip(self.parts, self.coefficients, strict=True)):
+        for number, (part, terms) in enumerate(zip(self.parts, self.formula.terms, strict=True)):
             source, s = nodes.vectors[number].source[:, : self.width], part.s[: self.width]
             if FACTORS in terms or STEP in terms:
                 reached = terms.get(FACTORS, 0.0) * source
@@ -65,20 +72,20 @@ class EdgeDecoder:
             if COSINE in terms:
                 blocks.append(terms[COSINE] * directions(source * s, s[0]))
         out, into = nodes.degrees
-        own = self.constant + self.degree[0] * out + self.degree[1] * into
+        own = self.formula.constant + self.formula.degree[0] * out + self.formula.degree[1] * into
         return np.column_stack([*blocks, own, np.ones(len(own))])
 
     def targets(self, nodes: Nodes) -> np.ndarray:
         """Vectors of nodes as targets."""
         blocks = []
-        for number, (part, terms) in enumerate(zip(self.parts, self.coefficients, strict=True)):
+        for number, (part, terms) in enumerate(zip(self.parts, self.formula.terms, strict=True)):
             target, s = nodes.vectors[number].target[:, : self.width], part.s[: self.width]
             if FACTORS in terms or STEP in terms:
                 blocks.append(target)
             if COSINE in terms:
                 blocks.append(directions(target * s, s[0]))
         out, into = nodes.degrees
-        own = self.degree[2] * out + self.degree[3] * into
+        own = self.formula.degree[2] * out + self.formula.degree[3] * into
         return np.column_stack([*blocks, np.ones(len(own)), own])
 
     def of_pairs(self, nodes: Nodes, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
@@ -88,7 +95,7 @@ class EdgeDecoder:
             (u, row), (v, column) = (np.unique(side[block], return_inverse=True) for side in (rows, columns))
             sources, targets = self.sources(some_nodes(nodes, u)), self.targets(some_nodes(nodes, v))
             scores[block] = np.einsum("ij,ij->i", sources[row], targets[column])
-        return scores + self.reverse * _is_edge(nodes.inward, rows, columns)
+        return scores + self.formula.reverse * _is_edge(nodes.inward, rows, columns)
 
     def best_targets(
         self, nodes: Nodes, k: int, excluded: sparse.csr_array | None, own: np.ndarray | None
@@ -97,15 +104,15 @@ class EdgeDecoder:
 
         Neither node ``own[i]`` nor the nonzero entries in row i of what is excluded are among them.
         """
-        if self.ranking == FACTORS and self.is_learned:
+        if self.formula.ranking == FACTORS and self.formula.is_learned:
             return self._best_by_factors(nodes, k, excluded, own)
         targets = self.targets(self.known)
         found, values, alike = [], [], 0
         for block in blocks_of(len(nodes.degrees.out), SCORE_BYTES * len(targets), BLOCK_BYTES):
             chosen = some_nodes(nodes, np.arange(block.start, block.stop))
             scores = self.sources(chosen) @ targets.T
-            if self.reverse:
-                scores[chosen.inward.nonzero()] += self.reverse
+            if self.formula.reverse:
+                scores[chosen.inward.nonzero()] += self.formula.reverse
             alike += int(np.count_nonzero(scores.max(axis=1) == scores.min(axis=1)))
             if excluded is not None:
                 scores[excluded[block].nonzero()] = -np.inf
@@ -128,7 +135,8 @@ class EdgeDecoder:
         """The same, ranked by factors; by scores for nodes of which factors say nothing, as for those without edges."""
         placed = np.asarray(nodes.vectors[0].source.any(axis=1))
         best, values = np.empty((len(placed), k), dtype=np.intp), np.empty((len(placed), k))
-        by_kernel, by_scores = by_factors(self.parts, self.known, self.width), replace(self, ranking=LEARNED)
+        by_kernel = replace(self, formula=by_factors(len(self.parts)))
+        by_scores = replace(self, formula=self.formula._replace(ranking=LEARNED))
         for decoder, rows in ((by_kernel, np.flatnonzero(placed)), (by_scores, np.flatnonzero(~placed))):
             if len(rows):
                 others = None if excluded is None else excluded[rows], None if own is None else own[rows]
@@ -136,64 +144,55 @@ class EdgeDecoder:
         return best, values
 
 
-def by_factors(parts: Sequence[Part], known: Nodes, k: int) -> EdgeDecoder:
-    """The decoder that scores an edge by the k leading triplets of the kernel, the first one if there are several."""
-    return EdgeDecoder(parts, k, _only_factors(parts), known, np.zeros(DEGREE_TERMS))
+def by_factors(n_parts: int) -> Formula:
+    """The formula that scores an edge by its kernel, that of the first part if there are several."""
+    return Formula(tuple({FACTORS: 1.0} if number == 0 else {} for number in range(n_parts)))
 
 
-def _only_factors(parts: Sequence[Part]) -> tuple[dict[str, float], ...]:
-    return tuple({FACTORS: 1.0} if number == 0 else {} for number in range(len(parts)))
+def learned(parts_of: Sequence[Sequence[Part]], seen: Sequence[Trial]) -> Formula:
+    """The formula that tells hidden edges of the trials from other pairs, by logistic regression.
 
-
-def learned(
-    parts: Sequence[Part], known: Nodes, k: int, parts_of: Sequence[Sequence[Part]], seen: Sequence[Trial]
-) -> EdgeDecoder:
-    """The decoder whose coefficients tell hidden edges of the trials from other pairs, by logistic regression.
-
-    Scores are log-odds, up to a constant, since a graph has more pairs per edge than a trial has. Terms of kernels have
-    coefficients >= 0: edges that are known are not to score less for being near. The k leading triplets of each part
-    are used, as many as the trials have. Cost: O(pairs k), once the trials are embedded.
+    ``parts_of`` holds the parts of each trial. Scores are log-odds, up to a constant, since a graph has more pairs per
+    edge than a trial has. Terms of kernels have coefficients >= 0: edges that are known are not to score less for being
+    near. Cost: O(pairs k), once the trials are embedded.
     """
-    terms = [(number, term) for number, part in enumerate(parts) for term in part.terms]
+    terms = [(number, term) for number, part in enumerate(parts_of[0]) for term in part.terms]
     numbers, truth = [], []
-    for own, trial in zip(parts_of, seen, strict=True):
-        nodes = known_nodes(own, trial.adjacency)
+    for parts, trial in zip(parts_of, seen, strict=True):
+        nodes = known_nodes(parts, trial.adjacency)
         for pairs, label in ((trial.hidden, 1), (trial.negative, 0)):
-            numbers.append(_numbers(own, nodes, terms, pairs))
+            numbers.append(_numbers(parts, nodes, terms, pairs))
             truth.append(np.full(len(pairs[0]), label))
     X, y = np.concatenate(numbers), np.concatenate(truth)
     if y.all():  # every pair is an edge
-        return by_factors(parts, known, k)
+        return by_factors(len(parts_of[0]))
     weights, constant = _logistic(X, y, n_positive=len(terms))
-    coefficients: tuple[dict[str, float], ...] = tuple({} for _ in parts)
+    coefficients: tuple[dict[str, float], ...] = tuple({} for _ in parts_of[0])
     for (number, term), weight in zip(terms, weights, strict=False):
         coefficients[number][term] = float(weight)
-    degree, reverse = weights[len(terms) : -1], float(weights[-1])
-    return EdgeDecoder(parts, k, coefficients, known, degree, reverse, constant, LEARNED)
+    return Formula(coefficients, weights[len(terms) : -1], float(weights[-1]), constant, LEARNED)
 
 
-def with_better_ranking(decoder: EdgeDecoder, parts_of: Sequence[Sequence[Part]], seen: Sequence[Trial]) -> EdgeDecoder:
+def with_better_ranking(formula: Formula, parts_of: Sequence[Sequence[Part]], seen: Sequence[Trial]) -> Formula:
     """The same scores, but the best targets of a node by factors, where these rank hidden targets of trials higher.
 
     Scores that tell edges from other pairs best, whatever their nodes, need not rank the targets of one node best.
     """
-    recalls = [
-        _recalls(replace(decoder, parts=own, known=known_nodes(own, trial.adjacency)), trial)
-        for own, trial in zip(parts_of, seen, strict=True)
-    ]
+    recalls = [_recalls(formula, parts, trial) for parts, trial in zip(parts_of, seen, strict=True)]
     by_scores, by_kernel = np.mean(recalls, axis=0)
-    return decoder if by_scores >= by_kernel else replace(decoder, ranking=FACTORS)
+    return formula if by_scores >= by_kernel else formula._replace(ranking=FACTORS)
 
 
-def _recalls(decoder: EdgeDecoder, trial: Trial) -> tuple[float, float]:
+def _recalls(formula: Formula, parts: Sequence[Part], trial: Trial) -> tuple[float, float]:
     """Share of hidden targets among the 20 best new targets of their sources, by scores and by factors.
 
     Cost: that of scoring 2^10 sources and 2^12 targets, of which large graphs give a sample.
     """
-    nodes, n, (u, v) = decoder.known, trial.adjacency.shape[0], (side[:RANKED_EDGES] for side in trial.hidden)
+    n, (u, v) = trial.adjacency.shape[0], (side[:RANKED_EDGES] for side in trial.hidden)
+    nodes = known_nodes(parts, trial.adjacency)
     others = np.linspace(0, n - 1, min(n, RANKED_TARGETS)).astype(np.int64)
     length = max(1, round(SHORT_LIST * len(others) / n))
-    decoders = decoder, by_factors(decoder.parts, nodes, decoder.width)
+    decoders = [EdgeDecoder(one, parts, nodes, _width(parts)) for one in (formula, by_factors(len(parts)))]
     targets = [one.targets(some_nodes(nodes, others)) for one in decoders]
     found = np.zeros(2)
     for block in blocks_of(len(u), RANKING_BYTES * len(others), MOST_RANKING):
@@ -202,8 +201,8 @@ def _recalls(decoder: EdgeDecoder, trial: Trial) -> tuple[float, float]:
         taken |= (others == own) | (others == v[block, None])
         for number, (one, candidates) in enumerate(zip(decoders, targets, strict=True)):
             scores = one.sources(sources) @ candidates.T
-            if one.reverse:
-                scores[sources.inward[:, others].nonzero()] += one.reverse
+            if one.formula.reverse:
+                scores[sources.inward[:, others].nonzero()] += one.formula.reverse
             above = (scores >= one.of_pairs(nodes, u[block], v[block])[:, None]) & ~taken
             found[number] += np.count_nonzero(above.sum(axis=1) < length)
     return found[0] / len(u), found[1] / len(u)
@@ -213,17 +212,16 @@ def _numbers(parts: Sequence[Part], nodes: Nodes, terms: list[tuple[int, str]], 
     """What the decoder weighs for each pair: every term of every part, four degrees, whether the reverse is an edge."""
     (out_u, into_u), (out_v, into_v) = (Degrees(*(side[ids] for side in nodes.degrees)) for ids in pairs)
     reverse = _is_edge(nodes.inward, *pairs)
-    columns = [
-        EdgeDecoder(
-            parts,
-            max(len(part.s) for part in parts),
-            tuple({term: 1.0} if part == number else {} for part in range(len(parts))),
-            nodes,
-            np.zeros(DEGREE_TERMS),
-        ).of_pairs(nodes, *pairs)
-        for number, term in terms
-    ]
+    formulas = (
+        Formula(tuple({term: 1.0} if part == number else {} for part in range(len(parts)))) for number, term in terms
+    )
+    columns = [EdgeDecoder(alone, parts, nodes, _width(parts)).of_pairs(nodes, *pairs) for alone in formulas]
     return np.column_stack([*columns, out_u, into_u, out_v, into_v, reverse])
+
+
+def _width(parts: Sequence[Part]) -> int:
+    """Number of triplets of the parts: all of them count."""
+    return max(len(part.s) for part in parts)
 
 
 def _logistic(X: np.ndarray, y: np.ndarray, n_positive: int) -> tuple[np.ndarray, float]:

@@ -17,14 +17,14 @@ from ..io import read_graph
 from ..kernels import Balance, Diffusion, Kernel, Walk
 from ..nystrom import Nystrom
 from .blend import Blend, weights_by_trials
-from .decoder import by_factors, learned, with_better_ranking
+from .decoder import EdgeDecoder, Formula, by_factors, learned, with_better_ranking
 from .kernel_choice import AUTO, Recipe, is_auto, recipes
 from .new_edges import NewEdges, edges_of_new
 from .node_index import NodeIndex
 from .nodes import Degrees, Nodes, known_nodes
 from .parts import Part, Sides, fit_part, in_single
 from .scoring import ScoresEdges
-from .trials import Trial, mutual_share, trials
+from .trials import mutual_share, trials
 
 OF_KERNEL_SVD = ("solver", "tol", "random_state", "n_jobs", "memory_budget")  # parameters passed on
 ROUNDING_LENGTH = 10  # in units of eps: length beside the longest row up to which a row may be all rounding errors
@@ -184,18 +184,10 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
         kernels = " and ".join(type(recipe.kernel).__name__ for recipe in wanted)
         announce(lambda: f"embedding {len(nodes):,} nodes and {A.nnz:,} edges in {k} components by {kernels}")
         with jobs(self.n_jobs, self.memory_budget):
+            formula, weights = self._learned(wanted, computed, k, seed)
             parts = self._parts(wanted, computed, balance)
-            seen = trials(computed, seed) if is_auto(self.kernel) or self._learns(A) else []
-            narrow = tuple(recipe._replace(width=k) for recipe in wanted)
-            with quiet():  # the graph itself has warned already
-                again = counted(seen, "copies of the graph with hidden edges", len(seen))
-                tried = [self._parts(narrow, trial.adjacency, self._balanced(trial.adjacency)) for trial in again]
-            known, learns = known_nodes(parts, computed), seen and self._learns(A)
-            decoder = learned(parts, known, k, tried, seen) if learns else by_factors(parts, known, k)
-            if self.decoder == AUTO and decoder.is_learned:
-                decoder = with_better_ranking(decoder, tried, seen)
-            weights = self._weights(tried, seen, computed)
-            blend = Blend.of(parts, known, weights, self.scaling, k, seed) if is_auto(self.kernel) else None
+            decoder = EdgeDecoder(formula, parts, known_nodes(parts, computed), k)
+            blend = Blend.of(parts, decoder.known, weights, self.scaling, k, seed) if is_auto(self.kernel) else None
         self.adjacency_, self.nodes_, self.n_features_in_ = A, nodes, A.shape[0]
         self.kernel_ = tuple(part.kernel for part in parts) if is_auto(self.kernel) else parts[0].kernel
         self.solver_, self.singular_values_, self.weights_ = parts[0].solver, parts[0].s, weights
@@ -275,10 +267,24 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
         todo = counted(wanted, "kernels of the graph", len(wanted))
         return [fit_part(recipe, balance.matrix(A), ~balance.isolated, settings) for recipe in todo]
 
-    def _weights(self, tried: list[list[Part]], seen: list[Trial], A: sparse.csr_array) -> tuple[float, ...]:
+    def _learned(
+        self, wanted: tuple[Recipe, ...], A: sparse.csr_array, k: int, seed: int
+    ) -> tuple[Formula, tuple[float, ...]]:
+        """The formula of scores and the weights of the parts, from embeddings of the graph without some of its edges.
+
+        Nothing else of these is kept, so that memory never holds them beside the embedding of the graph.
+        """
+        seen = trials(A, seed) if is_auto(self.kernel) or self._learns(A) else []
+        narrow = tuple(recipe._replace(width=k) for recipe in wanted)
+        with quiet():  # the graph itself will warn
+            again = counted(seen, "copies of the graph with hidden edges", len(seen))
+            tried = [self._parts(narrow, trial.adjacency, self._balanced(trial.adjacency)) for trial in again]
+        formula = learned(tried, seen) if seen and self._learns(A) else by_factors(len(wanted))
+        if self.decoder == AUTO and formula.is_learned:
+            formula = with_better_ranking(formula, tried, seen)
         if not is_auto(self.kernel):
-            return (1.0,)
-        return weights_by_trials(tried, seen, self.scaling, mutual_share(A))
+            return formula, (1.0,)
+        return formula, weights_by_trials(tried, seen, self.scaling, mutual_share(A))
 
     def _new_nodes(self, new: NewEdges) -> Nodes:
         """New nodes with their singular vectors in every part; edges among them lead on to known nodes."""
@@ -294,7 +300,8 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
     def _vectors(self, nodes: Nodes) -> Sides:
         """Source and target vectors of nodes."""
         if self._blend is not None:
-            source, target = self._blend.embedding(self._parts_, nodes)
+            with jobs(self.n_jobs, self.memory_budget):
+                source, target = self._blend.embedding(self._parts_, nodes)
         else:
             source, target = (side * self._parts_[0].power(self.scaling) for side in nodes.vectors[0])
         return Sides(*(side.astype(self.adjacency_.dtype, copy=False) for side in (source, target)))
@@ -302,7 +309,8 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
     def _features(self, nodes: Nodes) -> np.ndarray:
         if self._blend is None:
             return np.hstack(self._vectors(nodes))
-        return self._blend.of_both(self._parts_, nodes).astype(self.adjacency_.dtype, copy=False)
+        with jobs(self.n_jobs, self.memory_budget):
+            return self._blend.of_both(self._parts_, nodes).astype(self.adjacency_.dtype, copy=False)
 
     def _output(self, vectors: np.ndarray, ids: np.ndarray | None) -> Any:
         """Scale rows to unit length if requested; index pandas output by node ids, since rows of X may be edges."""

@@ -40,7 +40,7 @@ def known_nodes(parts: Sequence[Part], A: sparse.csr_array) -> Nodes:
     return Nodes([Sides(part.U, part.V) for part in parts], steps, Degrees.of(A, inward), inward)
 
 
-def some_nodes(nodes: Nodes, rows: np.ndarray) -> Nodes:
+def some_nodes(nodes: Nodes, rows: np.ndarray | slice) -> Nodes:
     """Some of the nodes, by their numbers."""
     return Nodes(
         [Sides(source[rows], target[rows]) for source, target in nodes.vectors],

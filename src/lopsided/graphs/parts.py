@@ -80,12 +80,13 @@ def fit_part(recipe: Recipe, A: sparse.csr_array, linked: np.ndarray, settings: 
         svd.fit(A)
     if svd.solver_.over_budget:
         warn(f"{svd.solver_}; raise memory_budget to be faster", FallbackWarning)
-    U, V = (vectors * linked[:, None] for vectors in (svd.left_vectors_, svd.right_vectors_))
-    fitted = svd.kernel_
+    fitted, U, V = svd.kernel_, svd.left_vectors_, svd.right_vectors_
     fitted = fitted.without_matrix() if isinstance(fitted, MatrixKernel) else fitted
-    return Part(
-        fitted, U, svd.singular_values_, V, svd.solver_, recipe.terms, None if isinstance(kernel, GraphKernel) else svd
-    )
+    embeds_new = None if isinstance(kernel, GraphKernel) else svd
+    if embeds_new is not None:  # with the vectors as they are
+        U, V = U.copy(), V.copy()
+    U[~linked] = V[~linked] = 0
+    return Part(fitted, U, svd.singular_values_, V, svd.solver_, recipe.terms, embeds_new)
 
 
 def directions(vectors: np.ndarray, largest: float) -> np.ndarray:

@@ -210,13 +210,13 @@ class ScoresEdges(ABC):
     def reverse_score_(self) -> float:
         """What the decoder adds to the score of an edge whose reverse is in the graph."""
         check_is_fitted(self)
-        return self._decoder.reverse
+        return self._decoder.formula.reverse
 
     @property
     def ranking_(self) -> str:
         """What ranks the best targets of a node, "learned" or "factors"."""
         check_is_fitted(self)
-        return self._decoder.ranking
+        return self._decoder.formula.ranking
 
     def _sides(self) -> tuple[np.ndarray, np.ndarray]:
         return self.source_embedding_, self.target_embedding_
