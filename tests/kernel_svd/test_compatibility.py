@@ -1,6 +1,8 @@
 """Compatibilities: linear maps that bring rows and columns of a matrix to one width."""
 
+import pickle
 import tracemalloc
+from contextlib import contextmanager
 from unittest import mock
 
 import numpy as np
@@ -112,6 +114,18 @@ def test_pca_completes_the_axes_of_a_set_with_few_directions(rng):
     np.testing.assert_allclose(C.T @ C, np.eye(5), atol=1e-12)
 
 
+@contextmanager
+def peak_below(limit):
+    """Fail if the block allocates more than ``limit`` bytes at once."""
+    tracemalloc.start()
+    try:
+        yield
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < limit
+
+
 def truncated(A, k=4, r=12, **settings):
     with mock.patch.multiple(build, GRAM_SIDE=1, ALIGNED_DIRECTIONS=r), pytest.warns(AccuracyWarning, match="axes"):
         return KernelSVD(k, compatibility="pca", **settings).fit(A)
@@ -151,12 +165,12 @@ def test_kernels_of_single_coordinates_are_not_truncated(rng):
 
 def test_a_large_sparse_matrix_is_compared_without_an_array_of_its_size():
     A = sparse.random_array((20_000, 5_000), density=1e-3, rng=0, dtype=np.float32, format="csr")
-    tracemalloc.start()
-    with pytest.warns(AccuracyWarning, match="256 axes"):
+    with (
+        mock.patch.object(build, "ALIGNED_DIRECTIONS", 32),
+        pytest.warns(AccuracyWarning, match="32 axes"),
+        peak_below(0.2 * 20_000 * 5_000 * 4),
+    ):
         model = KernelSVD(2, kernel="sne", solver=Nystrom(200)).fit(A)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 0.5 * 20_000 * 5_000 * 4
     assert model.transform(A[:3]).shape == (3, 2)
 
 
@@ -182,18 +196,43 @@ def test_a_random_projection_is_one_map_whatever_the_precision_or_blocks(rng):
     assert np.array_equal(found.right(Z), Z)
 
 
-def test_a_random_projection_stores_no_matrix(rng):
-    A = sparse.random_array((30_000, 3_000), density=1e-3, rng=0)
-    tracemalloc.start()
-    try:
-        assert make_compatible("random", A, sparse.csr_array(A.T), rng).right(sparse.csr_array(A.T)).shape == (
-            3000,
-            3000,
-        )
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert peak < 0.5 * 30_000 * 3_000 * 8
+@pytest.fixture(scope="module")
+def large():
+    """A matrix of Table 7's order of size, whose dense form and random projection take 32 GB each."""
+    return sparse.random_array((200_000, 20_000), density=1e-4, rng=0, format="csr")
+
+
+def test_a_random_projection_of_a_large_sparse_matrix_costs_what_its_points_hold(large, rng):
+    points = sparse.csr_array(large[:, :3].T)
+    maps = make_compatible("random", large, sparse.csr_array(large.T), rng)
+    assert len(pickle.dumps(maps)) < 1000
+    with peak_below(10e6):
+        mapped = maps.right(points)
+    assert mapped.shape == (3, 20_000)
+    lengths = np.linalg.norm(mapped, axis=1) / sparse.linalg.norm(points, axis=1)
+    np.testing.assert_allclose(lengths, 1, atol=6 / np.sqrt(2 * 20_000))
+    with mock.patch.object(np.random, "default_rng", wraps=np.random.default_rng) as draws:
+        np.testing.assert_allclose(maps.right(points[:1] + points[1:2]), mapped[:1] + mapped[1:2], atol=1e-12)
+    assert draws.call_count <= points[:2].nnz * -(-20_000 // maps_module.TILE_COLUMNS)
+
+
+def test_the_leading_axes_of_a_large_sparse_matrix_take_products_with_it_alone(large, rng):
+    columns, r = sparse.csr_array(large.T), 8
+    held = 2 * (large.nnz * 16) + 40 * (200_000 + 20_000) * r * 8  # copies of the matrix, and blocks of r vectors
+    with (
+        mock.patch.object(build, "ALIGNED_DIRECTIONS", r),
+        pytest.warns(AccuracyWarning, match="8 axes"),
+        peak_below(held),
+    ):
+        maps = build.aligned_compatibility(large, columns, 4, rng, np.inf)
+    U, s, Vt = sparse.linalg.svds(large, r, rng=0)
+    np.testing.assert_allclose(maps.energy, (s**2).sum() / sparse.linalg.norm(large) ** 2, rtol=1e-3)
+    X, Z = maps.left(large), maps.right(columns)
+    assert X.shape == (200_000, r + 2) and Z.shape == (20_000, r + 2)
+    np.testing.assert_allclose(np.linalg.norm(Z, axis=1), sparse.linalg.norm(columns, axis=1), rtol=1e-9)
+    rows = np.argsort(-np.abs(U[:, -1]))[:50]  # x.z = (U s^2 V^T)_ij along the axes
+    expected = (U[rows] * s**2) @ Vt
+    assert np.linalg.norm(X[rows] @ Z.T - expected) <= 0.01 * np.linalg.norm(expected)
 
 
 @KINDS
