@@ -10,16 +10,13 @@ features, at the best of three penalties by a tenth of the training rows, and da
 Data: 1,000,000 generated rows of 1,000,000 columns, and the paper's sets if $LOPSIDED_DATA/clicks has avazu-app.tr,
 criteo.kaggle2014.svm or amazoncat13k.svm, in the format of svmlight.
 small: the same with 200,000 generated rows.
-scale: fit, and transform to disk, of 1M and 10M rows; processes: two worker processes against two threads;
-dense: against dask-ml's TruncatedSVD(20) on dense rows; kills: a driver killed at twenty random moments.
+scale: fit, and transform to disk, of 1M and 10M rows, medians of three runs; processes: two worker processes against
+two threads; dense: against dask-ml's TruncatedSVD(20) on dense rows; graph: a graph on disk against one in memory.
 """
 
 from __future__ import annotations
 
 import os
-import random
-import subprocess
-import sys
 import tempfile
 import time
 import warnings
@@ -30,28 +27,26 @@ from typing import Any
 
 import dask
 import dask.array as da
+import dask.dataframe as dd
 import numpy as np
+import pandas as pd
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
 
 from common import DATA, in_child, main, print_table
-from lopsided import KernelSVD, Nystrom
+from lopsided import DirectedGraphEmbedding, KernelSVD, Nystrom
 from lopsided.datasets import make_click_log
-from lopsided.distributed import checkpoint, read_svmlight, sketch_columns
-from lopsided.kernels import RBF
+from lopsided.distributed import read_svmlight, sketch_columns, store_graph
+from lopsided.io import read_graph
+from lopsided.kernels import RBF, Katz, NodeKernel
 
 SEED, RANK, LANDMARKS, COLUMNS = 0, 20, 1000, 1_000_000
 BANDWIDTH = 1.0  # the length of a row; not tuned
+REPEATS = 3
 SIZES, SMOKE_SIZES = (1_000_000, 10_000_000), (2000, 8000)
 PAPER = {"avazu": "avazu-app.tr", "criteo": "criteo.kaggle2014.svm", "amazoncat": "amazoncat13k.svm"}
 PENALTIES = (1e-4, 1e-5, 1e-6)
-DRIVER = """
-import sys, dask
-sys.path.insert(0, {folder!r})
-from table7 import drive
-drive(sys.argv[1], int(sys.argv[2]))
-"""
 
 
 def model(smoke: bool = False, seed: int = SEED) -> KernelSVD:
@@ -152,9 +147,11 @@ def grown(n: str, smoke: str) -> dict[str, Any]:
 def scale(smoke: bool) -> dict[str, Any]:
     """Time and memory of a million and of ten million rows, and the slope between them."""
     sizes = SMOKE_SIZES if smoke else SIZES
-    found = {n: in_child(__file__, "grown", n, smoke) for n in sizes}
-    for n, one in found.items():
-        print(n, one, flush=True)
+    found = {}
+    for n in sizes:
+        runs = [in_child(__file__, "grown", n, smoke) for _ in range(1 if smoke else REPEATS)]
+        found[n] = {name: float(np.median([one[name] for one in runs])) for name in runs[0]} | {"runs": runs}
+        print(n, found[n], flush=True)
     print_table(
         f"{LANDMARKS} landmarks, rank {RANK}, {COLUMNS} columns",
         ["rows", "fit, s", "CPU s", "transform, s", "CPU s", "peak, GB"],
@@ -181,7 +178,7 @@ def two_processes() -> Iterator[None]:
     """A client of two worker processes of one thread each, in force."""
     from distributed import Client, LocalCluster
 
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     with LocalCluster(**options) as cluster, Client(cluster):
         yield
 
@@ -243,65 +240,50 @@ def dense(smoke: bool) -> dict[str, Any]:
     return record
 
 
-def drive(folder: str, n: int) -> None:
-    """Fit and transform with checkpoints, as the process that is killed."""
-    X, _ = make_click_log(n, 20_000, block_rows=max(100, n // 40), random_state=SEED)
-    print("ready", flush=True)
-    with dask.config.set(scheduler="threads", num_workers=2), checkpoint(f"{folder}/passes"):
-        fitted = KernelSVD(5, kernel=RBF(BANDWIDTH), solver=Nystrom(100)).fit(X, Z=X)
-        fitted.transform(X, out=f"{folder}/out")
-    np.save(f"{folder}/values.npy", fitted.singular_values_)
-    print("finished", flush=True)
+def drawn_edges(number: int, n: int, count: int) -> pd.DataFrame:
+    """Edges of a graph of n nodes: sources by a power law, targets likewise within a community or anywhere."""
+    rng = np.random.default_rng((SEED, number))
+    source, near = ((n * rng.random(count) ** 2).astype(np.int64) for _ in range(2))
+    target = np.where(rng.random(count) < 0.5, near, source // 1000 * 1000 + near % 1000)
+    return pd.DataFrame({"source": source, "target": np.minimum(target, n - 1)})
 
 
-def driven(folder: Path, n: int, patience: float | None) -> bool:
-    """Run the driver, kill it after so many seconds of work, and tell whether it had finished."""
-    script = DRIVER.format(folder=str(Path(__file__).parent))
-    with subprocess.Popen([sys.executable, "-c", script, folder, str(n)], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        if patience is not None:
-            time.sleep(patience)
-            process.kill()
-        return "finished" in process.stdout.read()
+def embedded(folder: str, kernel: str, where: str, k: str) -> dict[str, Any]:
+    """Read a folder of edges and embed its nodes, in a process of its own."""
+    start = time.perf_counter()
+    if where == "blocks":
+        graph: Any = store_graph(f"{folder}/edges", f"{folder}/blocks-{kernel}", dtype=np.float32)
+    else:
+        frame = pd.read_parquet(f"{folder}/edges")
+        graph = read_graph(frame.assign(weight=np.ones(len(frame), dtype=np.float32)))
+    read = time.perf_counter() - start
+    settings = {"kernel": {"links": NodeKernel(), "Katz": Katz()}[kernel], "decoder": "factors", "random_state": SEED}
+    start = time.perf_counter()
+    fitted = DirectedGraphEmbedding(int(k), **settings).fit(graph)
+    fit = time.perf_counter() - start
+    return {"read": read, "fit": fit, "edges": int(graph.adjacency.nnz), "s": float(fitted.singular_values_[0])}
 
 
-def kills(smoke: bool) -> dict[str, int]:
-    """Kill a driver at twenty random moments, let it resume after each, and compare bits."""
-    n, wanted, draw = (2000, 1, random.Random(SEED)) if smoke else (40_000, 20, random.Random(SEED))
-    with tempfile.TemporaryDirectory() as base:
-        folders = [Path(base) / name for name in ("whole", "killed")]
-        for folder in folders:
-            folder.mkdir()
-        start = time.perf_counter()
-        driven(folders[0], n, None)
-        length = time.perf_counter() - start
-        record, turn = {"kills": 0, "resumed to the same bits": 0}, 0
-        while record["kills"] < wanted:
-            turn += 1
-            killed = not driven(folders[1], n, draw.uniform(0, length / 2))
-            record["kills"] += killed
-            if not killed:
-                _compare(*folders, record)
-        if not record["resumed to the same bits"]:
-            driven(folders[1], n, None)
-            _compare(*folders, record)
-    print_table(f"a driver killed by SIGKILL, {turn} starts", list(record), [list(record.values())])
+def graph(smoke: bool) -> dict[str, Any]:
+    """Embeddings of a graph whose edges are in blocks on disk, and of the same graph in memory."""
+    cases = {"links": (1_000_000, 20_000_000, 16), "Katz": (200_000, 2_000_000, 16)}
+    record: dict[str, Any] = {}
+    for kernel, (n, m, k) in cases.items():
+        n, m, k = (500, 3000, 4) if smoke else (n, m, k)
+        with tempfile.TemporaryDirectory() as folder:
+            parts = dd.from_map(drawn_edges, range(20), n=n, count=m // 20)
+            parts.to_parquet(f"{folder}/edges")
+            for where in ("blocks", "memory"):
+                name = f"{kernel}, {n} nodes, {where}"
+                record[name] = in_child(__file__, "embedded", folder, kernel, where, k)
+                print(name, record[name], flush=True)
+    rows = [[name, one["edges"], one["read"], one["fit"], one["peak_bytes"] / 1e9] for name, one in record.items()]
+    print_table("16 components", ["", "edges", "read, s", "fit, s", "peak, GB"], rows)
     return record
-
-
-def _compare(whole: Path, killed: Path, record: dict[str, int]) -> None:
-    """Compare the results of both folders, and begin the killed one anew."""
-    contents = [{path.name: path.read_bytes() for path in (folder / "out").iterdir()} for folder in (whole, killed)]
-    if contents[0] != contents[1]:
-        raise AssertionError("the results after kills differ")
-    record["resumed to the same bits"] += 1
-    for path in sorted(killed.rglob("*"), reverse=True):
-        path.unlink() if path.is_file() else path.rmdir()
 
 
 if __name__ == "__main__":
     warnings.filterwarnings("ignore", message="landmarks give a largest singular value")
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    parts = {"auroc": auroc, "small": small, "scale": scale, "processes": processes, "dense": dense, "kills": kills}
-    main(__file__, __doc__, parts, {"grown": grown}, SEED)
+    parts = {"auroc": auroc, "small": small, "scale": scale, "processes": processes, "dense": dense, "graph": graph}
+    main(__file__, __doc__, parts, {"grown": grown, "embedded": embedded}, SEED)

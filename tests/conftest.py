@@ -29,7 +29,7 @@ def cluster():
     """Two worker processes of dask, for all tests that need them."""
     from distributed import LocalCluster  # late, as few tests need it
 
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "processes": True}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "processes": True}
     with LocalCluster(**options) as found:
         yield found
 

@@ -21,6 +21,7 @@ TOPICS = (
     "determinism",
     "limits",
     "concurrency",
+    "kills",
     "mutants",
 )
 SEED = 0

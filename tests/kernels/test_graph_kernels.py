@@ -14,7 +14,7 @@ from lopsided._core.arrays import canonical
 from lopsided.datasets import make_citation_graph
 from lopsided.exceptions import ConvergenceWarning, FallbackWarning, LopsidedWarning
 from lopsided.kernels import Diffusion, Katz, NodeKernel
-from lopsided.kernels.graph.katz import spectral_radius
+from lopsided.kernels.graph.radius import spectral_radius
 from lopsided.kernels.graph.walks import Walk, visits
 from lopsided.operators import as_operator
 

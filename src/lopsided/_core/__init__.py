@@ -1,5 +1,6 @@
 """What every room needs and none owns: arrays, row streams, threads, memory, seeds, validation."""
 
+from .adjacency_blocks import AdjacencyBlocks, with_entries
 from .arrays import (
     FLOATS,
     Array,
@@ -37,6 +38,7 @@ from .units import frobenius, in_unit, row_lengths, safe_unit
 __all__ = [
     "CLEAR",
     "FLOATS",
+    "AdjacencyBlocks",
     "Array",
     "ArrayLike",
     "Documented",
@@ -104,5 +106,6 @@ __all__ = [
     "solve",
     "some_entries",
     "svd",
+    "with_entries",
     "with_one_blas_thread",
 ]

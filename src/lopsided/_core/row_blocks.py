@@ -58,6 +58,10 @@ class RowBlocks(ABC):
         """Join the results of all blocks, a few neighbours at a time, where they are; for results that are large."""
 
     @abstractmethod
+    def times(self, matrix: np.ndarray, entries: Callable[[np.ndarray], np.ndarray] | None = None) -> np.ndarray:
+        """The product of sparse rows, or of a function of their stored entries, with a matrix at hand."""
+
+    @abstractmethod
     def header(self) -> Any:
         """A frame of no rows with the names of the columns, or an array of no rows if they have none."""
 
@@ -156,7 +160,7 @@ def at_hand(values: Any) -> Any:
 def by_blocks(method: Method) -> Method:
     """Decorate a method of new samples X: of a dask collection it returns a lazy array, computed block by block.
 
-    The estimator has ``_example``, a sample at hand that tells shape and dtype of what the method returns, and
+    The estimator has ``_example``, a sample at hand that tells shape and dtype of what the method returns, and may have
     ``_portable``, itself as it travels to the blocks.
     """
 
@@ -167,7 +171,8 @@ def by_blocks(method: Method) -> Method:
             return method(self, X, *args, **kwargs)
         example = method(self, self._example, *args, **kwargs)
         rows.check_width(self.n_features_in_)
-        task = _Called(self._portable(), method.__name__, args, tuple(sorted(kwargs.items())))
+        model = self._portable() if hasattr(self, "_portable") else self
+        task = _Called(model, method.__name__, args, tuple(sorted(kwargs.items())))
         found = rows.map(task, 1 if example.ndim == 1 else example.shape[1], example.dtype).native()
         return found[:, 0] if example.ndim == 1 else found
 

@@ -9,7 +9,7 @@ import numpy as np
 from narwhals.dependencies import is_into_dataframe
 from scipy import sparse
 
-from .row_blocks import as_row_blocks
+from .row_blocks import as_row_blocks, is_lazy
 from .threads import slices_of
 
 BLOCK_BYTES = 1 << 26  # bytes of float64 rows that are read from a file at once
@@ -39,8 +39,14 @@ def as_indexable(points: Any, name: str) -> Any:
 def reject_masked(points: Any, name: str) -> Any:
     """Return points, or raise ValueError if entries are masked: the values that a mask hides would be read as data.
 
-    Integers of sparse triplets are returned as float64, since scipy adds up repeated entries modulo their range.
+    A dask collection raises TypeError: numpy would read all of it. Integers of sparse triplets are returned as float64,
+    since scipy adds up repeated entries modulo their range.
     """
+    if is_lazy(points):
+        raise TypeError(
+            f"{name} is a dask collection or an Arrow dataset, and all of it would be read into memory here; pass "
+            f"{name}.compute() if it fits, or a sample of its rows"
+        )
     if np.ma.is_masked(points):
         raise ValueError(f"{name} has {points.mask.sum()} masked entries; fill them, or leave out their rows")
     wraps = sparse.issparse(points) and points.format == "coo" and points.dtype.kind in "iu"

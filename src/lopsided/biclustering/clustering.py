@@ -5,8 +5,10 @@ from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 from sklearn.cluster import KMeans
 
+from .._core import Array
 from ..exceptions import LopsidedWarning, warn
 from .discriminant import Discriminant, nearest_mean, refine_partition, unit_rows
 
@@ -82,6 +84,12 @@ def check_counts(
         warn(f"n_clusters={columns} exceeds n_features={m}: every column is a cluster of its own", LopsidedWarning)
         columns = m
     return rows, columns
+
+
+def is_mostly_zero(X: Array) -> bool:
+    """Whether more than half of the entries of a table are zero."""
+    entries = X.count_nonzero() if sparse.issparse(X) else np.count_nonzero(X)
+    return bool(2 * entries < X.shape[0] * X.shape[1])
 
 
 def default_width(count: int) -> int:

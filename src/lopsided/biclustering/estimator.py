@@ -15,6 +15,7 @@ from .._core import (
     ArrayLike,
     Estimator,
     atomic_fit,
+    by_blocks,
     by_rows,
     canonical,
     check_points,
@@ -30,7 +31,7 @@ from ..kernel_svd import KernelSVD, kernel_times
 from ..kernels import Precomputed
 from ..svd import Factors
 from .blocks import BlockRules, block_means, block_sweeps, matched_left_classes, unequal_sweeps
-from .clustering import Clustering, Pair, check_counts
+from .clustering import Clustering, Pair, check_counts, is_mostly_zero
 from .decompose import LEAST_SIDE, Counts, Decomposition
 from .discriminant import Discriminant
 from .missing import Filling, filled
@@ -201,9 +202,7 @@ class KernelBiclustering(NamesBiclusters, Estimator):
         X, self._filling = (check_points(X, "X"), None) if sparse.issparse(X) else filled(X)
         asked = check_counts(self.n_clusters, X.shape, joint=self.joint)
         seed = seed_of(self.random_state)
-        filled_entries = X.count_nonzero() if sparse.issparse(X) else np.count_nonzero(X)
-        mostly_zero = 2 * filled_entries < X.shape[0] * X.shape[1]
-        self.spherical_ = bool(mostly_zero if self.spherical == "auto" else self.spherical)
+        self.spherical_ = bool(is_mostly_zero(X) if self.spherical == "auto" else self.spherical)
         clustering, decomposition = self._clustering(seed), self._decomposition(seed)
         halves = self._choose(X, asked, clustering, decomposition)
         self._preparation: Any = decomposition.prepare(X, self.reading_.name)
@@ -227,9 +226,10 @@ class KernelBiclustering(NamesBiclusters, Estimator):
         halves = self._decomposition(seed).half_features(X, self.reading_.name, self.n_clusters_, seed)
         return self._stability(halves, self._clustering(seed))
 
+    @by_blocks
     @gate
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """Assign new rows, an array or sparse matrix of shape (n_new, m), to the fitted row clusters."""
+        """Assign new rows, an array, sparse matrix or dask collection of shape (n_new, m), to the row clusters."""
         check_is_fitted(self)
         return self._label_rows(self._preparation.rows(self._validated(X)))
 
@@ -339,6 +339,10 @@ class KernelBiclustering(NamesBiclusters, Estimator):
     def _validated(self, X: ArrayLike) -> Array:
         X = canonical(validate_data(self, reject_masked(X, "X"), reset=False, **TABLE))
         return check_points(X, "X") if sparse.issparse(X) or self._filling is None else self._filling.rows(X)
+
+    @property
+    def _example(self) -> np.ndarray:
+        return np.ones((1, self.n_features_in_))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

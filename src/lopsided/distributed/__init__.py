@@ -10,20 +10,31 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .columns import sketch_columns
     from .gate import read_rows as read_rows
+    from .graphs import open_graph, store_graph
     from .passes import checkpoint
     from .sources import from_blocks as from_blocks, hash_rows, read_svmlight
     from .store import open_store
 
-__all__ = ["checkpoint", "hash_rows", "open_store", "read_svmlight", "sketch_columns"]
+__all__ = [
+    "checkpoint",
+    "hash_rows",
+    "open_graph",
+    "open_store",
+    "read_svmlight",
+    "sketch_columns",
+    "store_graph",
+]
 
 _FILE_OF = {
     "checkpoint": "passes",
     "from_blocks": "sources",
     "hash_rows": "sources",
+    "open_graph": "graphs",
     "open_store": "store",
     "read_rows": "gate",
     "read_svmlight": "sources",
     "sketch_columns": "columns",
+    "store_graph": "graphs",
 }
 
 if not TYPE_CHECKING:  # a type checker would take every misspelt name for one that this function knows

@@ -7,6 +7,7 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 import dask
+from dask.base import get_scheduler
 
 from .._core import gate, jobs, with_one_blas_thread
 
@@ -23,6 +24,15 @@ def compute(tasks: Sequence[Any]) -> list[Any]:
     """Results of lazy values, in order, from the client in force or from dask's threads; none is started here."""
     with in_plain_words():
         return list(dask.compute(*tasks))
+
+
+def shared(value: Any) -> Any:
+    """A lazy value that many tasks use; worker processes receive it once, and not with every task."""
+    client = getattr(get_scheduler(), "__self__", None)
+    if client is None or not hasattr(client, "scatter"):
+        return dask.delayed(value, traverse=False)
+    with in_plain_words():
+        return client.scatter(value, broadcast=True, hash=False)
 
 
 @contextmanager
@@ -62,3 +72,11 @@ def on_one_thread(task: Callable[P, T]) -> Callable[P, T]:
 
     quiet = with_one_blas_thread(gate(task))
     return single
+
+
+@on_one_thread
+def _applied(task: Callable[..., Any], *arguments: Any) -> Any:
+    return task(*arguments)
+
+
+call = dask.delayed(_applied)  # call(task, *arguments): the lazy result of a task on one thread

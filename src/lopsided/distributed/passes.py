@@ -12,7 +12,7 @@ import joblib
 import numpy as np
 from scipy import sparse
 
-from .store import whole, write
+from .store import clear_left_overs, whole, write
 
 T = TypeVar("T")
 _folder: ContextVar[Path | None] = ContextVar("folder", default=None)
@@ -45,6 +45,7 @@ def checkpoint(folder: str | os.PathLike[str]) -> Iterator[None]:
     """
     path = Path(folder)
     path.mkdir(parents=True, exist_ok=True)
+    clear_left_overs(path)
     token = _folder.set(path)
     try:
         yield

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from .._core import RowBlocks, canonical
-from .compute import compute, in_plain_words, on_one_thread
+from .._core import RowBlocks, canonical, with_entries
+from .compute import call, compute, in_plain_words, on_one_thread, shared
 from .passes import keep_blocks, recall
 from .store import write
 
@@ -116,10 +116,7 @@ class DaskRows(RowBlocks):
 
     def fold(self, task: Callable[[Any], T], join: Callable[[list[T]], T]) -> T:
         """Join the results of all blocks, a few neighbours at a time, where they are."""
-        parts = [_call(task, block) for block in self._blocks()]
-        while len(parts) > 1:
-            parts = [_call(join, parts[i : i + JOINED_AT_ONCE]) for i in range(0, len(parts), JOINED_AT_ONCE)]
-        return cast(T, compute(parts)[0])
+        return folded([call(task, block) for block in self._blocks], join)
 
     def kept(self) -> DaskRows:
         """Compute all blocks; they stay on the workers, or in the folder of the checkpoint in force."""
@@ -136,6 +133,11 @@ class DaskRows(RowBlocks):
         ours, theirs = ((rows.source.origin, joblib.hash(rows.steps[1:])) for rows in (self, other))
         return ours == theirs
 
+    def times(self, matrix: np.ndarray, entries: Callable[[np.ndarray], np.ndarray] | None = None) -> np.ndarray:
+        """The product of sparse rows with a matrix; no checkpoint keeps it, as an iteration makes hundreds of them."""
+        factor = shared(np.ascontiguousarray(matrix))
+        return np.concatenate(compute([call(_product, block, factor, entries) for block in self._blocks]))
+
     def header(self) -> Any:
         """A frame or an array of no rows."""
         nothing = np.empty((0, self.shape[1]), dtype=self.dtype)
@@ -149,15 +151,23 @@ class DaskRows(RowBlocks):
         """Compute all blocks into a folder, and return the dask array of what was written."""
         return write(self.array, self.key(), folder)
 
+    @cached_property
     def _blocks(self) -> list[Any]:
         return list(self.array.to_delayed().ravel())
 
     def _one_by_one(self, task: Callable[..., T], wanted: Sequence[int], beside: Any = None) -> list[T]:
         """Results of a task for some blocks, each with what lies beside it, if anything does."""
-        blocks, shared = self._blocks(), dask.delayed(task, traverse=False)
+        blocks, once = self._blocks, dask.delayed(task, traverse=False)
         if beside is None:
-            return compute([_call(shared, blocks[i]) for i in wanted])
-        return compute([_call(shared, blocks[i], each) for i, each in zip(wanted, beside, strict=True)])
+            return compute([call(once, blocks[i]) for i in wanted])
+        return compute([call(once, blocks[i], each) for i, each in zip(wanted, beside, strict=True)])
+
+
+def folded(parts: list[Any], join: Callable[[list[T]], T]) -> T:
+    """Join lazy values, a few neighbours at a time, where they are."""
+    while len(parts) > 1:
+        parts = [call(join, parts[i : i + JOINED_AT_ONCE]) for i in range(0, len(parts), JOINED_AT_ONCE)]
+    return cast(T, compute(parts)[0])
 
 
 def _stacked(parts: list[Any], shape: tuple[int, int], dtype: np.dtype) -> Any:
@@ -174,12 +184,8 @@ def on_one_thread_block(block: Any, *, task: Callable[[Any], Any]) -> Any:
     return task(block)
 
 
-@on_one_thread
-def _applied(task: Callable[..., Any], *arguments: Any) -> Any:
-    return task(*arguments)
-
-
-_call = dask.delayed(_applied)
+def _product(block: sparse.csr_array, matrix: np.ndarray, entries: Callable[[np.ndarray], np.ndarray] | None) -> Any:
+    return (block if entries is None else with_entries(block, entries)) @ matrix
 
 
 def _take(block: Any, rows: np.ndarray) -> Any:

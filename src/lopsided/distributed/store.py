@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
@@ -10,14 +11,13 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-import dask
 import dask.array as da
 import numpy as np
 
-from .compute import compute, on_one_thread
+from .compute import call, compute
 
 MANIFEST = "manifest.json"
-PART = ".part"  # suffix of a block that is being written
+LEFT_OVER = re.compile(r"\.[0-9a-f]{32}\.part$")  # how the name of a file ends while it is being written
 KIND = "lopsided row blocks, 1"
 
 
@@ -102,7 +102,7 @@ def write(array: Any, key: str, folder: str | os.PathLike[str]) -> Any:
     missing = _claim(path, wanted)
     _check_room(path, wanted, missing)
     blocks, files = array.to_delayed().ravel(), wanted.blocks(path)
-    compute([_save(blocks[i], str(files[i])) for i in missing])
+    compute([call(_written, blocks[i], str(files[i])) for i in missing])
     return _as_array(path, wanted)
 
 
@@ -110,9 +110,9 @@ def _claim(path: Path, wanted: Manifest) -> list[int]:
     """Write the manifest of a new store, or check that of one to continue; return the blocks to compute."""
     found = _read_manifest(path)
     if found is None:
-        if path.exists() and (not path.is_dir() or any(path.iterdir())):
-            raise StoreError(f"{path} is there and is no store of row blocks; name an empty or a new folder")
+        reject_other_files(path)
         path.mkdir(parents=True, exist_ok=True)
+        clear_left_overs(path)
         whole(path / MANIFEST, json.dumps({"kind": KIND, **asdict(wanted)}).encode())
         return list(range(len(wanted.heights)))
     for field in reversed(fields(Manifest)):  # the key last, as it covers all others
@@ -123,9 +123,24 @@ def _claim(path: Path, wanted: Manifest) -> list[int]:
                 f"{path} holds the results of another call: {what} differ ({_short(before)}, now {_short(now)}); name "
                 "another folder, or delete this one"
             )
-    for left_over in path.glob(f"*{PART}"):
-        left_over.unlink(missing_ok=True)
+    clear_left_overs(path)
     return wanted.missing(path)
+
+
+def reject_other_files(path: Path) -> None:
+    """Raise StoreError if there is something without a manifest, which no call of ours has written."""
+    if path.exists() and (not path.is_dir() or any(not _is_left_over(file) for file in path.iterdir())):
+        raise StoreError(f"{path} is there and is no store of row blocks; name an empty or a new folder")
+
+
+def clear_left_overs(path: Path) -> None:
+    """Delete what a process that was killed has begun to write."""
+    for file in filter(_is_left_over, path.iterdir()):
+        file.unlink(missing_ok=True)
+
+
+def _is_left_over(file: Path) -> bool:
+    return bool(LEFT_OVER.search(file.name))
 
 
 def _read_manifest(path: Path) -> Manifest | None:
@@ -167,19 +182,15 @@ def _load(block_id: tuple[int, ...] | None = None, *, folder: str, key: str) -> 
     return np.load(Path(folder) / f"{number}.npy", mmap_mode="r")
 
 
-@on_one_thread
 def _written(block: np.ndarray, path: str) -> int:
     """Write a block to its file, whole or not at all, within a dask task; the number of its rows."""
     whole(Path(path), np.ascontiguousarray(block))
     return len(block)
 
 
-_save = dask.delayed(_written)
-
-
 def whole(path: Path, content: bytes | np.ndarray) -> None:
     """Write a file under another name and rename it when it is on disk."""
-    part = path.with_name(f"{path.name}.{uuid4().hex}{PART}")
+    part = path.with_name(f"{path.name}.{uuid4().hex}.part")
     try:
         with open(part, "wb") as file:
             if isinstance(content, bytes):

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
-from .._core import Estimator, announce, atomic_fit, counted, gate, jobs, row_lengths, seed_of
+from .._core import AdjacencyBlocks, Estimator, announce, atomic_fit, counted, gate, jobs, row_lengths, seed_of
 from ..exceptions import RankWarning, quiet, warn
 from ..io import read_graph
 from ..kernels import Balance, Diffusion, Kernel, Walk
@@ -21,7 +21,7 @@ from .decoder import EdgeDecoder, Formula, by_factors, learned, with_better_rank
 from .kernel_choice import AUTO, Recipe, is_auto, recipes
 from .new_edges import NewEdges, edges_of_new
 from .node_index import NodeIndex
-from .nodes import Degrees, Nodes, known_nodes
+from .nodes import Degrees, Nodes, is_linked, known_nodes
 from .parts import Part, Sides, fit_part, in_single
 from .scoring import ScoresEdges
 from .trials import mutual_share, trials
@@ -248,6 +248,8 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
             raise ValueError(f"the graph has {n} nodes and no edge, so nothing tells them apart; give one with edges")
         if self.n_components > n:
             warn(f"n_components={self.n_components} exceeds the number of nodes; {n} are kept", RankWarning)
+        if self.decoder == "learned" and isinstance(A, AdjacencyBlocks):
+            raise ValueError("decoder='learned' needs all edges in memory, not in blocks; use decoder='factors'")
         if self.decoder == "learned" and A.data.min() < 0:
             raise ValueError(
                 f"decoder='learned' takes steps with probabilities P = D^-1 A, for which weights must be >= 0, but the "
@@ -255,11 +257,12 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
             )
 
     def _learns(self, A: sparse.csr_array) -> bool:
+        if isinstance(A, AdjacencyBlocks):
+            return False
         return self.decoder == "learned" or (self.decoder == "auto" and A.data.min() >= 0)
 
     def _balanced(self, A: sparse.csr_array) -> Balance:
-        linked = (np.diff(A.indptr) > 0) | (np.bincount(A.indices, minlength=A.shape[0]) > 0)
-        return Balance(A, self.normalize, self.self_loops, isolated=~linked)
+        return Balance(A, self.normalize, self.self_loops, isolated=~is_linked(A))
 
     def _parts(self, wanted: tuple[Recipe, ...], A: sparse.csr_array, balance: Balance) -> list[Part]:
         """Decompose every kernel on a graph."""

@@ -5,13 +5,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from .._core import AdjacencyBlocks
 from ..exceptions import LopsidedWarning, warn
 from ..io import read_graph
-from ..kernels import Diffusion, GraphKernel, Kernel, NodeKernel, as_kernel
+from ..kernels import Diffusion, GraphKernel, Katz, Kernel, NodeKernel, as_kernel
 
 AUTO = "auto"
 FACTORS, STEP, COSINE = "factors", "step", "cosine"  # what a decoder may use of a part, see EdgeDecoder
 LEARNED = "learned"  # the decoder that weighs them
+OF_BLOCKS = (NodeKernel, Katz)  # kernels that need products with the adjacency alone
 # Chosen on the first half of the graphs of benchmarks/graphs_nodes.py, whose `ablation` changes them one at a time.
 PROXIMITY = Diffusion(restart=0.2, direction="last", transform="root", threshold=None)
 LINKS = NodeKernel(binary=True)
@@ -34,6 +36,8 @@ def is_auto(kernel: Any) -> bool:
 
 def recipes(kernel: Any, A: sparse.csr_array, k: int, center: bool | str) -> tuple[Recipe, ...]:
     """What is to be decomposed: the kernel, or for "auto" a kernel of proximity and one of links."""
+    if isinstance(A, AdjacencyBlocks):
+        _check_for_blocks(kernel)
     if is_auto(kernel):
         return (
             Recipe(PROXIMITY, PROXIMITY_WIDTH * k, False, (FACTORS, STEP)),
@@ -62,6 +66,16 @@ def wanted_kernel(kernel: Any, A: sparse.csr_array) -> Kernel:
                 "KernelSVD on node numbers, nodes = np.arange(n)[:, None], as X and Z"
             )
     return kernel
+
+
+def _check_for_blocks(kernel: Any) -> None:
+    """Refuse kernels that need more of a graph in blocks than products with it."""
+    known = as_kernel(kernel) if not is_auto(kernel) else None
+    if not isinstance(known, OF_BLOCKS) or known.adjacency is not None:
+        raise ValueError(
+            f"kernel={kernel!r} needs all edges in memory, and those of this graph are in blocks; take kernel=Katz() "
+            "or kernel=NodeKernel() of lopsided.kernels, without an adjacency"
+        )
 
 
 def warn_if_no_paths(kernel: Kernel, A: sparse.csr_array) -> None:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from .._core import AdjacencyBlocks
 from ..kernels import Walk
 from .parts import Part, Sides
 
@@ -33,11 +34,22 @@ class Nodes(NamedTuple):
     inward: sparse.csr_array  # row i holds the edges to node i
 
 
-def known_nodes(parts: Sequence[Part], A: sparse.csr_array) -> Nodes:
-    """The nodes of a graph with weights >= 0, all of them."""
+def known_nodes(parts: Sequence[Part], A: sparse.csr_array | AdjacencyBlocks) -> Nodes:
+    """The nodes of a graph with weights >= 0, all of them; without their edges if these are in blocks elsewhere."""
+    vectors = [Sides(part.U, part.V) for part in parts]
+    if isinstance(A, AdjacencyBlocks):
+        none = sparse.csr_array(A.shape, dtype=A.dtype)  # only the decoder by factors, which needs none, is at hand
+        return Nodes(vectors, none, Degrees(*map(np.log1p, A.degrees)), none)
     inward = sparse.csr_array(A.T)
     steps = Walk.on(abs(A)).P.astype(parts[0].U.dtype, copy=False)
-    return Nodes([Sides(part.U, part.V) for part in parts], steps, Degrees.of(A, inward), inward)
+    return Nodes(vectors, steps, Degrees.of(A, inward), inward)
+
+
+def is_linked(A: sparse.csr_array | AdjacencyBlocks) -> np.ndarray:
+    """Mask of the nodes with edges."""
+    if isinstance(A, AdjacencyBlocks):
+        return (A.degrees[0] > 0) | (A.degrees[1] > 0)
+    return (np.diff(A.indptr) > 0) | (np.bincount(A.indices, minlength=A.shape[0]) > 0)
 
 
 def some_nodes(nodes: Nodes, rows: np.ndarray | slice) -> Nodes:

@@ -1,13 +1,15 @@
 """Read directed graphs from matrices, networkx graphs, tables of edges and files."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from .._core import AdjacencyBlocks, is_lazy
 from ..kernels import check_adjacency
-from .edges import checked_weights, holds_edges, is_text, read_edges
+from .edges import checked_weights, holds_edges, is_path, is_text, read_edges
 from .ids import as_ids, factorized, is_missing, whole_numbers
 
 
@@ -91,6 +93,13 @@ def read_graph(
     """
     if header is not None and not is_text(graph):
         raise ValueError(f"header={header} is for text files, whose first line may be one; leave it out")
+    if isinstance(graph, Graph) and isinstance(graph.adjacency, AdjacencyBlocks):
+        return graph
+    if is_lazy(graph) or (is_path(graph) and Path(graph).is_dir()):
+        raise TypeError(
+            "edges in dask, in an Arrow dataset or in a folder of parquet files are brought into blocks first: "
+            "graph = lopsided.distributed.store_graph(edges, folder)"
+        )
     if is_adjacency_table(graph):
         graph = Graph(graph.to_numpy(), graph.columns)
     if holds_edges(graph):

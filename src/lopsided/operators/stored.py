@@ -1,4 +1,4 @@
-"""Dense or sparse kernel matrices held in memory, and their threaded products."""
+"""Dense or sparse kernel matrices that are stored, and their threaded products."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._core import by_rows, dense, n_threads, product, run
+from .._core import AdjacencyBlocks, by_rows, dense, n_threads, product, run
 from .base import EVERY, Index, KernelOperator
 
 WORTH_THREADS = 1 << 19  # multiplications from which a sparse product is divided among threads
@@ -16,7 +16,7 @@ PIECES = 2  # row blocks per thread, so that no thread waits long for another
 
 
 class Stored(KernelOperator):
-    """A dense or CSR matrix in memory. Cost of a product with b columns: O(nnz b), on several threads."""
+    """A dense or CSR matrix in memory, or one in blocks elsewhere. Cost of a product with b columns: O(nnz b)."""
 
     def __init__(self, K: Any) -> None:
         super().__init__(K.shape, K.dtype)
@@ -29,7 +29,7 @@ class Stored(KernelOperator):
     @property
     def cost(self) -> int:
         """Number of stored entries."""
-        return int(self.K.nnz if sparse.issparse(self.K) else self.K.size)
+        return int(self.K.size)
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:
         return matmul(self.K, V)
@@ -39,11 +39,13 @@ class Stored(KernelOperator):
 
 
 def matmul(S: Any, V: np.ndarray) -> np.ndarray:
-    """Return S @ V for a dense or CSR matrix; large sparse products are divided among threads by stored entries.
+    """Return S @ V for a dense, CSR or blocked matrix; large CSR products are divided among threads by stored entries.
 
     scipy's sparse products release the global interpreter lock. A single column uses its faster matrix-vector product
     on one thread: it is bound by memory bandwidth, so that a second thread gains nothing.
     """
+    if isinstance(S, AdjacencyBlocks):
+        return S @ V
     if not sparse.issparse(S):
         return product(S, V)
     if V.shape[1] == 1:

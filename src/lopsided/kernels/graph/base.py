@@ -2,12 +2,12 @@
 
 from abc import abstractmethod
 from copy import copy
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from scipy import sparse
 
-from ..._core import Array, check_points, check_sides, dense, slices_of
+from ..._core import AdjacencyBlocks, Array, check_points, check_sides, dense, slices_of
 from ..base import Kernel
 
 NEW_NODE_ENTRIES = 1 << 24  # values of new nodes held in memory at once
@@ -127,8 +127,7 @@ class MatrixKernel(GraphKernel):
         """Number of new nodes per block, assuming rows as full as those of the matrix."""
         if not hasattr(self, "matrix_"):
             return self._block_rows
-        entries = self.matrix_.nnz if sparse.issparse(self.matrix_) else self.matrix_.size
-        return NEW_NODE_ENTRIES * self.n_nodes_ // max(1, entries)
+        return NEW_NODE_ENTRIES * self.n_nodes_ // max(1, int(self.matrix_.size))
 
     def without_matrix(self) -> Self:
         """Return a copy that can still compare new nodes with known ones, but has forgotten ``matrix_``."""
@@ -145,7 +144,12 @@ class MatrixKernel(GraphKernel):
 
 
 def check_adjacency(adjacency: Array) -> Array:
-    """Validate an adjacency: square, finite, float32 or float64; sparse input becomes canonical CSR."""
+    """Validate an adjacency: square, finite, float32 or float64; sparse input becomes canonical CSR.
+
+    One in blocks was validated when it was stored.
+    """
+    if isinstance(adjacency, AdjacencyBlocks):
+        return cast(Array, adjacency)
     if hasattr(adjacency, "is_directed") and hasattr(adjacency, "edges"):
         raise TypeError(
             f"the adjacency is a matrix, and {type(adjacency).__name__} a graph: give read_graph(graph).adjacency of "

@@ -5,18 +5,15 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
-from ..._core import Array, by_rows, canonical, per_entry, some_entries
+from ..._core import AdjacencyBlocks, Array, by_rows, canonical
 from ...exceptions import ConvergenceWarning, warn
 from ..base import POSITIVE
 from .base import GraphKernel
+from .radius import spectral_radius
 
 # `python benchmarks/graphs_nodes.py ablation` changes it: less is a little better for classes; more counts long walks.
 BETA_SHARE = 0.5  # default beta as a share of the largest admissible one
-RADIUS_PRECISION = 1e-3  # relative gap between the bounds of the spectral radius at which the power iteration stops
-WARNED_RADIUS_GAP = 1e-2  # relative gap between the bounds above which a warning is issued
-MAX_POWER_STEPS = 1000  # of the power iteration
 MAX_WALK_STEPS = 10_000  # length, in steps, of the longest walk that is counted
 
 
@@ -68,7 +65,7 @@ class Katz(GraphKernel):
 
     def learn(self, A: Array) -> None:
         """Bound the spectral radius and check beta. Cost O(edges) for each step of a power iteration."""
-        A = canonical(sparse.csr_array(A))
+        A = A if isinstance(A, AdjacencyBlocks) else canonical(sparse.csr_array(A))
         sizes = abs(A)
         _, high = self.radius_ = spectral_radius(sizes)
         degrees = [np.sqrt(sizes.sum(axis=axis).max(initial=0)) for axis in (1, 0)]
@@ -137,48 +134,3 @@ def geometric_sum(multiply: Callable[[np.ndarray], np.ndarray], V: np.ndarray) -
             ConvergenceWarning,
         )
     return total
-
-
-def spectral_radius(A: sparse.csr_array) -> tuple[float, float]:
-    """Return lower and upper bounds of the spectral radius of a nonnegative matrix.
-
-    It is the maximum over the strongly connected components. In each, min and max of (A x)_i / x_i are bounds for any
-    positive x (Collatz-Wielandt), which a power iteration narrows: with A + c I, since powers of A need not converge on
-    a periodic graph. With c the geometric mean of the bounds, no unit of weights nor scaling D^-1 A D slows it down.
-    """
-    A, part = _cyclic(A)
-    if not A.nnz:
-        return 0.0, 0.0
-    x = np.ones(A.shape[0])
-    for _ in range(MAX_POWER_STEPS):
-        image = A @ x
-        ratio = image / x
-        highest, lowest = _largest_of_parts(ratio, part), 1 / _largest_of_parts(1 / ratio, part)
-        low, high = float(lowest.max()), float(highest.max())
-        if high - low <= RADIUS_PRECISION * high:
-            break
-        x = image + (np.sqrt(lowest) * np.sqrt(highest))[part] * x
-        x = np.maximum(x / _largest_of_parts(x, part)[part], np.finfo(float).tiny)
-    if high - low > WARNED_RADIUS_GAP * high:
-        warn(
-            f"the spectral radius is between {low:.4g} and {high:.4g}, and {MAX_POWER_STEPS} steps did not narrow the "
-            "gap; the larger one is used, so the default beta may be smaller than it needs to be",
-            ConvergenceWarning,
-        )
-    return low, high
-
-
-def _cyclic(A: sparse.csr_array) -> tuple[sparse.csr_array, np.ndarray]:
-    """Return the edges that lie in cycles, restricted to their nodes, and the strong component of each such node."""
-    _, part = connected_components(A, connection="strong")
-    inside = (per_entry(part, A) == part[A.indices]) & (A.data > 0)
-    A = some_entries(A, inside).astype(float)
-    nodes = np.flatnonzero(np.diff(A.indptr))
-    return by_rows(A[nodes][:, nodes]), np.unique(part[nodes], return_inverse=True)[1]
-
-
-def _largest_of_parts(values: np.ndarray, part: np.ndarray) -> np.ndarray:
-    """Return the maximum of the positive values in each part."""
-    largest = np.zeros(part.max() + 1)
-    np.maximum.at(largest, part, values)
-    return largest

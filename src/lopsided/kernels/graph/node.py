@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
-from ..._core import Array, Kind, canonical
+from ..._core import AdjacencyBlocks, Array, Kind, canonical
 from ...exceptions import LopsidedWarning, warn
 from ..base import NON_NEGATIVE
 from .base import MatrixKernel
@@ -72,7 +72,9 @@ class NodeKernel(MatrixKernel):
     def _counted(self, A: Kind) -> Kind:
         """Return the weights, or ones in their place if ``binary``."""
         given: Any = A
-        return cast(Kind, (given != 0).astype(A.dtype)) if self.binary else A
+        if not self.binary:
+            return A
+        return cast(Kind, given.binary() if isinstance(A, AdjacencyBlocks) else (given != 0).astype(A.dtype))
 
 
 class Balance:
@@ -89,7 +91,7 @@ class Balance:
     def matrix(self, A: Kind) -> Kind:
         """Return the normalised adjacency matrix."""
         if self.self_loops:
-            A = cast(Kind, A + (sparse.diags_array(self.loops) if sparse.issparse(A) else np.diag(self.loops)))
+            A = _with_loops(A, self.loops)
         return _scaled(A, self.left, self.right)
 
     def rows(self, out_edges: Kind) -> Kind:
@@ -137,7 +139,16 @@ class Balance:
         return np.sqrt(weights) if self.normalize == "both" else weights
 
 
+def _with_loops(A: Any, loops: np.ndarray) -> Any:
+    """Return A + diag(loops)."""
+    if isinstance(A, AdjacencyBlocks):
+        return A.with_loops(loops)
+    return A + (sparse.diags_array(loops) if sparse.issparse(A) else np.diag(loops))
+
+
 def _scaled(A: Any, left: np.ndarray | None, right: np.ndarray | None) -> Any:
     """Return diag(left) A diag(right); None means the identity."""
+    if isinstance(A, AdjacencyBlocks):
+        return A.scaled(left, right)
     A = A if left is None else sparse.diags_array(left) @ A
     return canonical(A if right is None else A @ sparse.diags_array(right))
