@@ -10,14 +10,25 @@ from lopsided.prior_nystroem.side_information import PairTargets
 
 
 @pytest.fixture(params=[0.0, 1.0], ids=["all values", "gathered"])
-def both(request, rng, monkeypatch):
-    """The same pairs with a row each and as a sparse table, and a dictionary."""
+def block(request, monkeypatch):
+    """Both ways to compute values of pairs, in small blocks."""
     monkeypatch.setattr(many_pairs, "DENSE_SHARE", request.param)
     monkeypatch.setattr(many_pairs, "BLOCK_ENTRIES", 64)
-    E, F = rng.standard_normal((30, 4)), rng.standard_normal((20, 3))
-    i, j = np.unique(rng.integers([30, 20], size=(200, 2)), axis=0)[rng.permutation(150)].T
+
+
+@pytest.fixture(params=["one set", "two sets"])
+def both(request, block, rng):
+    """The same pairs with a row each and as a sparse table, and a dictionary."""
+    E = rng.standard_normal((30, 4))
+    if request.param == "two sets":
+        F, S, orders = rng.standard_normal((20, 3)), rng.standard_normal((4, 3)), None
+        i, j = np.unique(rng.integers([30, 20], size=(200, 2)), axis=0)[rng.permutation(150)].T
+    else:
+        F, S = E, np.cov(rng.standard_normal((4, 9)))
+        i, j = np.unique(np.sort(rng.integers(30, size=(200, 2)), axis=1), axis=0)[rng.permutation(150)].T
+        orders = np.where(i == j, 1.0, 2.0)
     targets = (rng.random(len(i)) < 0.4).astype(float)
-    return PairTargets(E[i], F[j], targets), ManyPairTargets.of(E, F, (i, j), targets), rng.standard_normal((4, 3))
+    return PairTargets(E[i], F[j], targets, orders), ManyPairTargets.of(E, F, (i, j), targets), S
 
 
 def test_values_and_gradients_are_sums_over_the_pairs(both):

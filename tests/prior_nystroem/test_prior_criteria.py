@@ -20,7 +20,7 @@ from lopsided.prior_nystroem.criteria import (
 )
 from lopsided.prior_nystroem.dictionary import nearest_semidefinite
 from lopsided.prior_nystroem.side_information import ClassRows, ClassTargets, PairTargets
-from lopsided.prior_nystroem.supervision import LabelledRows, Labels, Pairs, folds_of, thinned
+from lopsided.prior_nystroem.supervision import LabelledRows, Labels, Pairs, folds_of, read_supervision, thinned
 
 CLASSES = np.array([0, 0, 0, 1, 1, 2, 2, 2, 2, 0, 1, 2])
 
@@ -37,7 +37,7 @@ def correlated(A, B):
 def test_held_out_errors_are_those_of_explicit_refits(rng):
     """For every fold and weight: the dictionary in m x m, the kernel from it, an LS-SVM from its linear system."""
     F, scales = rng.standard_normal((12, 5)), np.geomspace(2, 0.1, 5)
-    folds = folds_of(labels(CLASSES), rng, one_set=True)
+    folds = folds_of(labels(CLASSES), rng)
     path = held_out_errors(F, np.diag(scales), CLASSES, folds)
     marks = 2 * np.eye(3)[CLASSES] - 1
     for number in range(len(WEIGHT_GRID)):
@@ -67,7 +67,7 @@ def test_held_out_alignment_prefers_links_that_generalise(rng):
     hidden = rng.standard_normal((6, 5))
     truth = left @ hidden @ right.T
     information = PairTargets(left, right, np.diag(truth))
-    folds = folds_of(labels(np.zeros(40, int)), rng, one_set=True)
+    folds = folds_of(labels(np.zeros(40, int)), rng)
     path = held_out_alignments(information, np.zeros((6, 5)), folds)
     losses = path.errors.mean(axis=1)
     assert losses[0] < 1e-3
@@ -182,26 +182,20 @@ def test_thinning_leaves_every_class_its_share(n, rng):
 def test_folds_share_every_class_evenly(rng):
     classes = np.repeat([0, 1], [10, 20])
     for known in (labels(classes), Pairs(np.arange(60).reshape(30, 2), classes.astype(float))):
-        folds = folds_of(known, rng, one_set=True)
+        folds = folds_of(known, rng)
         assert sorted(np.concatenate([out for _, out in folds])) == list(range(30))
         for kept, out in folds:
             assert sorted([*kept, *out]) == list(range(30))
             assert 2 * (classes[out] == 0).sum() == (classes[out] == 1).sum()
 
 
-def test_a_pair_is_held_out_in_both_orders_within_one_set(rng):
-    pairs = rng.permutation(40).reshape(20, 2)
-    rows, targets = np.concatenate([pairs, pairs[:, ::-1]]), np.tile(np.repeat([1.0, 0.0], 10), 2)
-    for kept, out in folds_of(Pairs(rows, targets), rng, one_set=True):
-        assert not {tuple(pair[::-1]) for pair in rows[out].tolist()} & set(map(tuple, rows[kept].tolist()))
-        assert len(kept) + len(out) == 40
-
-
-def test_pairs_between_two_sets_are_held_out_one_by_one(rng):
-    """(i, j) and (j, i) are links of different things there."""
-    pairs = Pairs(np.array([(0, 1), (1, 0), (2, 3), (3, 2), (4, 5), (5, 4)]), np.array([1.0, 0, 1, 0, 1, 0]))
-    for one_set, sizes in ((True, {2}), (False, {1, 2})):
-        assert {len(out) for _, out in folds_of(pairs, rng, one_set=one_set)} == sizes
+def test_a_pair_in_both_orders_is_one_within_one_set_and_two_between_two(rng):
+    X, pairs = np.zeros((6, 1)), (np.array([(0, 1), (1, 0), (2, 3)]), np.array([(5, 4), (4, 5)]))
+    for Z, wanted in ((None, [(0, 1), (2, 3), (4, 5)]), (X, [(0, 1), (1, 0), (2, 3), (4, 5), (5, 4)])):
+        found, _ = read_supervision(X, None, Z, None, pairs, balanced=False)
+        assert list(map(tuple, found.rows.tolist())) == wanted
+        assert found.targets.tolist() == [float(i < 4) for i, _ in wanted]
+        assert sorted(np.concatenate([out for _, out in folds_of(found, rng)])) == list(range(len(wanted)))
 
 
 @pytest.mark.parametrize("least", [0.5, 0.0, -1e-16, -0.5])

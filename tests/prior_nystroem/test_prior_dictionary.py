@@ -43,14 +43,14 @@ def pairs_case(rng, symmetric):
     F = E if symmetric else rng.standard_normal((8, 4))
     pairs = np.array([(0, 1), (2, 5), (3, 3), (7, 1)])
     targets = np.array([1.0, 0.0, 1.0, 0.0])
-    if symmetric:
-        pairs, targets = np.vstack([pairs, pairs[:, ::-1]]), np.tile(targets, 2)
+    orders = np.where(pairs[:, 0] == pairs[:, 1], 1.0, 2.0) if symmetric else None
     mask = np.zeros((len(E), len(F)))
     wanted = np.zeros_like(mask)
     for (i, j), target in zip(pairs, targets, strict=True):
-        mask[i, j] += 1
-        wanted[i, j] = target
-    return PairTargets(E[pairs[:, 0]], F[pairs[:, 1]], targets), E, F, wanted, mask
+        for place in {(i, j), (j, i)} if symmetric else {(i, j)}:
+            mask[place] = 1
+            wanted[place] = target
+    return PairTargets(E[pairs[:, 0]], F[pairs[:, 1]], targets, orders), E, F, wanted, mask
 
 
 CASES = {
@@ -72,32 +72,44 @@ def symmetric(rng, E):
     return S + S.T
 
 
+def any_dictionary(rng, E, F):
+    """Between two sets any S, within one set a symmetric one."""
+    return symmetric(rng, E) if F is E else rng.standard_normal((E.shape[1], F.shape[1]))
+
+
+def directions(S, one_set):
+    """An orthonormal basis of the matrices like S, symmetric within one set."""
+    units = np.eye(S.size).reshape(-1, *S.shape)
+    if not one_set:
+        return units
+    halves = [(unit + unit.T) for unit in units if np.array_equal(unit, np.triu(unit))]
+    return [half / np.linalg.norm(half) for half in halves]
+
+
 @every_case
 def test_small_identities_agree_with_the_dense_matrices(case, rng):
     information, E, F, wanted, mask = case(rng)
-    S = rng.standard_normal((E.shape[1], F.shape[1]))
+    S = any_dictionary(rng, E, F)
     residual = E @ S @ F.T - wanted
     squares = residual**2 if mask is None else mask * residual**2
     assert information.loss(S) == pytest.approx(squares.sum())
     weights = 1 if mask is None else mask
     assert_close(information.half_gradient(S), E.T @ (weights * residual) @ F)
-    hessian = np.zeros((S.size, S.size))
-    for number, direction in enumerate(np.eye(S.size)):
-        turned = information.half_gradient(direction.reshape(S.shape)) - information.half_gradient(0 * S)
-        hessian[number] = turned.ravel()
+    basis, zero = directions(S, F is E), information.half_gradient(0 * S)
+    hessian = np.array([[np.vdot(other, information.half_gradient(D) - zero) for other in basis] for D in basis])
     assert information.curvature == pytest.approx(np.linalg.eigvalsh(hessian)[-1])
 
 
 @every_case
 def test_alignment_is_the_correlation_of_the_dense_matrices(case, rng):
     information, E, F, wanted, mask = case(rng)
-    S = rng.standard_normal((E.shape[1], F.shape[1]))
+    S = any_dictionary(rng, E, F)
     K = E @ S @ F.T
     if mask is None:
         assert information.alignment(S) == pytest.approx(centred_alignment(K, wanted))
         assert centred_alignment(K, wanted) == pytest.approx(correlated(centred(K), centred(wanted)))
     else:
-        known = np.repeat(np.flatnonzero(mask), mask[mask > 0].astype(int))
+        known = np.flatnonzero(mask)
         assert information.alignment(S) == pytest.approx(correlated(K.ravel()[known], wanted.ravel()[known]))
     assert information.alignment(0 * S) == 0
 

@@ -122,7 +122,7 @@ def select(
         return Selection(*least_error(paths), paths)
     two_sets = candidates[0].values.data.Z is not None
     if isinstance(known, Pairs):
-        return _select_by_pairs(candidates, known, seed, one_set=not two_sets)
+        return _select_by_pairs(candidates, known, seed)
     if two_sets or len(known.left.rows) <= WEIGHT_LABELS or len(candidates) == 1:
         return _select_held_out(candidates, known, seed)
     many = thinned(known, CANDIDATE_LABELS, np.random.default_rng([seed, 3]))
@@ -133,12 +133,10 @@ def select(
     return Selection(number, best.weight, [*paths[:number], *best.paths, *paths[number + 1 :]])
 
 
-def _select_by_pairs(candidates: list[Candidate], known: Pairs, seed: int, *, one_set: bool) -> Selection:
+def _select_by_pairs(candidates: list[Candidate], known: Pairs, seed: int) -> Selection:
     """Select a candidate from up to 500 pairs, and if there are more, its weight from up to 2,000."""
-    some, many = (
-        thinned_pairs(known, count, np.random.default_rng([seed, 5]), one_set=one_set)
-        for count in (CANDIDATE_PAIRS, WEIGHT_PAIRS)
-    )
+    counts = (CANDIDATE_PAIRS, WEIGHT_PAIRS)
+    some, many = (thinned_pairs(known, count, np.random.default_rng([seed, 5])) for count in counts)
     first = _select_held_out(candidates, some, seed)
     if len(some.targets) == len(many.targets):
         return first
@@ -155,7 +153,7 @@ def _select_held_out(candidates: list[Candidate], known: Labels | Pairs, seed: i
         known = thinned(known, WEIGHT_LABELS, rng)
         if known.right is None:
             guessing = guessing_error(known.left.classes, balanced=known.balanced)
-    folds = folds_of(known, rng, one_set=candidates[0].values.data.Z is None)
+    folds = folds_of(known, rng)
     if not folds:
         return Selection(0, np.inf)
     paths = run(lambda each: _held_out_path(each, known, folds), candidates)

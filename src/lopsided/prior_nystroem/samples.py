@@ -15,7 +15,7 @@ from .many_pairs import ManyPairTargets, SideInformation
 from .side_information import ClassRows, ClassTargets, PairTargets
 from .supervision import Labels, Pairs
 
-MOST_CLOSED_PAIRS = 1000  # pairs, in both orders within one set, whose Gram matrix is decomposed: O(pairs^3)
+MOST_CLOSED_PAIRS = 1000  # pairs whose Gram matrix is decomposed: O(pairs^3)
 MOMENT_ROWS = 5000  # samples that give second moments along a few hundred axes, and the neighbours
 NEIGHBOUR_PRODUCTS = 2.5e9  # multiplications of the brute-force neighbour search: seconds; wide data get fewer samples
 KERNEL_ARRAYS = 4  # arrays of values between these samples and the landmarks, held at once for two kernels
@@ -100,16 +100,26 @@ class LandmarkedKernel:
         """Labels or pairs as a loss function of the dictionary in the coordinates of ``frame``."""
         L, R = frame.bases
         if isinstance(known, Pairs):
-            rows, columns = known.rows.T
-            if len(known.targets) > MOST_CLOSED_PAIRS:
-                (of_left, i), (of_right, j) = (np.unique(side, return_inverse=True) for side in (rows, columns))
-                E, F = self.left_values(of_left) @ L, self.right_values(of_right) @ R
-                return ManyPairTargets.of(E, F, (i, j), known.targets)
-            return PairTargets(self.left_values(rows) @ L, self.right_values(columns) @ R, known.targets)
+            return self._pair_targets(known, L, R)
         left = right = ClassRows(self.left_values(known.left.rows) @ L, known.left.classes)
         if known.right is not None:
             right = ClassRows(self.right_values(known.right.rows) @ R, known.right.classes)
         return ClassTargets(left, right, balanced=known.balanced)
+
+    def _pair_targets(self, known: Pairs, L: np.ndarray, R: np.ndarray) -> PairTargets | ManyPairTargets:
+        """Pairs as a loss function; many of them share the rows of their samples."""
+        one_set, (rows, columns) = self.data.Z is None, known.rows.T
+        if len(known.targets) <= MOST_CLOSED_PAIRS:
+            orders = np.where(rows == columns, 1.0, 2.0) if one_set else None
+            return PairTargets(self.left_values(rows) @ L, self.right_values(columns) @ R, known.targets, orders)
+        if one_set:
+            samples, numbers = np.unique(known.rows, return_inverse=True)
+            i, j = numbers.reshape(known.rows.shape).T
+            E = F = self.left_values(samples) @ L
+        else:
+            (of_left, i), (of_right, j) = (np.unique(side, return_inverse=True) for side in (rows, columns))
+            E, F = self.left_values(of_left) @ L, self.right_values(of_right) @ R
+        return ManyPairTargets.of(E, F, (i, j), known.targets)
 
 
 def fit_kernel(kernel: Kernel, data: LandmarkedSamples) -> LandmarkedKernel:

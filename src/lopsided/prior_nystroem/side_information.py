@@ -9,6 +9,7 @@ symmetric kernels, ``along_axes`` is the loss as a function of U^T S U, in the e
 ``axes`` gives with the eigenvalues.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Self
@@ -122,41 +123,87 @@ def class_values(left: np.ndarray, right: np.ndarray, balanced: bool) -> tuple[n
     return sizes, np.sqrt(len(left) * len(right) / np.maximum(sizes, 1)) / count
 
 
-class PairTargets:
-    """Targets t (pairs,) for individual pairs (section 3.3); the loss is the sum over pairs of (e_x S e_z^T - t)^2.
+class PairLoss(ABC):
+    """Sum over pairs of (e_x S e_z^T - t)^2, for ``targets`` t (pairs,) of individual pairs (section 3.3).
 
-    ``left`` (pairs, p) and ``right`` (pairs, q) are the two rows of every pair; for a symmetric kernel each pair comes
-    in both orders.
+    Within one set S is symmetric, and a pair stands for both orders: ``orders`` (pairs,) is 2, or 1 for a sample and
+    itself. Between two sets it is None.
     """
 
-    def __init__(self, left: np.ndarray, right: np.ndarray, targets: np.ndarray) -> None:
-        self.left, self.right, self.targets = left, right, targets
+    targets: np.ndarray
+    orders: np.ndarray | None
+
+    @abstractmethod
+    def _values(self, S: np.ndarray) -> np.ndarray:
+        """e_x S e_z^T of every pair."""
+
+    @abstractmethod
+    def _products(self, values: np.ndarray) -> np.ndarray:
+        """Sum over pairs of values e_x^T e_z."""
+
+    @property
+    def weights(self) -> np.ndarray:
+        """Orders that each pair stands for."""
+        return np.ones(len(self.targets)) if self.orders is None else self.orders
 
     def loss(self, S: np.ndarray) -> float:
-        """Sum over pairs of squared differences. Cost O(pairs p q)."""
-        return float(np.square(self._values(S) - self.targets).sum())
+        """Sum over pairs of squared differences."""
+        return float(self.weights @ np.square(self._values(S) - self.targets))
 
     def half_gradient(self, S: np.ndarray) -> np.ndarray:
-        """E_x^T diag(values - targets) E_z."""
-        return (self.left * (self._values(S) - self.targets)[:, None]).T @ self.right
+        """Sum over pairs of (values - targets) e_x^T e_z."""
+        return self.summed(self.weights * (self._values(S) - self.targets))
+
+    def alignment(self, S: np.ndarray) -> float:
+        """Correlation of kernel values and targets over the pairs."""
+        weights, sides = self.weights, (self._values(S), self.targets)
+        values, targets = (side - np.average(side, weights=weights) for side in sides)
+        return cosine(weights @ (values * targets), (weights @ values**2) * (weights @ targets**2))
+
+    def summed(self, values: np.ndarray) -> np.ndarray:
+        """Sum over pairs of values e_x^T e_z, its symmetric part within one set."""
+        G = self._products(values)
+        return G if self.orders is None else (G + G.T) / 2
+
+
+class PairTargets(PairLoss):
+    """Targets for pairs, from the rows ``left`` (pairs, p) and ``right`` (pairs, q) of every pair.
+
+    A value or gradient costs O(pairs p q).
+    """
+
+    def __init__(
+        self, left: np.ndarray, right: np.ndarray, targets: np.ndarray, orders: np.ndarray | None = None
+    ) -> None:
+        self.left, self.right, self.targets, self.orders = left, right, targets, orders
 
     @cached_property
     def _gram_axes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Eigenvalues and eigenvectors of the Gram matrix of the pairs, (E_x E_x^T) o (E_z E_z^T)."""
-        return _semidefinite_eigh((self.left @ self.left.T) * (self.right @ self.right.T))
+        """Eigenvalues and eigenvectors of the Gram matrix of the pairs, (E_x E_x^T) o (E_z E_z^T).
+
+        Within one set it is that of the symmetric parts of e_x^T e_z, times the square roots of their orders.
+        """
+        gram = (self.left @ self.left.T) * (self.right @ self.right.T)
+        if self.orders is not None:
+            across, root = self.left @ self.right.T, np.sqrt(self.orders)
+            gram = (gram + across * across.T) / 2 * np.outer(root, root)
+        return _semidefinite_eigh(gram)
 
     @cached_property
     def axes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Eigenvalues and eigenvectors of E_x^T E_x / sqrt(pairs).
+        """Eigenvalues and eigenvectors of E_x^T E_x / sqrt(pairs), over both orders within one set.
 
         If the pairs are all pairs of some samples, these are the axes of ``ClassTargets`` for the same samples.
         """
-        return _semidefinite_eigh(self.left.T @ self.left / np.sqrt(len(self.left)))
+        moments = (self.left.T * self.weights) @ self.left
+        if self.orders is not None:
+            moments = (moments + (self.right.T * self.orders) @ self.right) / 2
+        return _semidefinite_eigh(moments / np.sqrt(self.weights.sum()))
 
     def along_axes(self) -> Self:
         """The same pairs in the coordinates of ``axes``."""
         _, U = self.axes
-        return type(self)(self.left @ U, self.right @ U, self.targets)
+        return type(self)(self.left @ U, self.right @ U, self.targets, self.orders)
 
     @property
     def curvature(self) -> float:
@@ -165,21 +212,20 @@ class PairTargets:
 
     def minimiser(self, S0: np.ndarray, weight: float) -> np.ndarray:
         """Return S0 + E_x^T diag(a) E_z, (weight I + Gram matrix) a = targets - values at S0. Cost O(pairs^3) once."""
-        h, U = self._gram_axes
-        a = U @ ((U.T @ (self.targets - self._values(S0))) / (weight + h))
-        return S0 + (self.left * a[:, None]).T @ self.right
-
-    def alignment(self, S: np.ndarray) -> float:
-        """Correlation of kernel values and targets over the pairs."""
-        values, targets = (side - side.mean() for side in (self._values(S), self.targets))
-        return cosine(values @ targets, (values @ values) * (targets @ targets))
+        (h, U), root = self._gram_axes, np.sqrt(self.weights)
+        a = U @ ((U.T @ (root * (self.targets - self._values(S0)))) / (weight + h))
+        return S0 + self.summed(root * a)
 
     def restricted(self, part: np.ndarray) -> Self:
         """Restrict to some of the pairs."""
-        return type(self)(self.left[part], self.right[part], self.targets[part])
+        orders = None if self.orders is None else self.orders[part]
+        return type(self)(self.left[part], self.right[part], self.targets[part], orders)
 
     def _values(self, S: np.ndarray) -> np.ndarray:
         return np.einsum("ij,ij->i", self.left @ S, self.right)
+
+    def _products(self, values: np.ndarray) -> np.ndarray:
+        return (self.left.T * values) @ self.right
 
 
 def cosine(product: float, squares: float) -> float:

@@ -31,7 +31,10 @@ class Labels(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """Rows (p, 2) of left and right samples, and target values (p,) of the kernel for these pairs."""
+    """Rows (p, 2) of left and right samples, distinct, and target values (p,) of the kernel for these pairs.
+
+    Within one set, (i, j) stands for (j, i) too.
+    """
 
     rows: np.ndarray
     targets: np.ndarray
@@ -71,37 +74,22 @@ def thinned(known: Labels, count: int, rng: np.random.Generator) -> Labels:
     """Random subset of at most ``count`` labelled samples per side, with the shares of the classes."""
 
     def subset(side: LabelledRows) -> LabelledRows:
-        n, order = len(side.rows), _shuffled_by_group(side.classes, rng)
-        kept = np.sort(order if n <= count else order[np.arange(count) * n // count])
+        kept = _evenly(_shuffled_by_group(side.classes, rng), count)
         return LabelledRows(side.rows[kept], side.classes[kept])
 
     return known._replace(left=subset(known.left), right=None if known.right is None else subset(known.right))
 
 
-def thinned_pairs(known: Pairs, count: int, rng: np.random.Generator, *, one_set: bool) -> Pairs:
-    """Random subset of at most ``count`` pairs with the shares of the targets; within one set, of both orders."""
-    first, pair = _distinct(known, one_set=one_set)
-    order = _shuffled_by_group(known.targets[first], rng)
-    n = len(order)
-    chosen = order if n <= count else order[np.arange(count) * n // count]
-    kept = np.isin(pair, chosen)
+def thinned_pairs(known: Pairs, count: int, rng: np.random.Generator) -> Pairs:
+    """Random subset of at most ``count`` pairs with the shares of the targets."""
+    kept = _evenly(_shuffled_by_group(known.targets, rng), count)
     return Pairs(known.rows[kept], known.targets[kept])
 
 
-def _distinct(known: Pairs, *, one_set: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Index of each distinct pair, and its number for every given one; within one set both orders say the same."""
-    rows = np.sort(known.rows, axis=1) if one_set else known.rows
-    codes = rows[:, 0] * (1 + rows[:, 1].max(initial=0)) + rows[:, 1]
-    _, first, pair = np.unique(codes, return_index=True, return_inverse=True)
-    return first, pair
-
-
-def folds_of(known: Labels | Pairs, rng: np.random.Generator, *, one_set: bool) -> list[Parts]:
+def folds_of(known: Labels | Pairs, rng: np.random.Generator) -> list[Parts]:
     """Cross-validation folds (kept, held out) of labelled samples, or of pairs; none of fewer than two of them."""
     if isinstance(known, Pairs):
-        first, pair = _distinct(known, one_set=one_set)
-        folds = _dealt(known.targets[first], rng)
-        return [(np.flatnonzero(np.isin(pair, kept)), np.flatnonzero(np.isin(pair, out))) for kept, out in folds]
+        return _dealt(known.targets, rng)
     left = _dealt(known.left.classes, rng)
     if known.right is None:
         return left
@@ -133,28 +121,24 @@ def _missing(y: np.ndarray) -> np.ndarray:
 
 
 def _read_pairs(pairs: Any, n: int, n_right: int | None) -> Pairs:
-    """Unique pairs with targets, 1 for must-link and 0 for cannot-link; within one set in both orders."""
+    """Unique pairs with targets, 1 for must-link and 0 for cannot-link; within one set in ascending order."""
     if not isinstance(pairs, (tuple, list)) or len(pairs) != 2:
         raise ValueError("pairs must be (must_link, cannot_link), two arrays of shape (p, 2)")
-    one_set = n_right is None
-    sides = (("X", n), ("X", n) if n_right is None else ("Z", n_right))
+    one_set, width = n_right is None, n if n_right is None else n_right
+    sides = (("X", n), ("X" if one_set else "Z", width))
     kinds = [_pair_rows(kind, name, sides) for kind, name in zip(pairs, ("must_link", "cannot_link"), strict=True)]
-    kinds = [np.unique(np.sort(kind, axis=1) if one_set else kind, axis=0) for kind in kinds]
-    both, count = np.unique(np.concatenate(kinds), axis=0, return_counts=True)
-    if (count > 1).any():
-        i, j = both[count > 1][0]
-        twice = np.count_nonzero(count > 1)
-        raise ValueError(f"{twice} pairs are in must_link and in cannot_link, such as ({i}, {j}); keep one of each")
-    if one_set and len(alone := kinds[1][kinds[1][:, 0] == kinds[1][:, 1]]):
-        i = alone[0, 0]
+    kinds = [np.sort(kind, axis=1) if one_set else kind for kind in kinds]
+    must, cannot = (np.unique(kind[:, 0] * width + kind[:, 1]) for kind in kinds)  # each pair as one number
+    if len(both := np.intersect1d(must, cannot, assume_unique=True)):
+        i, j = divmod(both[0], width)
+        raise ValueError(f"{len(both)} pairs are in must_link and in cannot_link, such as ({i}, {j}); keep one of each")
+    if one_set and len(alone := cannot[cannot % (width + 1) == 0]):
+        i = alone[0] // width
         raise ValueError(f"cannot_link holds ({i}, {i}), but a sample is always linked to itself; remove this pair")
-    if not sum(map(len, kinds)):
+    if not len(must) + len(cannot):
         raise ValueError("pairs is empty; leave it out for the plain Nystrom method")
-    rows, targets = np.concatenate(kinds), np.repeat([1.0, 0.0], [len(kind) for kind in kinds])
-    if one_set:
-        apart = rows[:, 0] != rows[:, 1]
-        rows, targets = np.concatenate([rows, rows[apart][:, ::-1]]), np.concatenate([targets, targets[apart]])
-    return Pairs(rows, targets)
+    rows = np.column_stack(np.divmod(np.concatenate([must, cannot]), width))
+    return Pairs(rows, np.repeat([1.0, 0.0], [len(must), len(cannot)]))
 
 
 def _pair_rows(pairs: Any, name: str, sides: tuple[tuple[str, int], tuple[str, int]]) -> np.ndarray:
@@ -183,3 +167,9 @@ def _dealt(groups: np.ndarray, rng: np.random.Generator) -> list[tuple[np.ndarra
 def _shuffled_by_group(groups: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Indices ordered by group, and at random within each."""
     return np.lexsort((rng.permutation(len(groups)), groups))
+
+
+def _evenly(order: np.ndarray, count: int) -> np.ndarray:
+    """At most ``count`` of some indices, evenly spaced, sorted."""
+    n = len(order)
+    return np.sort(order if n <= count else order[np.arange(count) * n // count])
