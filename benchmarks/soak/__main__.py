@@ -34,8 +34,9 @@ def main() -> int:
     command = parser(__doc__, TOPICS)
     command.add_argument("--examples", type=int, default=LONG.examples, help="at most so many cases a topic")
     command.add_argument("--seconds", type=float, default=LONG.seconds, help="and about so long")
+    command.add_argument("--seed", type=int, default=SEED, help="draws other cases")
     options = command.parse_args()
-    budget = SMOKE if options.smoke else Budget(options.examples, options.seconds)
+    budget = SMOKE if options.smoke else Budget(options.examples, options.seconds, seed=options.seed)
     found = {topic: _run(topic, budget) for topic in options.parts or TOPICS}
     rows = [row for each in found.values() for row in each]
     print_table("Promises, measured", HEADINGS, [row.cells for row in rows])
@@ -52,7 +53,7 @@ def main() -> int:
 def _run(topic: str, budget: Budget) -> list[Row]:
     rows: list[Row] = import_module(f"soak.{topic}").rows(budget)
     if not budget.smoke:
-        save(NAME, {topic: as_record(rows)}, SEED)
+        save(NAME, {topic: as_record(rows)}, budget.seed)
     return rows
 
 

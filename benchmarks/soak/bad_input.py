@@ -15,6 +15,7 @@ from . import Budget, Row, calls, commands, functions, timed, wrong_types
 from .drawn import Draw
 from .judge import judged
 
+CHUNKS = 1_000_000  # of one seed, at most
 CHUNK = 100  # examples of one run of hypothesis, which avoids repetitions within it
 STRICT = (calls, wrong_types)  # whose errors must come from where input is checked
 KINDS = {"estimators": calls, "settings and methods": wrong_types, "functions": functions, "commands": commands}
@@ -50,7 +51,7 @@ def explore(check: Callable[[st.DataObject], None], examples: int, number: int) 
 def _calls(kind: str, budget: Budget) -> tuple[int, int, list[str]]:
     counts: Counter[str] = Counter()
     about: dict[str, str] = {}
-    end, tried, chunk = time.monotonic() + budget.seconds, 0, 0
+    end, tried, chunk = time.monotonic() + budget.seconds, 0, budget.seed * CHUNKS
 
     def check(data: st.DataObject) -> None:
         nonlocal tried

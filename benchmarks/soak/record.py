@@ -22,10 +22,11 @@ class Budget:
     examples: int
     seconds: float
     smoke: bool = False
+    seed: int = 0  # of what is drawn; the record keeps it
 
     def share(self, examples: float, seconds: float) -> Budget:
         """Fractions of this budget, for a part of a topic."""
-        return Budget(max(1, int(self.examples * examples)), self.seconds * seconds, self.smoke)
+        return Budget(max(1, int(self.examples * examples)), self.seconds * seconds, self.smoke, self.seed)
 
 
 @dataclass(frozen=True)

@@ -311,10 +311,11 @@ def test_a_C_that_makes_the_system_singular_warns_and_a_safe_one_does_not():
 
 
 def test_a_budget_below_the_matrix_chooses_minres():
-    model = AsymmetricLSSVC([0.3, 0.7], memory_budget=1000, tol=1e-13, kernel="sne").fit(X, THREE)
+    many, classes = RNG.standard_normal((310, X.shape[1])), np.arange(310) % 3
+    model = AsymmetricLSSVC([0.3, 0.7], memory_budget=1000, tol=1e-13, kernel="sne").fit(many, classes)
     assert model.solver_.name == "minres"
     assert "1000 bytes" in model.solver_.reason
-    exact = AsymmetricLSSVC(model.C_, kernel="sne").fit(X, THREE)
+    exact = AsymmetricLSSVC(model.C_, kernel="sne").fit(many, classes)
     np.testing.assert_allclose(model.decision_function(NEW), exact.decision_function(NEW), rtol=1e-8)
 
 

@@ -291,6 +291,9 @@ def test_minres_solves_a_right_hand_side_of_zeros():
         ({"n": 50_000, "entries": 50_000**2}, "minres"),
         ({"n": 50_000, "entries": 50_000**2, "symmetric": True, "many": True}, "minres"),
         ({"n": 10_000, "entries": 10_000**2, "budget": 1000}, "minres"),
+        ({"n": 300, "entries": 300**2, "budget": 1}, "dense"),
+        ({"n": 300, "entries": 300**2, "budget": 1, "many": True}, "spectral"),
+        ({"n": 301, "entries": 301**2, "budget": 1}, "minres"),
     ],
 )
 def test_the_choice_of_a_solver_is_a_pure_function_of_numbers(numbers, name):

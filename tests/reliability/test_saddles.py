@@ -1,5 +1,6 @@
 """Least-squares machines on kernels that are constant, or nearly: every solver, one C, several, and C="auto"."""
 
+import time
 import warnings
 
 import numpy as np
@@ -87,6 +88,19 @@ def test_identical_samples_of_two_classes_are_one_class(C, solver):
         assert 0 < model.C_ <= 1e6
         assert (model.predict(X) == 1).all()
         np.testing.assert_allclose(model.decision_function(X[:1]), (2 * y - 1).mean(), atol=1e-8)
+
+
+@pytest.mark.parametrize("solver", ["auto", "minres"])
+@pytest.mark.parametrize("of", [np.asarray, sparse.csr_array])
+def test_a_silly_budget_does_not_slow_a_small_machine_down(solver, of):
+    X, y = of(np.outer(RNG.standard_normal(34), RNG.standard_normal(5)) * 1e150), np.arange(34) % 2
+    settings = {"kernel": "sne", "solver": solver, "tol": 1e-3}
+    start = time.process_time()
+    model = fitted(AsymmetricLSSVC([1e-30, 1e30], memory_budget=1, **settings), X, y)
+    assert time.process_time() - start < 4  # of one thread; blocks took twenty
+    ample = fitted(AsymmetricLSSVC([1e-30, 1e30], **settings), X, y)
+    assert model.solver_.name == ample.solver_.name
+    np.testing.assert_array_equal(model.left_duals_, ample.left_duals_)
 
 
 @pytest.mark.parametrize("bandwidth", [1e3, 1e5, 1e7, 1e8, 1e9])

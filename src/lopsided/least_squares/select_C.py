@@ -25,7 +25,6 @@ USEFUL_C = WIDE_C[0] / 100, 100 * WIDE_C[-1]  # beyond which there is a warning
 NEIGHBOUR_FACTORS = np.array([0.7, 1.0, 1.4])  # around the C selected on a subset, which may be near-singular on all
 SUBSET_SIZE = 1500  # samples that select C if each value costs as much as a fit; their SVD takes seconds
 MOSTLY_ROUNDING = 1e4  # in units of eps: share of K left by centring below which no C resolves its singular values
-LEAST_SUBSET_SIZE = 100  # however small the budget: a megabyte
 EXTREME_C = 1e150  # the square of C and of 1/C must not overflow
 
 
@@ -68,7 +67,7 @@ def select_C(
     """
     clear = grid is None and isinstance(family, Spectral)
     if grid is None:
-        size = min(SUBSET_SIZE, max(affordable_size(budget), LEAST_SUBSET_SIZE))
+        size = min(SUBSET_SIZE, affordable_size(budget))
         values = _auto_C_grid(family, targets, merging, seed, size)
     else:
         values = grid.of(family)

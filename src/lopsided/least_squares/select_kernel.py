@@ -24,7 +24,7 @@ from ..kernels import (
 from ..operators import Stored, as_operator
 from .merging import Merging
 from .saddle import Spectral, affordable_size
-from .select_C import LEAST_SUBSET_SIZE, Grid, compare_C, stratified_subset, wide_grid
+from .select_C import Grid, compare_C, stratified_subset, wide_grid
 from .targets import Targets
 
 # Chosen on the half "choose" of `python benchmarks/tables_blind.py`; its part "ablation" prints other values.
@@ -102,7 +102,7 @@ def rank_kernels(
     proportion to the classes, and are fewer if decompositions would exceed the budget. Cost O(m^3) for each kernel on
     m samples.
     """
-    affordable = max(affordable_size(budget // n_threads()), LEAST_SUBSET_SIZE)  # each thread compares a kernel
+    affordable = affordable_size(budget // n_threads())  # each thread compares a kernel
 
     def on(size: int, kernels: Sequence[Kernel]) -> tuple[list[Compared], list[str]]:
         some = stratified_subset(targets.y, min(size, affordable), seed, of_classes=merging.of_classes)

@@ -5,21 +5,22 @@ from ...svd import SMALL_SIDE, Choice
 SADDLE_SOLVERS = ("dense", "spectral", "symmetric", "sparse_lu", "minres")
 COPIES = {"dense": 6, "symmetric": 9, "spectral": 11}  # n x n arrays held at once: K, centred, factors, workspace
 ROW_ENTRIES = 4  # stored entries per row up to which factors stay sparse: 1.5 to 6 times S on Cora, Citeseer, Pubmed
+SMALL_MATRIX = 8 * SMALL_SIDE**2  # bytes of a matrix that is stored whatever the budget
 MODERATE_SIZE = 3000  # samples up to which a dense decomposition takes seconds
 
 
 def affordable_size(budget: int) -> int:
-    """Number of samples whose decomposition fits the budget."""
-    return int((budget / (8 * COPIES["spectral"])) ** 0.5)
+    """Number of samples whose decomposition fits the budget, or is small."""
+    return max(SMALL_SIDE, int((budget / (8 * COPIES["spectral"])) ** 0.5))
 
 
 def check_affordable(choice: Choice, n: int, budget: int) -> None:
     """Raise ValueError if the dense arrays of a solver exceed the budget, unless they are small."""
-    needed = 8 * COPIES.get(choice.name, 0) * n**2
-    if n > SMALL_SIDE and needed > budget:
+    if choice.name in COPIES and not _fits(choice.name, n, budget):
         raise ValueError(
-            f"solver={choice.name!r} needs {needed} bytes for {COPIES[choice.name]} matrices of {n} x {n}, above the "
-            f"budget of {budget}; raise memory_budget to that, or take solver='minres' or Nystrom(n_landmarks)"
+            f"solver={choice.name!r} needs {_needed(choice.name, n)} bytes for {COPIES[choice.name]} matrices of "
+            f"{n} x {n}, above the budget of {budget}; raise memory_budget to that, or take solver='minres' or "
+            "Nystrom(n_landmarks)"
         )
 
 
@@ -39,7 +40,7 @@ def choose_saddle(
     if is_sparse and entries <= ROW_ENTRIES * n and n > SMALL_SIDE:
         return Choice("sparse_lu", f"LU factors of {entries} entries in {n} rows stay sparse")
     dense = "symmetric" if symmetric else "spectral" if many else "dense"
-    if 8 * COPIES[dense] * n**2 > budget:
+    if not _fits(dense, n, budget):
         return Choice("minres", f"{COPIES[dense]} matrices of {n} x {n} exceed the budget of {budget} bytes")
     if is_sparse and n > MODERATE_SIZE:
         return Choice("minres", f"LU factors of {entries} entries in {n} rows fill up, and products are cheap")
@@ -48,3 +49,13 @@ def choose_saddle(
     if many:
         return Choice("spectral", "one decomposition serves every C and every held-out sample")
     return Choice("dense", f"{n} x {n} fits in memory, and there is one C")
+
+
+def _fits(solver: str, n: int, budget: int) -> bool:
+    """Whether the dense arrays of a solver are within the budget, or so small that no budget forbids them."""
+    return n <= SMALL_SIDE or _needed(solver, n) <= budget
+
+
+def _needed(solver: str, n: int) -> int:
+    """Bytes of the dense arrays of a solver."""
+    return 8 * COPIES[solver] * n**2
