@@ -119,7 +119,7 @@ def prior(draw: Draw) -> Call:
     right = draw.rng.integers(-1, 3, length(Z)) if two and labels is not None else None
     model = PriorNystroem(
         draw.of([1, 3, 10]),
-        kernel=draw.kernel()
+        kernel=draw.of([draw.kernel(), draw.kernel(), "association", "precomputed"])
         if two
         else draw.of(["rbf", "laplacian", "linear", k.RBF(draw.bandwidth()), "association"]),
         **draw.settings(

@@ -26,6 +26,8 @@ BAD = {
     "asymmetric_function": ({"kernel": lambda A, B: A[:, :1] - 2 * B[:, :1].T}, {"y": Y}, "not a symmetric"),
     "indefinite": ({"kernel": Tanh(1.0, -3.0)}, {"y": Y}, "eigenvalue -.*use RBF"),
     "values": ({"kernel": "precomputed"}, {"y": Y}, "Precomputed.*of points"),
+    "values_of_two_sets": ({"kernel": "precomputed"}, {"y": Y, "Z": X, "y_right": Y}, "matrix of values"),
+    "a_table_of_two_sets": ({"kernel": "association"}, {"y": Y, "Z": X, "y_right": Y}, "matrix of values"),
     "zero": ({"kernel": lambda A, B: np.zeros((len(A), len(B)))}, {"y": Y}, "zero between all landmarks"),
     "contradiction": (
         {},

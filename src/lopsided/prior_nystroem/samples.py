@@ -8,7 +8,7 @@ from scipy import sparse
 
 from .._core import Array, RowBlocks, eigh
 from ..exceptions import RankWarning, warn
-from ..kernels import Kernel, Precomputed
+from ..kernels import Kernel
 from ..nystrom import ONE_SIDED, Landmarks, between, given_landmarks
 from .frames import Frame
 from .many_pairs import ManyPairTargets, SideInformation
@@ -123,11 +123,16 @@ class LandmarkedKernel:
 
 
 def fit_kernel(kernel: Kernel, data: LandmarkedSamples) -> LandmarkedKernel:
-    """Fit a kernel to the samples; without Z, raise an error unless it is a Mercer kernel of points."""
+    """Fit a kernel of points to the samples; without Z, raise an error unless it is a Mercer kernel."""
+    if kernel.takes_values:
+        raise ValueError(
+            f"{kernel!r} takes a matrix of values, in which there are no points to be landmarks; use a kernel of "
+            "points, or decompose the matrix with KernelSVD"
+        )
     if data.Z is not None:
         W = between(kernel.fit(data.X, data.Z), data.left.points, data.right.points)
         return LandmarkedKernel(data, kernel, 1.0, W)
-    if kernel.normalised or isinstance(kernel, Precomputed):
+    if kernel.normalised:
         raise ValueError(f"{kernel!r} {NOT_MERCER}")
     W = between(kernel.fit(data.X, data.X), data.left.points, data.left.points)
     size = np.abs(W).max()
