@@ -2,6 +2,7 @@
 
 python -m soak                            all topics, the long profile (in the folder benchmarks)
 python -m soak bad_input --examples 5000 --seconds 300
+python -m soak bad_input --examples 5000 --seed 1 --more     add to the figures of the last run
 python -m soak --smoke                    a few cases of each, nothing kept
 """
 
@@ -11,7 +12,7 @@ from importlib import import_module
 
 from common import parser, print_table, save
 
-from .record import HEADINGS, NAME, Budget, Row, as_record, write_page
+from .record import HEADINGS, NAME, Budget, Row, added, as_record, recorded, write_page
 
 TOPICS = (
     "bad_input",
@@ -35,9 +36,10 @@ def main() -> int:
     command.add_argument("--examples", type=int, default=LONG.examples, help="at most so many cases a topic")
     command.add_argument("--seconds", type=float, default=LONG.seconds, help="and about so long")
     command.add_argument("--seed", type=int, default=SEED, help="draws other cases")
+    command.add_argument("--more", action="store_true", help="add to the last run instead of replacing it")
     options = command.parse_args()
     budget = SMOKE if options.smoke else Budget(options.examples, options.seconds, seed=options.seed)
-    found = {topic: _run(topic, budget) for topic in options.parts or TOPICS}
+    found = {topic: _run(topic, budget, options.more) for topic in options.parts or TOPICS}
     rows = [row for each in found.values() for row in each]
     print_table("Promises, measured", HEADINGS, [row.cells for row in rows])
     for row in rows:
@@ -50,8 +52,10 @@ def main() -> int:
     return int(not all(row.holds for row in rows))
 
 
-def _run(topic: str, budget: Budget) -> list[Row]:
+def _run(topic: str, budget: Budget, more: bool) -> list[Row]:
     rows: list[Row] = import_module(f"soak.{topic}").rows(budget)
+    if more:
+        rows = added(recorded(topic), rows)
     if not budget.smoke:
         save(NAME, {topic: as_record(rows)}, budget.seed)
     return rows

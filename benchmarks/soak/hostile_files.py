@@ -30,6 +30,7 @@ from .files import damaged, read
 SECONDS = 2.0  # of computing for one small file
 HEADROOM = 3 << 30  # bytes of address space beyond what the reader has when it starts
 CHUNK = 20_000  # files that one process reads
+OF_A_SEED = 10**8  # files that a seed has, at most
 FORBIDDEN = {"eval", "exec", "compile", "__import__", "joblib.load", "pandas.read_pickle", "pd.read_pickle"}
 PICKLES = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve"}
 MIB = 1 << 20
@@ -90,10 +91,10 @@ def _mutations(budget: Budget) -> tuple[int, int, list[str]]:
         with tempfile.TemporaryDirectory() as folder:
             faults = [fault for number in range(budget.examples) if (fault := read_one(Path(folder), number))]
         return budget.examples, len(faults), faults
-    end, first, faults = time.monotonic() + budget.seconds, 0, []
-    wanted = 10 * budget.examples  # a million in the long profile; they are quick
-    while first < wanted and (left := end - time.monotonic()) > 0:
-        count = min(CHUNK, wanted - first)
+    end, begin, faults = time.monotonic() + budget.seconds, budget.seed * OF_A_SEED, []
+    first, last = begin, begin + 10 * budget.examples  # a million in the long profile; they are quick
+    while first < last and (left := end - time.monotonic()) > 0:
+        count = min(CHUNK, last - first)
         command = [sys.executable, "-m", "soak.hostile_files", str(first), str(count), str(left)]
         done = subprocess.run(
             command, cwd=Path(__file__).parents[1], capture_output=True, text=True, timeout=left + 300
@@ -103,7 +104,7 @@ def _mutations(budget: Budget) -> tuple[int, int, list[str]]:
         if done.returncode:
             faults.append(f"after file {said[-1]['number']}: exit code {done.returncode}, {done.stderr[-300:]}")
         first = said[-1]["number"] if "end" in said[-1] else first + count
-    return first, len(faults), faults
+    return first - begin, len(faults), faults
 
 
 def _npy_header(shape: tuple[int, ...]) -> bytes:

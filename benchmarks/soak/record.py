@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from common import RESULTS, ROOT, stored
@@ -76,6 +76,22 @@ def as_record(rows: Sequence[Row]) -> list[dict[str, Any]]:
 def recorded(topic: str) -> list[Row]:
     """Rows of the last run of a topic."""
     return [Row(**{**row, "defects": tuple(row["defects"])}) for row in stored(NAME, topic) or []]
+
+
+def added(rows: Sequence[Row], more: Sequence[Row]) -> list[Row]:
+    """Rows of a run in pieces: cases and seconds add up, the worst counts, all defects are kept."""
+    if not rows:
+        return list(more)
+    return [
+        replace(
+            old,
+            cases=old.cases + new.cases,
+            worst=max(old.worst, new.worst),
+            seconds=old.seconds + new.seconds,
+            defects=old.defects + new.defects,
+        )
+        for old, new in zip(rows, more, strict=True)
+    ]
 
 
 def write_page(topics: Sequence[str]) -> None:
