@@ -304,6 +304,7 @@ def test_strange_ids_go_through(run):
         (["embed", "dates.csv"], "if that column is not a weight, name the other two source and target"),
         (["embed", ""], "there is no such file"),
         (["classify", "follows.csv"], "give --label COLUMN for a table, or --labels FILE for a graph"),
+        (["classify", "wide.csv", "--label", ""], "give --label COLUMN for a table, or --labels FILE for a graph"),
         (["classify", "wide.csv", "--label", "z"], "there is no 'z' among the columns 'a', 'b', 'c', 'd'"),
         (["classify", "text.csv", "--label", "d"], "there is text in column 'c'; --drop leaves columns out"),
         (["classify", "holes.csv", "--label", "c"], "2 cells have no number, the first in row 1 of column 'b'"),

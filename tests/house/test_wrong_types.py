@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from lopsided import DirectedGraphEmbedding, KernelSVD, image_svd
+from lopsided import AsymmetricLSSVR, DirectedGraphEmbedding, KernelBiclustering, KernelSVD, image_svd
 from lopsided.biclustering import partition_scores
 from lopsided.datasets import make_click_log
 from lopsided.explore import write_page
@@ -14,7 +14,7 @@ from lopsided.graphs import classify_nodes, evaluate_links, hide_edges, reconstr
 from lopsided.images import psnr
 from lopsided.io import write_vectors
 from lopsided.kernel_svd import make_compatible, split_condition
-from lopsided.kernels import RBF, Sum, Swapped
+from lopsided.kernels import RBF, NodeKernel, Sum, Swapped
 from lopsided.operators import as_operator
 from lopsided.plotting import plot_diagnostics, plot_embeddings
 from lopsided.recommendation import coverage
@@ -23,6 +23,7 @@ from lopsided.svd import Factors, diagnose, eta, factorise, relative_eta
 matplotlib.use("Agg")
 X = np.random.default_rng(3).random((9, 4))
 OPERATOR = as_operator(RBF(1.0).fit(X, X), X, X, budget=10**9)
+GRAPH = DirectedGraphEmbedding(1, kernel="linear").fit(np.eye(4)[[1, 2, 3, 0]])
 FACTORS = Factors(np.eye(9, 2), np.array([2.0, 1.0]), np.eye(4, 2))
 
 
@@ -56,6 +57,12 @@ FACTORS = Factors(np.eye(9, 2), np.array([2.0, 1.0]), np.eye(4, 2))
         (lambda: coverage([[0, 1]], sparse.eye_array(2)), "'n_items' parameter of coverage"),
         (lambda: psnr(X, X, peak=sparse.eye_array(2)), "(?s)peak=.* must be positive and finite"),
         (lambda: image_svd(X, n_components=sparse.eye_array(1)), "'n_components' parameter of image_svd"),
+        (lambda: GRAPH.most_similar(0, 1, return_scores=X), "'return_scores' parameter of most_similar"),
+        (lambda: GRAPH.nearest_targets(0, 1, new_only=X), "'new_only' parameter of nearest_targets"),
+        (lambda: KernelBiclustering(2).fit(X).top_columns(X), "(?s)k=.* must be a whole number from 1 to the number"),
+        (lambda: AsymmetricLSSVR().fit(X, X[:, 0]).predict_interval(X, coverage=X), "(?s)coverage=.* must lie between"),
+        (lambda: AsymmetricLSSVR({1.0}).fit(X, X[:, 0]), "C={1.0} must be 'auto', a number, or a list of numbers"),
+        (lambda: AsymmetricLSSVR(cv=[[1.0, 2.0]]).fit(X, X[:, 0]), "must leave every sample out once"),
         (lambda: plot_embeddings((X, X), axes=[1.0, 2.0]), "two are needed"),
         (lambda: plot_diagnostics(KernelSVD(1).fit(X).diagnostics(), ax={}), "ax must be matplotlib axes or None"),
     ],
@@ -63,3 +70,9 @@ FACTORS = Factors(np.eye(9, 2), np.array([2.0, 1.0]), np.eye(4, 2))
 def test_functions_name_the_argument_that_is_wrong(call, says):
     with pytest.raises((ValueError, TypeError), match=says):
         call()
+
+
+def test_weights_of_self_loops_may_be_any_whole_number():
+    A = np.eye(4)[[1, 2, 3, 0]]
+    wide, real = (DirectedGraphEmbedding(1, kernel=NodeKernel(self_loops=loops)).fit(A) for loops in (10**30, 1e30))
+    np.testing.assert_array_equal(wide.source_embedding_, real.source_embedding_)

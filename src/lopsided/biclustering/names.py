@@ -1,5 +1,6 @@
 """Biclusters by the names of their rows and columns."""
 
+from numbers import Integral
 from typing import Any
 
 import narwhals as nw
@@ -85,8 +86,8 @@ class NamesBiclusters(BiclusterMixin):
         """
         check_is_fitted(self)
         m = len(self.column_labels_)
-        if not 1 <= k <= m:
-            raise ValueError(f"k={k} must be from 1 to the number of columns, {m}")
+        if not (isinstance(k, Integral) and 1 <= k <= m):
+            raise ValueError(f"k={k!r} must be a whole number from 1 to the number of columns, {m}")
         U, s, V = self.svd_.left_vectors_, self.svd_.singular_values_, self.svd_.right_vectors_
         excess = ((class_means(U, self.row_labels_, self.n_clusters_[0]) - U.mean(axis=0)) * s) @ V.T
         best = np.argsort(-excess, axis=1, kind="stable")[:, :k]

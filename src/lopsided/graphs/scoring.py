@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from .._core import blocks_of, gate, jobs, largest, row_lengths
+from .._core import blocks_of, checked, gate, jobs, largest, row_lengths
 from .decoder import BLOCK_BYTES, SCORE_BYTES, EdgeDecoder
 from .new_edges import NewEdges, edges_of_new
 from .node_index import NodeIndex
@@ -70,6 +70,7 @@ class ScoresEdges(ABC):
         return scores[0] if index.is_id(u) and index.is_id(v) else scores
 
     @gate
+    @checked(new_only=["boolean"], return_scores=["boolean"])
     def nearest_targets(
         self,
         u: Any = None,
@@ -130,6 +131,7 @@ class ScoresEdges(ABC):
         return (found, scores) if return_scores else found
 
     @gate
+    @checked(return_scores=["boolean"])
     def most_similar(self, u: Any, k: int = 10, *, as_: str = "both", return_scores: bool = False) -> Any:
         """Find the k nodes most like u in a role, by the cosine of their vectors, best first, excluding u itself.
 

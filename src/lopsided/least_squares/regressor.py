@@ -1,5 +1,6 @@
 """Least-squares support vector regression with an asymmetric kernel."""
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -70,8 +71,8 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
         Weights of the samples count as numbers of errors. X and Z as in ``predict``. Available if C or the kernel was
         chosen, or merge="stack".
         """
-        if not 0 < coverage < 1:
-            raise ValueError(f"coverage={coverage} must lie between 0 and 1, both excluded")
+        if not (isinstance(coverage, Real) and 0 < coverage < 1):
+            raise ValueError(f"coverage={coverage!r} must lie between 0 and 1, both excluded")
         predicted = self.predict(X, Z=Z)
         if not self._holds_out:
             raise ValueError(

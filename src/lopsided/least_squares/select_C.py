@@ -76,7 +76,10 @@ def select_C(
 
 def C_grid(C: Any, *, in_units: bool = False) -> Grid:
     """Validate C and return its values as a 1-d array; their squares must neither overflow nor underflow."""
-    grid = np.atleast_1d(np.asarray(C, dtype=float))
+    try:
+        grid = np.atleast_1d(np.asarray(C, dtype=float))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"C={C!r} must be 'auto', a number, or a list of numbers") from error
     if grid.ndim != 1 or not grid.size:
         raise ValueError(f"C has shape {grid.shape}; give a number, or a list of numbers from which the best is taken")
     if not (np.isfinite(grid).all() and grid.min() > 0):
@@ -170,12 +173,12 @@ def _folds(family: SaddleFamily, merging: Merging, cv: Any, X: Array, y: np.ndar
             strata = np.where(np.isin(y, numbers[counts == 1]), numbers[counts.argmax()], y)
         splits = min(N_FOLDS, int(counts[counts > 1].min()))
     folds = list(check_cv(splits, strata, classifier=merging.of_classes).split(X, strata))
-    everything = np.arange(len(y))
-    times = np.bincount(np.concatenate([left_out for _, left_out in folds]), minlength=len(y))
-    whole = all(np.array_equal(np.sort(np.concatenate(fold)), everything) for fold in folds)
-    if not (whole and (times == 1).all()):
+    parts = [[left_out for _, left_out in folds], *folds]
+    if not all(
+        np.array_equal(np.sort(np.concatenate([[], *map(np.ravel, part)])), np.arange(len(y))) for part in parts
+    ):
         raise ValueError(f"cv={cv} must leave every sample out once and train on all the others, as KFold does")
-    return folds
+    return [(np.asarray(kept, dtype=np.intp), np.asarray(left_out, dtype=np.intp)) for kept, left_out in folds]
 
 
 def compare_C(

@@ -21,7 +21,7 @@ PENALTIES = np.logspace(-3, 3, 13)  # of which generalised cross-validation choo
 def run(options: argparse.Namespace) -> None:
     """Write a table id, class of the rows or nodes that have none yet."""
     output = checked_output(options.output or PIPE, options.force)
-    if (options.label is None) == (options.labels is None):
+    if bool(options.label) == bool(options.labels):
         raise ValueError("give --label COLUMN for a table, or --labels FILE for a graph")
     if options.labels and (options.save or options.new or options.drop):
         raise ValueError("--save, --new and --drop are about a table; leave them out with --labels")

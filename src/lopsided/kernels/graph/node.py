@@ -84,7 +84,7 @@ class Balance:
         """Compute the weights; nodes marked as isolated get no self-loop and cause no warning."""
         self.normalize, self.self_loops = normalize, self_loops
         self.isolated = np.zeros(A.shape[0], dtype=bool) if isolated is None else isolated
-        self.loops = np.where(self.isolated, 0, self_loops).astype(A.dtype)
+        self.loops = np.where(self.isolated, 0.0, float(self_loops)).astype(A.dtype)
         self.left = self._of_known(A, 1, "row") if normalize in ("left", "both") else None
         self.right = self._of_known(A, 0, "column") if normalize in ("right", "both") else None
 
