@@ -91,7 +91,7 @@ def test_rankings_do_not_depend_on_threads(A):
         (lambda m, A: m.nearest_right([-1], 2), "X must hold numbers of known points"),
         (lambda m, A: m.nearest_left([0.5], 2), "Z must hold numbers of known points, from 0 to 24"),
         (lambda m, A: m.nearest_right(A[:3], 2, exclude=A), r"exclude has shape \(40, 25\); it must be \(3, 25\)"),
-        (lambda m, A: m.nearest_right(A, 2, exclude=np.ones_like(A)), "k=2 exceeds the 0 points.*row 0; lower k"),
+        (lambda m, A: m.nearest_right(A, 2, exclude=np.ones_like(A)), "k=2 exceeds the 0 points.*for row 0; lower k"),
         (lambda m, A: m.nearest_right(A[:, :4], 2), "X has 4 features"),
         (lambda m, A: m.nearest_left(A, 2), "Z has 25 columns, but right points have 40"),
         (lambda m, A: m.score_pairs([1, 2], [1, 2, 3]), "X holds 2 points and Z 3; pass equally many, or one"),
@@ -103,7 +103,7 @@ def test_bad_questions_are_refused(ask, message, A):
         ask(MODELS["association"](A), A)
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (5, 63), (5, 64), (7, 300), (3, 1000)])
+@pytest.mark.parametrize("shape", [(1, 1), (5, 63), (7, 300), (3, 1311), (2, 9000)])
 @pytest.mark.parametrize("distinct", [2, 10**9])
 def test_the_largest_are_those_of_a_stable_sort(shape, distinct, rng):
     scores = rng.integers(distinct, size=shape).astype(float)

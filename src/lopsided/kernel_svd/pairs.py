@@ -158,7 +158,10 @@ def pairs_left_out(exclude: ArrayLike, shape: tuple[int, int], k: Any) -> sparse
     left = m - np.asarray(found.count_nonzero(axis=1))
     if left.min(initial=m) < k:
         least = int(left.argmin())
-        raise ValueError(f"k={k} exceeds the {left[least]} points that exclude leaves to row {least}; lower k")
+        raise ValueError(
+            f"k={k} exceeds the {left[least]} points that are left for row {least}; lower k, exclude fewer points or "
+            "leave that row out"
+        )
     return found
 
 
