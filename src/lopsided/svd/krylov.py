@@ -21,6 +21,7 @@ PROBE_COLUMNS = 3  # random columns that must find no further singular value, no
 WIDEST_SEARCH = 8  # columns, at most, of a block that searches for further copies of a repeated singular value
 MAX_STEPS = 1000  # block steps before a ConvergenceWarning
 LARGEST_DRIFT = 1e5  # in units of eps, at most sqrt(eps): estimated |U^T U - I| above which U is reorthogonalised
+NEGLIGIBLE_LOSS = 0.01  # in units of the residual that is asked for: |U^T U - I| that need not be taken into account
 ORTHONORMAL_TO = 100.0  # in units of eps: deviation from orthonormality allowed in the returned vectors
 
 
@@ -77,7 +78,7 @@ def krylov(
         space.solve()
         residual = max(min(tol, 1.0) / RESIDUAL_MARGIN, space.rounding)
         excess = space.excess(k, residual, tol)
-        if (excess <= 1 or full) and space.loss() > space.precision:
+        if (excess <= 1 or full) and space.loss() > max(space.precision, NEGLIGIBLE_LOSS * residual):
             space.mend()
             excess = space.excess(k, residual, tol)
         next_look = pace.next_look(step, excess)
