@@ -43,6 +43,8 @@ ABLATION: dict[str, dict[str, Any]] = {
     "32 components": {"n_components": 32},
     "64 components": {"n_components": 64},
     "256 components": {"n_components": 256},
+    "tol 0.01": {"tol": 0.01},
+    "tol 0.5": {"tol": 0.5},
     "popularity 0": {"popularity": 0.0},
     "popularity 0.25": {"popularity": 0.25},
     "popularity 0.5": {"popularity": 0.5},
@@ -51,11 +53,12 @@ ABLATION: dict[str, dict[str, Any]] = {
     "column exponent 0.25": {"kernel": Association(column_exponent=0.25)},
     "column exponent 0.375": {"kernel": Association(column_exponent=0.375)},
 }
-TRIALS: dict[str, dict[str, Any]] = {  # constants of recommendation/trials.py
-    "no trials": {"FEWEST_USERS": 1 << 60},
-    "a tenth hidden": {"HIDDEN_SHARE": 0.1},
-    "half hidden": {"HIDDEN_SHARE": 0.5},
-    "100 trial users": {"TRIAL_USERS": (100, 100)},
+TRIALS: dict[str, dict[str, Any]] = {  # constants of the room
+    "no trials": {"trials.FEWEST_USERS": 1 << 60},
+    "a tenth hidden": {"trials.HIDDEN_SHARE": 0.1},
+    "half hidden": {"trials.HIDDEN_SHARE": 0.5},
+    "100 trial users": {"trials.TRIAL_USERS": (100, 100)},
+    "128 trial components": {"estimator.TRIAL_COMPONENTS": 128},
 }
 
 
@@ -275,7 +278,7 @@ def compared(parts: dict[str, Table], smoke: bool) -> dict[str, Any]:
             print(f"{method} is left out: {error}")
     for method, fit in OURS.items():
         record[method] = _judged(fit, both, parts["test"])
-    with changed({f"recommendation.trials.{name}": value for name, value in TRIALS["no trials"].items()}):
+    with changed({f"recommendation.{name}": value for name, value in TRIALS["no trials"].items()}):
         record["KernelRecommender, no trials"] = _judged(recommender, both, parts["test"])
     return record
 
@@ -324,7 +327,7 @@ def ablation(smoke: bool) -> dict[str, Any]:
             }
             result[change][name] = _judged(partial(recommender, **settings), parts["train"], parts["valid"])
         for change, constants in TRIALS.items():
-            with changed({f"recommendation.trials.{key}": value for key, value in constants.items()}):
+            with changed({f"recommendation.{key}": value for key, value in constants.items()}):
                 result[change][name] = _judged(recommender, parts["train"], parts["valid"])
     rows = [
         [change, *(one[key] for one in found.values() for key in ("recall", "ndcg"))]

@@ -117,7 +117,7 @@ def test_what_cannot_be_recommended_is_refused(A):
     model = KernelRecommender().fit(A)
     with pytest.raises(ValueError, match="k=61 must be a whole number from 1 to 60"):
         model.recommend(A, 61)
-    with pytest.raises(ValueError, match="k=1 exceeds the 0 points that exclude leaves to row 0"):
+    with pytest.raises(ValueError, match="k=1 exceeds the 0 points that are left for row 0; lower k"):
         model.recommend(np.ones((1, 60)), 1)
     assert model.recommend(np.ones((1, 60)), 60, new_only=False).shape == (1, 60)
     with pytest.warns(RankWarning, match="n_components=61 exceeds"):

@@ -13,11 +13,11 @@ from ..exceptions import LopsidedWarning, RankWarning, warn
 from ..kernel_svd import KernelSVD, best_columns, pairs_left_out
 from ..kernels import Association
 from .smoothing import Smoother, item_counts, popularity_weights
-from .trials import Setting, Trial, Trials, best_setting, default_setting, hide
+from .trials import Grid, Setting, Trial, Trials, best_setting, hide
 
-MAX_COMPONENTS = (
-    128  # chosen on the part `valid` of lastfm and citeulike; `benchmarks/recommend.py ablation` changes it
-)
+# Chosen on the part `valid` of lastfm and citeulike; `python benchmarks/recommend.py ablation` changes both
+MAX_COMPONENTS = 128
+TRIAL_COMPONENTS = 32  # without what is hidden: settings rank alike with more, which would cost as much as the fit
 COMPONENTS_SHARE = 4  # of min(n_users, n_items) in small tables, where more would reproduce the table itself
 OF_KERNEL_SVD = ("tol", "random_state", "n_jobs", "memory_budget")  # parameters of the decomposition
 
@@ -50,8 +50,8 @@ class KernelRecommender(Estimator):
         t, in units of the largest squared singular value. "auto" chooses it with the popularity, and takes s_q^2 if
         nothing is better by a standard error. A table with fewer than ten users of several interactions gets
         these defaults.
-    tol, random_state, n_jobs, memory_budget, verbose : default=0.05, None, None, None, 0
-        As in ``KernelSVD``; rankings change little below 0.05.
+    tol, random_state, n_jobs, memory_budget, verbose : default=0.2, None, None, None, 0
+        As in ``KernelSVD``; rankings change little below 0.2.
 
     Attributes
     ----------
@@ -73,9 +73,10 @@ class KernelRecommender(Estimator):
 
     Notes
     -----
-    Cost of ``fit``: O(nnz q) per product, in two decompositions if anything is chosen, and some twenty rankings of at
-    most 4 million scores, or those of 100 users. Cost of ``recommend`` for b users: O(b m q), and the sparse product of
-    their rows with K^T K. Nothing of the size of the table, or of items x items, is stored.
+    Cost of ``fit``: O(nnz q) per product, and if anything is chosen a second decomposition with at most 32 components
+    and some twenty rankings of at most 4 million scores, or those of 100 users. Cost of ``recommend`` for b users:
+    O(b m q), and the sparse product of their rows with K^T K. Nothing of the size of the table, or of items x items,
+    is stored.
 
     Examples
     --------
@@ -102,7 +103,7 @@ class KernelRecommender(Estimator):
         kernel: Any = "association",
         popularity: float | str = "auto",
         threshold: float | str = "auto",
-        tol: float = 0.05,
+        tol: float = 0.2,
         random_state: Any = None,
         n_jobs: int | None = None,
         memory_budget: float | str | None = None,
@@ -119,7 +120,7 @@ class KernelRecommender(Estimator):
         self._validate_params()
         table = self._validated(X, reset=True)
         seed = seed_of(self.random_state)
-        self.svd_, self._smoother = self._decomposed(table, seed)
+        self.svd_, self._smoother = self._decomposed(table, self._rank(table.shape), seed)
         with jobs(self.n_jobs, self.memory_budget):
             setting, self.path_ = self._choose(table, seed)
         self.popularity_ = setting.popularity
@@ -171,9 +172,9 @@ class KernelRecommender(Estimator):
         found = self._smoother.scores(self._smoother.project(rows), self.threshold_)
         return found * self.item_weights_
 
-    def _decomposed(self, table: Array, seed: int) -> tuple[KernelSVD, Smoother]:
+    def _decomposed(self, table: Array, rank: int, seed: int) -> tuple[KernelSVD, Smoother]:
         settings = {name: getattr(self, name) for name in OF_KERNEL_SVD} | {"random_state": seed}
-        svd = KernelSVD(self._rank(table.shape), kernel=self.kernel, **settings).set_output(transform="default")
+        svd = KernelSVD(rank, kernel=self.kernel, **settings).set_output(transform="default")
         svd.fit(table)
         return svd, Smoother.of(svd.kernel_.left(table), svd.right_vectors_, svd.singular_values_)
 
@@ -181,13 +182,13 @@ class KernelRecommender(Estimator):
         """The threshold and popularity, given, or the best for hidden interactions; and what was compared."""
         threshold = None if isinstance(self.threshold, str) else float(self.threshold)
         popularity = None if isinstance(self.popularity, str) else float(self.popularity)
-        given = threshold is not None and popularity is not None
-        hidden = None if given else hide(table, np.random.default_rng(seed))
+        grid = Grid.of(self._smoother.squares, threshold, popularity)
+        hidden = hide(table, np.random.default_rng(seed)) if grid.size > 1 else None
         if hidden is None:
-            return default_setting(self._smoother.squares, threshold, popularity), ()
-        svd, smoother = self._decomposed(hidden.table, seed)
+            return grid.default, ()
+        svd, smoother = self._decomposed(hidden.table, min(len(self._smoother.squares), TRIAL_COMPONENTS), seed)
         trials = Trials(smoother, svd.kernel_.left(hidden.rows), hidden)
-        return best_setting(trials, threshold, popularity), trials.compared
+        return best_setting(trials, grid), trials.compared
 
     def _rank(self, shape: tuple[int, int]) -> int:
         most = min(shape)

@@ -99,29 +99,42 @@ class Trials:
         return self._latest[1]
 
 
-def best_setting(trials: Trials, threshold: float | None, popularity: float | None) -> Setting:
-    """The setting under which the hidden interactions rank best; what is given stays.
+class Grid(NamedTuple):
+    """The thresholds and popularities that are compared, and the default among them."""
+
+    thresholds: tuple[float, ...]
+    popularities: tuple[float, ...]
+    default: Setting
+
+    @classmethod
+    def of(cls, squares: np.ndarray, threshold: float | None, popularity: float | None) -> "Grid":
+        """What is given, and where nothing is, thresholds at some squared singular values, by default the last one."""
+        positive = squares[squares > 0]
+        ranked = [float(positive[q - 1] / positive[0]) for q in RANKS if q < len(positive)]
+        last = float(positive[-1] / positive[0]) if len(positive) else 1.0
+        thresholds = (ABOVE_FIRST, *ranked, last) if threshold is None else (threshold,)
+        popularities = POPULARITIES if popularity is None else (popularity,)
+        default = Setting(thresholds[-1], POPULARITY if popularity is None else popularity)
+        return cls(thresholds, popularities, default)
+
+    @property
+    def size(self) -> int:
+        """Number of settings."""
+        return len(self.thresholds) * len(self.popularities)
+
+
+def best_setting(trials: Trials, grid: Grid) -> Setting:
+    """The setting of a grid under which the hidden interactions rank best.
 
     The threshold is chosen at the default popularity, then the popularity at this threshold, then both once more. The
     default stays if the best is not better by more than one standard error over the users.
     """
-    squares = trials.smoother.squares
-    best = default = default_setting(squares, threshold, popularity)
-    ranked = (float(squares[q - 1] / squares[0]) for q in RANKS if q < np.count_nonzero(squares))
-    thresholds = (ABOVE_FIRST, *ranked, default.threshold) if threshold is None else (threshold,)
-    popularities = POPULARITIES if popularity is None else (popularity,)
+    best = grid.default
     for _ in range(2):
-        best = trials.best(Setting(t, best.popularity) for t in thresholds)
-        best = trials.best(Setting(best.threshold, p) for p in popularities)
-    gain = trials.of(best) - trials.of(default)
-    return best if gain.mean() > gain.std() / np.sqrt(len(gain)) else default
-
-
-def default_setting(squares: np.ndarray, threshold: float | None, popularity: float | None) -> Setting:
-    """What is given, and where nothing is, t at the last positive of the squared singular values."""
-    positive = squares[squares > 0]
-    last = float(positive[-1] / positive[0]) if len(positive) else 1.0
-    return Setting(last if threshold is None else threshold, POPULARITY if popularity is None else popularity)
+        best = trials.best(Setting(t, best.popularity) for t in grid.thresholds)
+        best = trials.best(Setting(best.threshold, p) for p in grid.popularities)
+    gain = trials.of(best) - trials.of(grid.default)
+    return best if gain.mean() > gain.std() / np.sqrt(len(gain)) else grid.default
 
 
 def _part(table: sparse.coo_array, part: np.ndarray) -> sparse.csr_array:
