@@ -154,6 +154,32 @@ def test_small_and_constant_tables_get_an_answer(shape, n_clusters, reading, rng
         assert len(model.row_labels_) == shape[0] and len(model.column_labels_) == shape[1]
 
 
+@pytest.mark.parametrize("effect", EFFECTS)
+def test_constant_columns_change_no_row_cluster(effect, rng):
+    X, rows, _ = planted_blocks(0.3, rng)
+    wide = np.hstack([EFFECTS[effect][1](X, rng), np.full((len(X), 3), 7.0)])
+    model = KernelBiclustering(3, random_state=0).fit(wide)
+    assert adjusted_rand_score(rows, model.row_labels_) > 0.95
+    np.testing.assert_array_equal(model.predict(wide), model.row_labels_)
+
+
+@pytest.mark.parametrize("reading", ["counts", "attributes", "profiles"])
+def test_fewer_distinct_rows_than_clusters_give_fewer_clusters_with_a_warning(reading, rng):
+    X = np.repeat(rng.gamma(1.0, size=(2, 12)), 10, axis=0)
+    with pytest.warns(LopsidedWarning) as caught:
+        model = KernelBiclustering(5, reading=reading, random_state=0).fit(X)
+    message = (
+        "n_clusters=5, but the rows have only 2 distinct feature vectors: other clusters are empty; lower n_clusters"
+    )
+    assert message in [str(one.message) for one in caught]
+    assert len(set(model.row_labels_[:10])) == len(set(model.row_labels_[10:])) == 1
+
+
+def test_a_single_row_is_refused():
+    with pytest.raises(ValueError, match="1 sample.*minimum of 2 is required"):
+        KernelBiclustering(1).fit([[1.0, 2.0, 3.0]])
+
+
 def test_the_columns_of_a_cluster_come_by_name(rng):
     X, rows, columns = planted_blocks(0.1, rng)
     frame = pd.DataFrame(np.maximum(X, 0), columns=[f"c{j}" for j in range(90)])

@@ -56,6 +56,7 @@ class Profiles(NamedTuple):
     """Columns that compare: logarithms if no entry is negative, standardise rows, centre columns."""
 
     unit: float | None  # of log(1 + x / unit), zero for log x; None for no logarithm
+    varies: np.ndarray  # columns that are not constant; a constant would only tell the levels of rows
     means: np.ndarray  # of the rows of the table
     spreads: np.ndarray
     centre: np.ndarray  # means of the columns after all
@@ -63,20 +64,24 @@ class Profiles(NamedTuple):
     @classmethod
     def of_table(cls, X: np.ndarray) -> Self:
         """Learn the scale of each row, and the unit of logarithms. Cost: O(entries)."""
-        unit = _log_unit(X)
-        Y = _logarithm(X, unit)
+        unit, varies = _log_unit(X), np.ptp(X, axis=0) > 0
+        varies |= not varies.any()
+        Y = _logarithm(X[:, varies], unit)
         means, spreads = Y.mean(axis=1), _spreads(Y, 1)
-        return cls(unit, means, spreads, ((Y - means[:, None]) / spreads[:, None]).mean(axis=0))
+        return cls(unit, varies, means, spreads, ((Y - means[:, None]) / spreads[:, None]).mean(axis=0))
 
     def rows(self, X: Array) -> np.ndarray:
-        """Apply the reading to rows with as many entries as the table has columns."""
-        Y = _logarithm(dense(X), self.unit)
-        return (Y - Y.mean(axis=1)[:, None]) / _spreads(Y, 1)[:, None] - self.centre
+        """Apply the reading to rows with as many entries as the table has columns; constant ones become zero."""
+        X = dense(X)
+        Y, found = _logarithm(X[:, self.varies], self.unit), np.zeros_like(X)
+        found[:, self.varies] = (Y - Y.mean(axis=1)[:, None]) / _spreads(Y, 1)[:, None] - self.centre
+        return found
 
     def columns(self, Z: Array) -> np.ndarray:
         """Apply the reading to new columns, passed as rows with one entry per row of the table."""
-        Y = (_logarithm(dense(Z), self.unit) - self.means) / self.spreads
-        return Y - Y.mean(axis=1)[:, None]
+        Z = dense(Z)
+        Y = (_logarithm(Z, self.unit) - self.means) / self.spreads
+        return np.where(np.ptp(Z, axis=1)[:, None] > 0, Y - Y.mean(axis=1)[:, None], 0)
 
 
 def plain_reading(X: Array) -> Reading | None:
