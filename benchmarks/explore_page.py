@@ -29,7 +29,8 @@ def vectors(n: int) -> SimpleNamespace:
     ids = np.array([f"node-{i}" for i in rng.permutation(n)], dtype=object)
     ends = rng.integers(0, n, (2, 5 * n))
     A = sparse.csr_array((np.ones(5 * n), ends), shape=(n, n))
-    return SimpleNamespace(nodes_=ids, source_embedding_=source, target_embedding_=target, label=label, adjacency_=A)
+    sides = {"source_embedding_": source, "target_embedding_": target, "edge_vectors": lambda: (source, target)}
+    return SimpleNamespace(nodes_=ids, label=label, adjacency_=A, **sides)
 
 
 def in_browser(path: Path, n: int) -> dict[str, float]:

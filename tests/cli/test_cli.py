@@ -169,7 +169,7 @@ def test_recommend_leaves_out_what_users_have(run):
     pd.DataFrame(pairs, columns=["userId", "film"]).assign(rating=1.0, when=3).to_csv("r.csv", index=False)
     out, err = run("recommend", "r.csv", "--item", "film", "-k", 3, "--components", 4)
     frame = from_csv(out)
-    assert "('userId')" in err and "('film')" in err and "weight 'rating'" in err
+    assert "('userId')" in err and "('film')" in err and "weighted by 'rating'" in err
     assert not {*zip(frame["user"], frame["item"], strict=True)} & {*pairs}
     ends = zip(frame["user"], frame["item"], strict=True)
     right = [int(item[1:]) // 10 == taste[int(user[1:])] for user, item in ends]
@@ -276,7 +276,7 @@ def test_strange_ids_go_through(run):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["embed", "missing.csv"], "missing.csv: there is no such file"),
+        (["embed", "missing.csv"], "missing.csv: no such file"),
         (["embed", "."], ". is a folder"),
         (["embed", "empty.csv"], "the graph has no edges"),
         (["embed", "words.csv"], "cannot read 'words.csv'"),
@@ -285,30 +285,37 @@ def test_strange_ids_go_through(run):
         (["embed", "follows.csv", "-k", "0"], "-k: 0 is not a whole number of at least 1; see lopsided embed --help"),
         (["embed", "follows.csv", "--kernel", "magic"], "magic"),
         (["embed", "follows.csv", "--memory", "lots"], "--memory 'lots' is not a size"),
-        (["embed", "follows.csv", "-o", "there.parquet"], "there.parquet exists; --force replaces it"),
+        (["embed", "follows.csv", "-o", "there.parquet"], "there.parquet exists; replace it with --force"),
         (["embed", "follows.csv", "-o", "no/such/v.parquet"], "there is no folder no/such"),
         (["embed", "follows.csv", "-o", "v.xls"], "ends with '.xls', not with one of .parquet"),
         (["embed", "follows.csv", "--save", "m.pkl"], "ends with '.pkl', not with one of .lopsided"),
         (["embed", "broken.parquet"], "cannot read 'broken.parquet'"),
         (["embed", "broken.npz"], "cannot read 'broken.npz'"),
         (["links", "broken.lopsided"], "cannot load 'broken.lopsided': it is not a zip"),
-        (["links", "follows.csv", "--of", "nobody"], "'nobody' is not among the 5 ids; they are such as 'ann'"),
+        (["links", "follows.csv", "--of", "nobody"], "'nobody' is not among the 5 ids; ids look like 'ann'"),
         (["links", "follows.csv", "--of", "anna"], "'anna' is not among the 5 ids; did you mean 'ann'?"),
         (["links", "follows.csv", "--of", "ann", "-k", "0"], "-k: 0 is not a whole number of at least 1"),
-        (["links", "follows.csv", "--of", "ann", "--pairs", "follows.csv"], "give one of them"),
-        (["links", "follows.csv", "--pairs", "x"], "x: there is no such file"),
-        (["links", "model.lopsided", "--source", "x"], "--source is about a file of edges"),
-        (["links", "-", "--pairs", "-"], "- stands for one pipe"),
-        (["embed", "missing.csv", "-o", "there.parquet"], "missing.csv: there is no such file"),
+        (["links", "follows.csv", "--of", "ann", "--pairs", "follows.csv"], "give only one of them"),
+        (["links", "follows.csv", "--pairs", "x"], "x: no such file"),
+        (["links", "model.lopsided", "--source", "x"], "--source describes a file of edges"),
+        (["links", "-", "--pairs", "-"], "only one input can be -"),
+        (["embed", "missing.csv", "-o", "there.parquet"], "missing.csv: no such file"),
         (["embed", "latin.csv"], "save the file as UTF-8"),
-        (["embed", "dates.csv"], "if that column is not a weight, name the other two source and target"),
-        (["embed", ""], "there is no such file"),
-        (["classify", "follows.csv"], "give --label COLUMN for a table, or --labels FILE for a graph"),
+        (
+            ["embed", "dates.csv"],
+            "if that column is not a weight, name the other two: --source 'column 1' --target 'column 2'",
+        ),
+        (["embed", ""], "no such file"),
+        (["classify", "follows.csv"], "--labels FILE for a graph; follows.csv has the columns 'source', 'target'"),
+        (["embed", "calls.csv"], "--source 'column 1' --target 'column 2' --weight 'column 3'"),
         (["classify", "wide.csv", "--label", ""], "give --label COLUMN for a table, or --labels FILE for a graph"),
         (["classify", "wide.csv", "--label", "z"], "there is no 'z' among the columns 'a', 'b', 'c', 'd'"),
-        (["classify", "text.csv", "--label", "d"], "there is text in column 'c'; --drop leaves columns out"),
-        (["classify", "holes.csv", "--label", "c"], "2 cells have no number, the first in row 1 of column 'b'"),
-        (["classify", "follows.csv", "--labels", "text.csv", "--new", "wide.csv"], "are about a table"),
+        (
+            ["classify", "text.csv", "--label", "d"],
+            "there is text in column 'c'; leave a column out with --drop COLUMN",
+        ),
+        (["classify", "holes.csv", "--label", "c"], "2 cells are empty, the first in row 1 of column 'b'"),
+        (["classify", "follows.csv", "--labels", "text.csv", "--new", "wide.csv"], "are for tables"),
         (["bicluster", "wide.csv", "-k", "few"], "-k few is neither a number of clusters nor auto"),
         (["bicluster", "text.csv"], "there is text in columns 'c', 'd'"),
         (["recommend", "wide.csv"], "it is unclear which of the columns a, b, c, d is the user"),
@@ -325,6 +332,7 @@ def test_mistakes_end_with_code_2_and_one_line(run, arguments, message):
     Path("holes.csv").write_text("a,b,c\n1,,x\n,4,y\n")
     Path("dates.csv").write_text("ann,bob,2024-05-01\nbob,ann,2024-05-02\n")
     Path("latin.csv").write_text("José,Ana\n", encoding="latin-1")
+    Path("calls.csv").write_text("ann;bob;3;2024-05-01\nbob;ann;4;2024-05-02\n")
     Path("there.parquet").write_text("mine")
     for name in ("broken.parquet", "broken.npz", "broken.lopsided", "model.lopsided"):
         Path(name).write_bytes(b"PAR1 no")

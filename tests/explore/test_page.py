@@ -122,7 +122,7 @@ def test_rare_labels_share_a_colour_and_nodes_may_have_none(model, tmp_path):
     facts = facts_of(tmp_path / "a.html")
     assert len(facts["labels"]) == 24 and facts["labels"][0] == "60" and facts["labels"][-1] == "(other)"
     write_page(model, tmp_path / "b.html", labels={"paper 3": "mine"})
-    assert facts_of(tmp_path / "b.html")["labels"] == ["(none)", "mine"]
+    assert facts_of(tmp_path / "b.html")["labels"] == ["mine", "(none)"]
     with pytest.raises(ValueError, match="there are 2 labels for 150 nodes"):
         write_page(model, tmp_path / "c.html", labels=["a", "b"])
 
@@ -139,7 +139,10 @@ def test_the_smallest_graphs_have_a_page(n, tmp_path):
     vectors = np.eye(n)[:, :1]
     tiny = SimpleNamespace(nodes_=np.arange(n), source_embedding_=vectors, target_embedding_=vectors)
     write_page(tiny, tmp_path / "a.html")
-    assert facts_of(tmp_path / "a.html")["n_best"] == n - 1
+    assert facts_of(tmp_path / "a.html")["n_best"] == 0
+    tiny.edge_vectors = lambda: (vectors, vectors)
+    write_page(tiny, tmp_path / "b.html")
+    assert facts_of(tmp_path / "b.html")["n_best"] == n - 1
 
 
 def test_unknown_layouts_are_refused(model, tmp_path):
@@ -158,11 +161,11 @@ def test_the_command_takes_graphs_models_and_tables(tmp_path, monkeypatch, capsy
     for name in ("g.csv", "m.lopsided", "v.parquet"):
         assert main(["explore", name, "--labels", "l.csv", "-k", "2", "--force", "-q"]) == 0, capsys.readouterr().err
         facts = facts_of(tmp_path / f"{name.split('.')[0]}.html")
-        assert facts["ids"] == ["a", "b", "c"] and facts["labels"] == ["(none)", "x", "y"]
-    assert main(["explore", "g.csv"]) == 2 and "g.html exists; --force" in capsys.readouterr().err
+        assert facts["ids"] == ["a", "b", "c"] and facts["labels"] == ["x", "y", "(none)"]
+    assert main(["explore", "g.csv"]) == 2 and "g.html exists; replace it with --force" in capsys.readouterr().err
     (tmp_path / "l.csv").write_text("id,label\nq,x\n")
     assert main(["explore", "g.csv", "--labels", "l.csv", "-f"]) == 2
-    assert "no id of l.csv is among the nodes" in capsys.readouterr().err
+    assert "no id in l.csv is a node of the graph" in capsys.readouterr().err
 
 
 # In a browser.
@@ -280,6 +283,26 @@ def test_matches_are_chosen_by_the_keyboard(page):
     assert page.get_attribute("#match-1", "aria-selected") == "true"
     page.keyboard.press("Enter")
     assert chosen(page)[0] == "paper 10" and not page.query_selector_all("#matches li")
+
+
+def test_a_slash_leads_to_the_search_which_says_if_nothing_is_found(page):
+    introduction = page.inner_text("#chosen")
+    page.keyboard.press("/")
+    page.keyboard.type("paper 17")
+    page.keyboard.press("Enter")
+    assert chosen(page)[0] == "paper 17"
+    page.fill("#search", "nobody of this name")
+    assert page.inner_text("#matches") == "no id contains this"
+    page.keyboard.press("Escape")
+    assert page.inner_text("#chosen") == introduction
+
+
+def test_a_label_of_the_legend_lists_its_nodes(page, model):
+    page.click("#legend button:nth-child(2)")
+    label = page.inner_text("#legend button:nth-child(2)")
+    assert chosen(page)[0] == f"{model.fields.count(label)} nodes" and len(chosen(page)[1][0]) == model.fields.count(
+        label
+    )
 
 
 def test_items_of_a_list_lead_on(page):

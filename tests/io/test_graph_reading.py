@@ -419,9 +419,9 @@ def test_a_first_line_without_the_names_that_are_given_is_shown(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("e.csv", b"# a\n\na,b\nc\n", "line 4 has 1 cells.*should be 2"),
-        ("e.csv", b"a\n", "line 1 has 1 cells.*should be 2"),
-        ("e.csv", b"a,b\n\xff,c\n", "cannot read"),
+        ("e.csv", b"# a\n\na,b\nc\n", "line 4 has 1 cell, .*should be 2"),
+        ("e.csv", b"a\n", "line 1 has 1 cell, .*should be 2"),
+        ("e.csv", b"a,b\n\xff,c\n", "line 2 is not UTF-8 text, at the byte 0xff"),
         ("e.csv", b"\xff\xfe\x00", "cannot read"),
         ("e.csv", b"", "no edges"),
         ("e.csv.gz", b"not gzip", "cannot read"),
@@ -482,7 +482,7 @@ def test_a_first_line_with_ids_of_other_lines_is_an_edge(name, text, tmp_path):
 def test_ids_that_begin_like_comments_give_a_warning(tmp_path):
     path, table = tmp_path / "tags.csv", pd.DataFrame({"source": ["#py", "#np", "a"], "target": ["#np", "b", "#py"]})
     table.to_csv(path, index=False)
-    with pytest.warns(LopsidedWarning, match="2 lines are left out.*line 2.*quotes"):
+    with pytest.warns(LopsidedWarning, match="2 lines that look like edges are left out.*line 2.*quotes"):
         assert read_graph(path).adjacency.nnz == 1
     table.to_csv(path, index=False, quoting=QUOTE_ALL)
     assert read_graph(path).adjacency.nnz == 3
@@ -546,3 +546,19 @@ def test_columns_that_cannot_be_edges_are_refused(tmp_path):
         read_graph(path)
     with pytest.raises(ValueError, match="source and target are the same column, 'a'"):
         read_graph(pd.DataFrame({"a": [1, 2], "b": [2, 3]}), source="a", target="a")
+
+
+def test_columns_of_files_without_a_header_are_named_by_position(tmp_path):
+    path = tmp_path / "calls.csv"
+    path.write_text("2021-03-01;ann;bob;3\n2021-03-02;bob;cem;4\n")
+    A, nodes = read_graph(path, source="column 2", target="column 3", weight="column 4")
+    assert nodes.tolist() == ["ann", "bob", "cem"]
+    np.testing.assert_array_equal(A.toarray(), [[0, 3, 0], [0, 0, 4], [0, 0, 0]])
+    with pytest.raises(ValueError, match=r"the first line, .* has none of the columns \['column 3', 'column 5'\]"):
+        read_graph(path, source="column 3", target="column 5")
+
+
+def test_spaces_separate_cells_where_nothing_else_does(tmp_path):
+    path = tmp_path / "edges.csv"
+    path.write_text("source target\nann bob\nbob cem\n")
+    assert read_graph(path).nodes.tolist() == ["ann", "bob", "cem"]

@@ -34,6 +34,7 @@ from .seeds import seed_of
 from .targets import argmax_class, encoded, per_class_scores, real_targets
 from .threads import block_bytes, blocks_of, even_slices, jobs, n_threads, run, slices_of, with_one_blas_thread
 from .units import frobenius, in_unit, row_lengths, safe_unit
+from .wording import count_of
 
 __all__ = [
     "CLEAR",
@@ -69,6 +70,7 @@ __all__ = [
     "check_sides",
     "checked",
     "column_names",
+    "count_of",
     "counted",
     "dense",
     "eigh",

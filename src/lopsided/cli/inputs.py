@@ -8,10 +8,11 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._core import count_of
 from ..graphs import DirectedGraphEmbedding, Graph
 from ..io import is_matrix_file, load, read_columns, read_graph, read_matrix
 from .report import PIPE, Report
@@ -19,6 +20,14 @@ from .report import PIPE, Report
 MODEL = ".lopsided"
 MOST_SHOWN = 8  # columns named in a message
 MOST_COMPARED = 10_000  # ids that may be meant by an unknown one
+
+
+class Vectors(NamedTuple):
+    """The vectors of an embedding, without its model."""
+
+    nodes_: np.ndarray
+    source_embedding_: np.ndarray
+    target_embedding_: np.ndarray
 
 
 @contextmanager
@@ -55,7 +64,8 @@ def read_edges(options: argparse.Namespace, report: Report) -> Graph:
     A, nodes = graph
     i = int(np.flatnonzero(np.diff(A.indptr))[0]) if A.nnz else 0
     first = f"; first edge {nodes[i]} -> {nodes[A.indices[A.indptr[i]]]}, weight {A.data[0]:g}" if A.nnz else ""
-    report.say(f"read {len(nodes):,} nodes and {A.nnz:,} edges{first}", nodes=len(nodes), edges=A.nnz)
+    size = f"{count_of(len(nodes), 'node')} and {count_of(A.nnz, 'edge')}"
+    report.say(f"read {size}{first}", nodes=len(nodes), edges=A.nnz)
     return graph
 
 
@@ -65,11 +75,11 @@ def read_graph_or_model(options: argparse.Namespace, report: Report) -> Graph | 
         return read_edges(options, report)
     idle = [name for name in ("source", "target", "weight", "header") if getattr(options, name) is not None]
     if idle:
-        raise ValueError(f"--{idle[0]} is about a file of edges, and {options.graph} is a saved model; leave it out")
+        raise ValueError(f"--{idle[0]} describes a file of edges, but {options.graph} is a saved model; leave it out")
     model = load(options.graph)
     if not isinstance(model, DirectedGraphEmbedding):
-        raise ValueError(f"{options.graph} holds a {type(model).__name__}, and no embedded graph")
-    report.say(f"loaded {len(model.nodes_):,} nodes", nodes=len(model.nodes_))
+        raise ValueError(f"{options.graph} holds a {type(model).__name__}, not an embedded graph")
+    report.say(f"loaded {count_of(len(model.nodes_), 'node')}", nodes=len(model.nodes_))
     return model
 
 
@@ -92,7 +102,9 @@ def embed(
         memory_budget=options.memory,
     ).fit(given)
     k = model.source_embedding_.shape[1]
-    report.say(f"embedded with {k} components by {model.solver_.name}", components=k, solver=model.solver_.name)
+    report.say(
+        f"embedded in {count_of(k, 'component')} by {model.solver_.name}", components=k, solver=model.solver_.name
+    )
     return model
 
 
@@ -102,8 +114,8 @@ def known_ids(given: list[str], nodes: np.ndarray) -> list[Any]:
     unknown = next((name for name in given if name not in by_text), None)
     if unknown is not None:
         near = difflib.get_close_matches(unknown, itertools.islice(by_text, MOST_COMPARED), 1)
-        such = f"did you mean {near[0]!r}?" if near else f"they are such as {next(iter(by_text))!r}"
-        raise ValueError(f"{unknown!r} is not among the {len(nodes):,} ids; {such}")
+        such = f"did you mean {near[0]!r}?" if near else f"ids look like {next(iter(by_text))!r}"
+        raise ValueError(f"{unknown!r} is not among the {count_of(len(nodes), 'id')}; {such}")
     return [by_text[name] for name in given]
 
 
@@ -116,7 +128,7 @@ def numeric_table(given: str, leave_out: list[str]) -> tuple[Any, np.ndarray, np
         columns = read_columns(path)
     missing = [name for name in leave_out if name not in columns]
     if missing:
-        raise ValueError(f"there is no {missing[0]!r} among the {_shown(list(columns))}")
+        raise ValueError(f"there is no {missing[0]!r} among the {shown_columns(list(columns))}")
     aside = {name: columns.pop(name) for name in leave_out}
     first = next(iter(columns), None)
     rows: Any = None
@@ -124,20 +136,23 @@ def numeric_table(given: str, leave_out: list[str]) -> tuple[Any, np.ndarray, np
         rows = columns.pop(first)
     text = [name for name, column in columns.items() if column.dtype.kind not in "biuf"]
     if text or not columns:
-        wrong = f"there is text in {_shown(text)}" if text else "there is no column of numbers"
-        raise ValueError(f"{wrong}; --drop leaves columns out")
+        wrong = f"there is text in {shown_columns(text)}" if text else "there is no column of numbers"
+        raise ValueError(f"{wrong}; leave a column out with --drop COLUMN")
     X = np.column_stack([column.astype(float) for column in columns.values()])
     names = np.array(list(columns), dtype=object)
     empty = np.argwhere(np.isnan(X))
     if len(empty):
         row, j = empty[0]
         raise ValueError(
-            f"{len(empty):,} cells have no number, the first in row {row + 1} of column {names[j]!r}; fill them in, "
-            "take the rows out, or leave the column out with --drop"
+            f"{count_of(len(empty), 'cell is', 'cells are')} empty, the first in row {row + 1} of column {names[j]!r}; "
+            "fill them in, remove those rows, or leave the column out with --drop"
         )
     return X, np.arange(len(X)) if rows is None else rows, names, aside
 
 
-def _shown(names: list[str]) -> str:
-    few = ", ".join(map(repr, names[:MOST_SHOWN])) + (", ..." if len(names) > MOST_SHOWN else "")
-    return f"column{'s' * (len(names) > 1)} {few}"
+def shown_columns(names: list[str]) -> str:
+    """The names of columns for a message: all of few, the first and the last of many."""
+    quoted = [repr(name) for name in names]
+    if len(names) > MOST_SHOWN:
+        quoted[MOST_SHOWN // 2 : -MOST_SHOWN // 2] = ["..."]
+    return f"{'column' if len(names) == 1 else 'columns'} {', '.join(quoted)}"

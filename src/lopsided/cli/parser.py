@@ -12,8 +12,8 @@ EPILOG = """example:
   lopsided links follows.csv --of ann -k 5
   lopsided explore follows.csv -o follows.html
 
-`lopsided COMMAND --help` shows the options and an example of each. Errors end with exit code 2 and one line."""
-GRAPH = "edges as CSV, TSV, edge list or Parquet (.gz too), adjacency as .npz, .npy or .mtx; - reads CSV from a pipe"
+`lopsided COMMAND --help` shows the options of a command and an example."""
+GRAPH = "edges as CSV, TSV, edge list (also .gz) or Parquet, adjacency as .npz, .npy or .mtx; - reads CSV from a pipe"
 TABLE = "CSV, TSV, Parquet, .npz, .npy, .mtx or svmlight; - reads CSV from a pipe"
 
 Arguments = Callable[[argparse.ArgumentParser], None]
@@ -34,12 +34,12 @@ def make_parser() -> argparse.ArgumentParser:
         )
         add(command)
         command.add_argument("--json", action="store_true", help="print one JSON object to standard output")
-        command.add_argument("-q", "--quiet", action="store_true", help="say nothing but errors and warnings")
+        command.add_argument("-q", "--quiet", action="store_true", help="print only errors and warnings")
     return parser
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says in one line what is wrong with the arguments, and where to read on."""
+    """Reports wrong arguments in one line, with the command that explains them."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"lopsided: {message}; see {self.prog} --help\n")
@@ -85,7 +85,9 @@ def _fit(parser: argparse.ArgumentParser, kernel: str | None = None) -> None:
         )
     parser.add_argument("--seed", type=int, default=0, help="seed of random choices (default 0)")
     parser.add_argument("--jobs", type=int, metavar="N", help="threads (default: all cores)")
-    parser.add_argument("--memory", metavar="SIZE", help="memory for large arrays, such as 2GB (default: 1/4 of free)")
+    parser.add_argument(
+        "--memory", metavar="SIZE", help="memory for large arrays, such as 2GB (default: a quarter of what is free)"
+    )
 
 
 def _edges(parser: argparse.ArgumentParser) -> None:
@@ -115,25 +117,29 @@ def _embed(parser: argparse.ArgumentParser) -> None:
 
 
 def _links(parser: argparse.ArgumentParser) -> None:
-    _input(parser, "graph", f"{GRAPH}; or a model of `lopsided embed --save`")
-    parser.add_argument("--pairs", metavar="FILE", help="table of pairs source, target to score")
-    parser.add_argument(
-        "--of", metavar="ID", action="append", help="only for this node; may be repeated (default: every node)"
-    )
-    parser.add_argument("--known", action="store_true", help="suggest targets that are linked already, too")
+    _input(parser, "graph", f"{GRAPH}; or a model that `lopsided embed --save` wrote")
+    parser.add_argument("--pairs", metavar="FILE", help="table with the columns source, target of edges to score")
+    _only(parser, "ID", "node")
+    parser.add_argument("--known", action="store_true", help="also suggest targets that are linked already")
     _output(parser, ".csv, .tsv, .parquet, .json or - (default)")
     _rank(parser, 10, "suggestions for each node")
-    parser.add_argument("--components", type=_positive, default=128, metavar="N", help="of the embedding (default 128)")
+    parser.add_argument(
+        "--components",
+        type=_positive,
+        default=128,
+        metavar="N",
+        help="number of components of the embedding (default 128)",
+    )
     _edges(parser)
     _fit(parser, "auto")
 
 
 def _classify(parser: argparse.ArgumentParser) -> None:
     _input(parser, "data", f"a table ({TABLE}), or with --labels a graph: {GRAPH}")
-    parser.add_argument("--label", metavar="COLUMN", help="column of classes in the table; rows without one get one")
     parser.add_argument(
-        "--labels", metavar="FILE", help="table id, class for some nodes of a graph; the others get one"
+        "--label", metavar="COLUMN", help="column of classes in the table; those of rows without one are predicted"
     )
+    parser.add_argument("--labels", metavar="FILE", help="table with the columns id, class for some nodes of a graph")
     _drop(parser)
     parser.add_argument("--new", metavar="FILE", help="table of further rows to classify")
     parser.add_argument("--save", metavar="FILE", help="also save the model of a table")
@@ -152,16 +158,18 @@ def _bicluster(parser: argparse.ArgumentParser) -> None:
 
 
 def _recommend(parser: argparse.ArgumentParser) -> None:
-    _input(parser, "interactions", "table user, item and perhaps weight, as CSV, TSV or Parquet; - reads CSV")
-    _columns(parser, user="column of users", item="column of items", weight="column of weights, such as ratings")
-    parser.add_argument(
-        "--of", metavar="USER", action="append", help="only for this user; may be repeated (default: all)"
+    _input(
+        parser,
+        "interactions",
+        "table of users, items and perhaps weights, as CSV, TSV or Parquet; - reads CSV from a pipe",
     )
-    parser.add_argument("--known", action="store_true", help="recommend items that the user has already, too")
+    _columns(parser, user="column of users", item="column of items", weight="column of weights, such as ratings")
+    _only(parser, "USER", "user")
+    parser.add_argument("--known", action="store_true", help="also recommend items that the user has already")
     _output(parser, ".csv, .tsv, .parquet, .json or - (default)")
     _rank(parser, 10, "items for each user")
     parser.add_argument(
-        "--components", type=_positive, metavar="N", help="of the decomposition (default: by size, at most 128)"
+        "--components", type=_positive, metavar="N", help="number of components (default: by size, at most 128)"
     )
     _fit(parser)
 
@@ -174,9 +182,9 @@ def _svd_image(parser: argparse.ArgumentParser) -> None:
 
 
 def _explore(parser: argparse.ArgumentParser) -> None:
-    _input(parser, "graph", f"{GRAPH}; or a saved model, or a table id, source_0, ..., target_0, ...")
-    parser.add_argument("--labels", metavar="FILE", help="table id, label that colours the points")
-    parser.add_argument("--layout", choices=("components", "umap"), default="components", help="of the scatter plots")
+    _input(parser, "graph", f"{GRAPH}; or a saved model, or a table that `lopsided embed` wrote")
+    parser.add_argument("--labels", metavar="FILE", help="table with the columns id, label; labels colour the points")
+    parser.add_argument("--layout", choices=("components", "umap"), default="components", help="how points are placed")
     _output(parser, "the page (default GRAPH.html)")
     _rank(parser, 128)
     _edges(parser)
@@ -184,7 +192,7 @@ def _explore(parser: argparse.ArgumentParser) -> None:
 
 
 def _info(parser: argparse.ArgumentParser) -> None:
-    """It takes nothing."""
+    """Add nothing."""
 
 
 def _completion(parser: argparse.ArgumentParser) -> None:
@@ -192,33 +200,37 @@ def _completion(parser: argparse.ArgumentParser) -> None:
 
 
 COMMANDS: dict[str, tuple[str, str, Arguments]] = {
-    "embed": ("vectors of every node as a source and as a target", "lopsided embed follows.csv -k 64", _embed),
+    "embed": (
+        "compute the source and target vectors of every node of a graph",
+        "lopsided embed follows.csv -k 64",
+        _embed,
+    ),
     "links": (
         "suggest new edges of a directed graph, or score given ones",
         "lopsided links follows.csv --of ann --of bob -k 5",
         _links,
     ),
     "classify": (
-        "classes for the unlabelled rows of a table or nodes of a graph",
+        "predict classes for the unlabelled rows of a table or nodes of a graph",
         "lopsided classify iris.csv --label species --new more.csv",
         _classify,
     ),
     "bicluster": (
-        "clusters of the rows and of the columns of a table",
+        "cluster the rows and columns of a table together",
         "lopsided bicluster words.csv -k 4 -o clusters.csv",
         _bicluster,
     ),
     "recommend": (
-        "new items for every user, best first",
+        "recommend new items to every user, best first",
         "lopsided recommend ratings.csv --user user --item film -k 10 -o lists.parquet",
         _recommend,
     ),
-    "svd-image": ("an image rebuilt from few components", "lopsided svd-image photo.jpg -k 20", _svd_image),
+    "svd-image": ("rebuild an image from a few components", "lopsided svd-image photo.jpg -k 20", _svd_image),
     "explore": (
-        "a page with sources and targets as linked scatter plots",
+        "write a web page with sources and targets as linked scatter plots",
         "lopsided explore follows.csv -o follows.html",
         _explore,
     ),
-    "info": ("versions, threads, BLAS and memory", "lopsided info --json", _info),
-    "completion": ("a script that completes commands in a shell", 'eval "$(lopsided completion bash)"', _completion),
+    "info": ("print versions, threads, BLAS and memory", "lopsided info --json", _info),
+    "completion": ("print a completion script for a shell", 'eval "$(lopsided completion bash)"', _completion),
 }

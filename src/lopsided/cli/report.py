@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core import CLEAR
+from .._core import CLEAR, count_of
 from ..io import imported_pyarrow, write_text, written_whole
 
 PIPE = "-"
@@ -65,16 +65,17 @@ class Report:
             return
         with written_whole(output) as part:
             write_columns(columns, part, Path(output).suffix.lower())
-        self.wrote(output, f"{rows:,} rows")
+        self.wrote(output, count_of(rows, "row"))
 
-    def wrote(self, output: str, what: str, then: str = "") -> None:
+    def wrote(self, output: str, what: str, then: str = "", role: str = "output") -> None:
         """Say that a file was written, and what can be done with it."""
         seconds = time.perf_counter() - self._start
-        self.say(f"wrote {output}: {what}, {size_in_words(Path(output))}, {seconds:.1f} s in all{then}", output=output)
+        size = size_in_words(Path(output))
+        self.say(f"wrote {output}: {what}, {size}, {seconds:.1f} s in total{then}", **{role: output})
 
 
 class _Saying(logging.Handler):
-    """Lets a report say what is logged."""
+    """Passes what is logged to a report."""
 
     def __init__(self, report: Report) -> None:
         super().__init__(logging.INFO)
@@ -113,7 +114,7 @@ def checked_output(output: str, force: bool, kinds: tuple[str, ...] = TABLES) ->
     if path.suffix.lower() not in kinds:
         raise ValueError(f"{output} ends with {path.suffix!r}, not with one of {', '.join(kinds)}")
     if path.is_dir() or (path.exists() and not force):
-        raise ValueError(f"{output} exists; --force replaces it, -o names another file")
+        raise ValueError(f"{output} exists; replace it with --force, or name another file with -o")
     if not path.parent.is_dir():
         raise ValueError(f"{output} cannot be written: there is no folder {path.parent}")
     if not os.access(path.parent, os.W_OK):

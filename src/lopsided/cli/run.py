@@ -56,11 +56,11 @@ def _check_inputs(options: Any) -> None:
     given = [text for name in INPUTS for text in [getattr(options, name, None)] if text is not None]
     for text in given:
         if text != "-" and not (text and Path(text).exists()):
-            raise FileNotFoundError(errno.ENOENT, "there is no such file", text or "''")
+            raise FileNotFoundError(errno.ENOENT, "no such file", text or "''")
         if Path(text).is_dir():
             raise ValueError(f"{text} is a folder; name a file in it")
     if given.count("-") > 1:
-        raise ValueError("- stands for one pipe, and two inputs cannot be read from it; name a file")
+        raise ValueError("only one input can be -, which reads from a pipe; name a file for the other")
 
 
 def _progress(options: Any) -> AbstractContextManager[None]:
@@ -98,7 +98,7 @@ def _one_line(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return in_one_line(f"{error.filename}: {error.strerror}")
     if isinstance(error, MemoryError):
-        return f"out of memory; lower -k or --memory, or use a larger machine {error}".rstrip()
+        return in_one_line(f"out of memory; lower -k or --memory, or use a larger machine. {error}")
     return in_one_line(error) or type(error).__name__
 
 

@@ -6,8 +6,9 @@ IN_OPTIONS = {
     "pass header=True or header=False to read_graph, or name the columns source and target": (
         "--header says that it is one, --no-header that it is not"
     ),
-    "add a header to the file, or pass a DataFrame with these columns": "add a first line that names them",
-    "pass pandas.read_csv(path, encoding=...)": "save the file as UTF-8",
+    "source='column 1', target='column 2'": "--source 'column 1' --target 'column 2'",
+    ", weight='column 3'": " --weight 'column 3'",
+    ", or pass pandas.read_csv(path, encoding=...)": "",
     "or pass pandas.read_csv(path)": "or choose another first letter",
     "source=": "--source ",
     "target=": "--target ",

@@ -22,6 +22,7 @@ BEST_IN_ALL = 200_000  # fewer if there are many nodes,
 FEWEST_BEST = 2  # but not fewer than these
 MOST_PAIRS = 10**10  # that are scored; graphs with more nodes show none
 MOST_LABELS = 24  # colours; rarer labels share one
+NO_LABEL = "(none)"  # shown in grey
 MOST_VALUES = 64  # of the spectrum
 LIBRARIES = ("regl.min.js", "pub-sub-es.js", "regl-scatterplot.min.js")
 EXPORTS = "export { globalPubSub, createPubSub };\nexport default createPubSub;"
@@ -44,7 +45,8 @@ def write_page(
     Parameters
     ----------
     model : DirectedGraphEmbedding
-        Fitted; or any object with ``nodes_``, ``source_embedding_`` and ``target_embedding_``.
+        Fitted; or any object with ``nodes_``, ``source_embedding_`` and ``target_embedding_``. Best targets are shown
+        if it also has ``edge_vectors()``, whose inner products score edges, as those of the embedding need not.
     path : path
         The file to write.
     labels : mapping from ids to labels, sequence of n_nodes labels or None, default=None
@@ -111,15 +113,14 @@ def _best_targets(model: Any) -> tuple[np.ndarray, np.ndarray]:
     """Numbers and scores of the best targets of every node, itself left out, as arrays (n, k)."""
     n = len(model.nodes_)
     k = min(n - 1, max(FEWEST_BEST, min(MOST_BEST, BEST_IN_ALL // n)))
-    if n * n > MOST_PAIRS or k < 1:
-        if k > 0:
-            warn(f"{n:,} nodes have too many pairs to score, and the page shows no best targets", LopsidedWarning)
+    is_scored = hasattr(model, "edge_vectors")
+    if n * n > MOST_PAIRS or k < 1 or not is_scored:
+        if k > 0 and is_scored:
+            warn(f"{n:,} nodes have too many pairs to score, so the page shows no best targets", LopsidedWarning)
         return np.empty((n, 0), dtype=np.intp), np.empty((n, 0))
-    is_model = hasattr(model, "edge_vectors")
-    vectors = model.edge_vectors() if is_model else (model.source_embedding_, model.target_embedding_)
-    source, target = (np.asarray(side, dtype=np.float32) for side in vectors)
-    itself, added = sparse.eye_array(n, format="csr"), reverse_scores(model) if is_model else None
-    found = best_first(source, target, np.arange(n), k, itself, added)
+    source, target = (np.asarray(side, dtype=np.float32) for side in model.edge_vectors())
+    added = reverse_scores(model) if isinstance(model, DirectedGraphEmbedding) else None
+    found = best_first(source, target, np.arange(n), k, sparse.eye_array(n, format="csr"), added)
     return found.right.reshape(n, k), found.scores.reshape(n, k)
 
 
@@ -131,18 +132,18 @@ def _linked(A: sparse.csr_array, best: np.ndarray) -> np.ndarray:
 
 
 def _label_numbers(labels: Any, nodes: np.ndarray) -> tuple[list[str], np.ndarray]:
-    """Names of labels, the most frequent first, and the number of the label of each node."""
+    """Names of labels, the most frequent first and nodes without one last, and the number of the label of each node."""
     if labels is None:
         return [], np.zeros(len(nodes), dtype=int)
     if isinstance(labels, Mapping):
-        texts = [str(labels[node]) if node in labels else "(none)" for node in nodes.tolist()]
+        texts = [str(labels[node]) if node in labels else NO_LABEL for node in nodes.tolist()]
     else:
         texts = [str(label) for label in labels]
     if len(texts) != len(nodes):
         raise ValueError(f"there are {len(texts)} labels for {len(nodes)} nodes; give one for each, or a mapping")
     names, codes, counts = np.unique(texts, return_inverse=True, return_counts=True)
     rank = np.empty(len(names), dtype=int)
-    rank[np.argsort(-counts, kind="stable")] = np.arange(len(names))
+    rank[np.lexsort((-counts, names == NO_LABEL))] = np.arange(len(names))
     ordered = [str(name) for name in names[np.argsort(rank)]]
     if len(ordered) <= MOST_LABELS:
         return ordered, rank[codes]

@@ -46,8 +46,8 @@ def choose_columns(names: Sequence[str], width: int, wanted: Wanted) -> list[int
         return [u, v, *weight]
     if not names:
         raise ValueError(
-            f"the lines have {width} cells and no header, so it is unclear which are source, target and weight; add a "
-            "header to the file, or pass a DataFrame with these columns"
+            f"the lines have {width} cells and no header, so it is unclear which are source, target and weight; give "
+            "them by position: source='column 1', target='column 2', weight='column 3'"
         )
     raise ValueError(
         f"it is unclear which of the {width} columns {shown(names)} are source and target; name them: "
@@ -95,6 +95,11 @@ def shown(names: Sequence[str]) -> str:
     """The names as a list, cut off after a few."""
     few = str(list(names[:MOST_NAMES_SHOWN]))
     return few if len(names) <= MOST_NAMES_SHOWN else f"{few[:-1]}, ...]"
+
+
+def by_position(width: int) -> list[str]:
+    """The names of the columns of a text file that has no header."""
+    return [f"column {j + 1}" for j in range(width)]
 
 
 def is_number(cell: Any) -> bool:

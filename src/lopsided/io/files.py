@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .bounds import check_expansion, read_all
-from .columns import ROLES, Wanted, choose_columns, log_columns, shown
+from .columns import ROLES, Wanted, by_position, choose_columns, log_columns, shown
 from .text import SPACES, Text, cleaned, is_header, start
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".edgelist": SPACES, ".edges": SPACES, ".txt": SPACES}
@@ -41,8 +41,6 @@ def read_file(path: Path, wanted: Wanted, header: bool | None, known: Container[
             if not path.is_absolute()
             else f"there is no file {str(path)!r}"
         ) from error
-    except UnicodeDecodeError as error:
-        raise ValueError(f"cannot read {str(path)!r}: {error}; pass pandas.read_csv(path, encoding=...)") from error
     except (OSError, ValueError, csv.Error, pyarrow.ArrowException) as error:
         raise ValueError(f"cannot read {str(path)!r}: {error}") from error
 
@@ -61,11 +59,12 @@ def _table(text: Text, wanted: Wanted, header: bool | None, known: Container[Any
         width -= 1
     if header is None:
         header = any(name in first for name in names) if names else is_header(first[:width], rows[1:], known)
-    if names and not header:
+    named = first[:width] if header else by_position(width) if names else []
+    if names and not header and not set(names) <= set(named):
         raise ValueError(f"the first line, {shown(first)}, has none of the columns {shown(names)}")
-    place = choose_columns(first[:width] if header else [], width, wanted)
-    if header:
-        log_columns(first[:width], place)
+    place = choose_columns(named, width, wanted)
+    if named:
+        log_columns(named, place)
     try:
         table = _parsed(text, len(first), place, skip=int(header))
     except pyarrow.ArrowException:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .bounds import read_all
-from .columns import is_number, shown
+from .columns import by_position, is_number, shown
 from .files import JUDGED_LINES, SEPARATORS, extension, imported_pyarrow, read_parquet
 from .text import SPACES, cleaned, start
 
@@ -39,7 +39,7 @@ def _parsed(path: Path, separator: str) -> Any:
     if not rows:
         raise ValueError("the file is empty")
     has_header = not any(map(is_number, rows[0]))
-    names = rows[0] if has_header else [f"column {j + 1}" for j in range(len(rows[0]))]
+    names = rows[0] if has_header else by_position(len(rows[0]))
     if len(set(names)) < len(names):
         raise ValueError(f"column names {shown(names)} are not distinct; rename them")
     return pyarrow.csv.read_csv(

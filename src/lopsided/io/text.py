@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from .._core import count_of
 from ..exceptions import LopsidedWarning, warn
 from .columns import has_usual_names, is_number
 
@@ -38,7 +39,7 @@ class Text(NamedTuple):
         quoting = csv.QUOTE_MINIMAL if self.has_quotes else csv.QUOTE_NONE
         for number, line in enumerate(io.BytesIO(self.data), 1):
             if line.strip():
-                reader = csv.reader([line.decode(), ""], delimiter=self.separator, quoting=quoting)  # type: ignore[arg-type]
+                reader = csv.reader([_decoded(line, number), ""], delimiter=self.separator, quoting=quoting)  # type: ignore[arg-type]
                 cells = next(reader)
                 if reader.line_num > 1:
                     raise ValueError(f"line {number} opens a quote that it does not close; close it, or leave it out")
@@ -48,10 +49,21 @@ class Text(NamedTuple):
         """Raise an error that names the first line with another number of cells, or with an open quote."""
         for number, cells in self.lines():
             if len(cells) != width:
+                found = count_of(len(cells), "cell")
                 raise ValueError(
-                    f"line {number} has {len(cells)} cells, {reprlib.repr(cells)}, where there should be {width}: a "
+                    f"line {number} has {found}, {reprlib.repr(cells)}, where there should be {width}: a "
                     "source, a target and perhaps a weight"
                 )
+
+
+def _decoded(line: bytes, number: int) -> str:
+    try:
+        return line.decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"line {number} is not UTF-8 text, at the byte {line[error.start]:#04x}; save the file as UTF-8, or pass "
+            "pandas.read_csv(path, encoding=...)"
+        ) from error
 
 
 def start(data: bytes) -> int:
@@ -79,13 +91,19 @@ def cleaned(data: bytes, promised: str) -> Text:
 
 
 def _separator(data: bytes, promised: str) -> str:
-    """The promised separator, unless the first line has another one instead: a,b as one cell, or a, b at a space."""
+    """The promised separator, unless the first line has another one instead: a,b as one cell, or a, b at a space.
+
+    Spaces separate the cells if the first two lines have them and nothing else.
+    """
     begin = start(data)
-    line = data[begin : begin + SAMPLE_BYTES].decode(errors="replace").split("\n")[0]
+    line, *more = data[begin : begin + SAMPLE_BYTES].decode(errors="replace").split("\n")[:2]
     cells = line.split() or [""]
     if promised == SPACES:
         line = cells[0] if len(cells) == 1 else cells[0][-1]
-    return next((other for other in OTHER_SEPARATORS if other in line and promised not in line), promised)
+    if promised in line:
+        return promised
+    spaced = all(len(each.split()) > 1 for each in (line, *more))
+    return next((other for other in OTHER_SEPARATORS if other in line), SPACES if spaced else promised)
 
 
 def _warn_of_hashtags(data: bytes, separator: str) -> None:
@@ -95,8 +113,9 @@ def _warn_of_hashtags(data: bytes, separator: str) -> None:
     if first:
         count, line = len(suspects.findall(data, first.start())), data.count(b"\n", 0, first.start()) + 1
         warn(
-            f"{count} lines are left out as comments, the first of them line {line}, but look like edges of ids that "
-            "begin with #; put quotes around such ids, or pass pandas.read_csv(path)",
+            f"{count_of(count, 'line that looks like an edge is', 'lines that look like edges are')} left out as "
+            f"comments, beginning with line {line}; put quotes around ids that begin with #, or pass "
+            "pandas.read_csv(path)",
             LopsidedWarning,
         )
 

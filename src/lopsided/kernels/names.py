@@ -79,9 +79,9 @@ def _named(name: str) -> type[Kernel]:
     if known in BY_NAME:
         return BY_NAME[known]
     near = get_close_matches(name.lower(), [*BY_NAME, *SYNONYMS], n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
+    hint = f"Did you mean {near[0]!r}? " if near else ""
     hint = f"{ADVICE[name.lower()]}. " if name.lower() in ADVICE else hint
-    raise ValueError(f"unknown kernel {name!r}; {hint}The names are {', '.join(sorted(BY_NAME))}")
+    raise ValueError(f"unknown kernel {name!r}. {hint}The names are {', '.join(sorted(BY_NAME))}")
 
 
 def takes_values(kernel: object) -> bool:

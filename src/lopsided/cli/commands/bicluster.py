@@ -4,6 +4,7 @@ import argparse
 
 import numpy as np
 
+from ..._core import count_of
 from ...biclustering import KernelBiclustering
 from ..inputs import numeric_table
 from ..report import PIPE, Report, checked_output
@@ -16,14 +17,14 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError(f"-k {options.k} is neither a number of clusters nor auto")
     report = Report(options)
     X, rows, columns, _ = numeric_table(options.table, options.drop)
-    report.say(f"read {X.shape[0]:,} rows and {X.shape[1]:,} columns", rows=X.shape[0], columns=X.shape[1])
+    report.say(
+        f"read {count_of(X.shape[0], 'row')} and {count_of(X.shape[1], 'column')}", rows=X.shape[0], columns=X.shape[1]
+    )
     clusters = "auto" if options.k == "auto" else int(options.k)
     settings = {"random_state": options.seed, "n_jobs": options.jobs, "memory_budget": options.memory}
     model = KernelBiclustering(clusters, **settings).fit(X)
     found = len(np.unique(model.row_labels_))
-    report.say(
-        f"found {found} clusters of rows, with the same labels for the columns that go with them", clusters=found
-    )
+    report.say(f"found {count_of(found, 'cluster')}; columns have the number of the rows they go with", clusters=found)
     names = [str(name) for side in (rows, columns) for name in side.tolist()]
     sides = ["row"] * len(rows) + ["column"] * len(columns)
     labels = np.concatenate([model.row_labels_, model.column_labels_])

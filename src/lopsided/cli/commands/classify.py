@@ -1,6 +1,7 @@
 """``lopsided classify``: classes for the unlabelled rows of a table, or nodes of a graph."""
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,10 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ...io import read_columns, save
+from ..._core import count_of
+from ...io import is_matrix_file, read_columns, save
 from ...least_squares import AsymmetricLSSVC
-from ..inputs import MODEL, as_file, embed, numeric_table, read_edges
+from ..inputs import MODEL, as_file, embed, numeric_table, read_edges, shown_columns
 from ..report import PIPE, Report, checked_output
 
 FOLDS = 5
@@ -22,13 +24,21 @@ def run(options: argparse.Namespace) -> None:
     """Write a table id, class of the rows or nodes that have none yet."""
     output = checked_output(options.output or PIPE, options.force)
     if bool(options.label) == bool(options.labels):
-        raise ValueError("give --label COLUMN for a table, or --labels FILE for a graph")
+        raise ValueError(f"give --label COLUMN for a table, or --labels FILE for a graph{_columns(options)}")
     if options.labels and (options.save or options.new or options.drop):
-        raise ValueError("--save, --new and --drop are about a table; leave them out with --labels")
+        raise ValueError("--save, --new and --drop are for tables; leave them out with --labels")
     report = Report(options)
     table = _nodes(options, report) if options.labels else _rows(options, report)
     report.write_table(table, output)
     report.finish()
+
+
+def _columns(options: argparse.Namespace) -> str:
+    """Which columns there are to choose from, unless a pipe would have to be read for that."""
+    path = Path(options.data)
+    if options.data == PIPE or is_matrix_file(path):
+        return ""
+    return f"; {path} has the {shown_columns(list(read_columns(path)))}"
 
 
 def _rows(options: argparse.Namespace, report: Report) -> dict[str, Any]:
@@ -39,20 +49,20 @@ def _rows(options: argparse.Namespace, report: Report) -> dict[str, Any]:
     known = ~_missing(y)
     ids, unknown = _new_rows(options, names) if options.new else (rows[~known], X[~known])
     report.say(
-        f"read {len(X):,} rows, {known.sum():,} of them with one of {len(set(y[known].tolist()))} classes in "
-        f"{options.label!r}, and {len(names)} columns of numbers",
+        f"read {count_of(len(X), 'row')} of {count_of(len(names), 'number')}, {known.sum():,} of them with one of "
+        f"{count_of(len(set(y[known].tolist())), 'class', 'classes')} in {options.label!r}",
         rows=len(X),
         labelled=int(known.sum()),
     )
     machine = AsymmetricLSSVC(random_state=options.seed, n_jobs=options.jobs, memory_budget=options.memory)
     model = make_pipeline(StandardScaler(), machine).fit(X[known], y[known])
     accuracy = float(model[-1].held_out_score_)
-    report.say(f"accuracy {accuracy:.3f} on rows held out in turn; C = {model[-1].C_:.3g}", accuracy=accuracy)
+    report.say(f"leave-one-out accuracy {accuracy:.3f}; C = {model[-1].C_:.3g}", accuracy=accuracy)
     if options.save:
         save(model, options.save)
-        report.say(f"wrote {options.save}: the model", model=options.save)
+        report.wrote(options.save, "the model", role="model")
     if not len(ids):
-        report.say("every row has a class; --new FILE names further rows")
+        report.say("every row has a class; give further rows with --new FILE")
     return {"id": ids, "class": model.predict(unknown) if len(ids) else y[:0]}
 
 
@@ -71,16 +81,18 @@ def _nodes(options: argparse.Namespace, report: Report) -> dict[str, Any]:
     with as_file(options.labels) as path:
         columns = list(read_columns(path).values())
     if len(columns) < 2:
-        raise ValueError(f"{options.labels} has one column; labels need two, an id and a class")
+        raise ValueError(f"{options.labels} has one column; it needs two, an id and a class")
     number = {str(node): i for i, node in enumerate(graph.nodes.tolist())}
     places = np.array([number.get(str(id), -1) for id in columns[0].tolist()], dtype=np.intp)
     usable = ~_missing(columns[1]) & (places >= 0)
     if (places < 0).any():
-        report.say(f"{(places < 0).sum():,} ids of {options.labels} are not in the graph, and are left out")
+        absent = count_of((places < 0).sum(), f"id of {options.labels} is", f"ids of {options.labels} are")
+        report.say(f"{absent} not in the graph, and left out")
     train, y = places[usable], columns[1][usable]
     if len(set(y.tolist())) < 2:
         raise ValueError(
-            f"{options.labels} labels {len(y)} nodes of the graph with {len(set(y.tolist()))} classes; it needs two"
+            f"{options.labels} labels {count_of(len(y), 'node')} of the graph with "
+            f"{count_of(len(set(y.tolist())), 'class', 'classes')}; at least two are needed"
         )
     model = embed(graph, options, report, options.k)
     vectors = np.hstack([model.source_embedding_, model.target_embedding_])
@@ -88,7 +100,7 @@ def _nodes(options: argparse.Namespace, report: Report) -> dict[str, Any]:
     if min(np.unique(y.astype(str), return_counts=True)[1]) >= FOLDS:
         folds = StratifiedKFold(FOLDS, shuffle=True, random_state=options.seed)
         accuracy = float(cross_val_score(machine, vectors[train], y, cv=folds).mean())
-        report.say(f"accuracy {accuracy:.3f} on labelled nodes held out in {FOLDS} folds", accuracy=accuracy)
+        report.say(f"{FOLDS}-fold cross-validated accuracy {accuracy:.3f} on the labelled nodes", accuracy=accuracy)
     rest = np.setdiff1d(np.arange(len(graph.nodes)), train)
     found = machine.fit(vectors[train], y).predict(vectors[rest]) if len(rest) else y[:0]
     return {"id": graph.nodes[rest], "class": found}

@@ -2,24 +2,17 @@
 
 import argparse
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from ..._core import count_of
 from ...explore import write_page
 from ...io import is_matrix_file, read_columns
-from ..inputs import as_file, embed, nodes_of, output_beside, read_graph_or_model
+from ..inputs import Vectors, as_file, embed, nodes_of, output_beside, read_graph_or_model
 from ..report import PIPE, Report, checked_output
 
 SIDES = ("source", "target")
-
-
-class Vectors(NamedTuple):
-    """An embedding without a model, from a table that `lopsided embed` wrote."""
-
-    nodes_: np.ndarray
-    source_embedding_: np.ndarray
-    target_embedding_: np.ndarray
 
 
 def run(options: argparse.Namespace) -> None:
@@ -34,11 +27,11 @@ def run(options: argparse.Namespace) -> None:
     labels = None
     if options.labels:
         labels = _labels(options.labels, (vectors.nodes_ if given is None else nodes_of(given)).tolist())
-        report.say(f"{len(labels):,} nodes have labels", labelled=len(labels))
+        report.say(f"{count_of(len(labels), 'node has a label', 'nodes have labels')}", labelled=len(labels))
     model = vectors if given is None else embed(given, options, report, options.k)
     title = "Directed graph" if options.graph == PIPE else Path(options.graph).name
     write_page(model, output, labels=labels, title=title, layout=options.layout)
-    report.wrote(output, f"{len(model.nodes_):,} nodes", "; open it in a browser")
+    report.wrote(output, count_of(len(model.nodes_), "node"), "; open it in a browser")
     report.finish()
 
 
@@ -57,8 +50,12 @@ def _vectors(given: str, report: Report) -> Any:
         return None
     source, target = (np.column_stack(side).astype(float) for side in sides)
     if source.shape != target.shape or not np.isfinite(source).all() or not np.isfinite(target).all():
-        raise ValueError(f"{given} must have as many finite source as target columns")
-    report.say(f"read the vectors of {len(source):,} nodes", nodes=len(source))
+        raise ValueError(f"{given} must have as many source_ as target_ columns, all of finite numbers")
+    report.say(
+        f"read the vectors of {count_of(len(source), 'node')}; for best targets give the model that "
+        "`lopsided embed --save` writes",
+        nodes=len(source),
+    )
     return Vectors(columns["id"], source, target)
 
 
@@ -67,10 +64,10 @@ def _labels(given: str, nodes: list[Any]) -> dict[Any, str]:
     with as_file(given) as path:
         columns = list(read_columns(path).values())
     if len(columns) < 2:
-        raise ValueError(f"{given} has one column; labels need two, an id and a label")
+        raise ValueError(f"{given} has one column; it needs two, an id and a label")
     pairs = zip(columns[0].tolist(), columns[1].tolist(), strict=True)
     label_of = {str(id): str(label) for id, label in pairs if label is not None}
     labels = {node: label_of[str(node)] for node in nodes if str(node) in label_of}
     if not labels:
-        raise ValueError(f"no id of {given} is among the nodes, such as {nodes[0]!s}")
+        raise ValueError(f"no id in {given} is a node of the graph; ids look like {nodes[0]!s}")
     return labels

@@ -17,7 +17,7 @@ def run(options: argparse.Namespace) -> None:
     """Write a table source, target, score."""
     output = checked_output(options.output or PIPE, options.force)
     if options.pairs and options.of:
-        raise ValueError("--pairs scores given edges and --of suggests new ones; give one of them")
+        raise ValueError("--pairs scores given edges and --of suggests new ones; give only one of them")
     report = Report(options)
     given = read_graph_or_model(options, report)
     nodes = nodes_of(given)
@@ -32,7 +32,7 @@ def _pairs(given: str, nodes: np.ndarray) -> tuple[list[Any], list[Any]]:
     with as_file(given) as path:
         columns = list(read_columns(path).values())
     if len(columns) < 2:
-        raise ValueError(f"{given} has one column; pairs need two, a source and a target")
+        raise ValueError(f"{given} has one column; it needs two, a source and a target")
     source, target = (known_ids([str(id) for id in column.tolist()], nodes) for column in columns[:2])
     return source, target
 
@@ -54,4 +54,4 @@ def _suggested(model: Any, wanted: list[Any], options: argparse.Namespace) -> di
 
 
 def _table(source: np.ndarray, target: np.ndarray, scores: Any) -> dict[str, Any]:
-    return {"source": plain_ids(source), "target": plain_ids(target), "score": np.asarray(scores, dtype=float)}
+    return {"source": plain_ids(source), "target": plain_ids(target), "score": np.asarray(scores, dtype=np.float32)}

@@ -6,6 +6,7 @@ import re
 import numpy as np
 from scipy import sparse
 
+from ..._core import count_of
 from ...io import read_columns
 from ...recommendation import KernelRecommender
 from ..inputs import as_file, known_ids
@@ -32,7 +33,7 @@ def run(options: argparse.Namespace) -> None:
     settings = {"random_state": options.seed, "n_jobs": options.jobs, "memory_budget": options.memory}
     model = KernelRecommender(options.components, **settings).fit(X)
     found = len(model.svd_.singular_values_)
-    report.say(f"decomposed with {found} components by {model.svd_.solver_.name}", components=found)
+    report.say(f"decomposed into {count_of(found, 'component')} by {model.svd_.solver_.name}", components=found)
     report.write_table(_ranked(model, X, rows, users, items, options), output)
     report.finish()
 
@@ -55,7 +56,9 @@ def _ranked(
         what.append(model.recommend(X[some], int(k), new_only=not options.known).ravel())
         rank.append(np.tile(np.arange(1, k + 1), len(some)))
     if not who:
-        raise ValueError("every user has every item, so there is nothing to recommend; --known ranks what they have")
+        raise ValueError(
+            "every user has every item, so there is nothing new to recommend; --known ranks what they have"
+        )
     number, item, place = (np.concatenate(parts) for parts in (who, what, rank))
     order = np.lexsort((place, number))
     return {"user": users[number[order]], "item": items[item[order]], "rank": place[order]}
@@ -73,8 +76,9 @@ def _interactions(
     if weights.dtype.kind not in "biuf" or not np.isfinite(weights).all():
         raise ValueError(f"weights in {roles['weight']!r} must be finite numbers; --weight names another column")
     report.say(
-        f"read {len(u):,} interactions of {len(users):,} users ({roles['user']!r}) and {len(items):,} items "
-        f"({roles['item']!r}), " + ("all of weight 1" if roles["weight"] is None else f"weight {roles['weight']!r}"),
+        f"read {count_of(len(u), 'interaction')} of {count_of(len(users), 'user')} ({roles['user']!r}) and "
+        f"{count_of(len(items), 'item')} ({roles['item']!r}), "
+        + ("all of weight 1" if roles["weight"] is None else f"weighted by {roles['weight']!r}"),
         interactions=len(u),
         users=len(users),
         items=len(items),

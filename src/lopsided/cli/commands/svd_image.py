@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._core import count_of
 from ...images import image_svd, psnr, ssim
 from ...io import written_whole
 from ..inputs import as_file, output_beside
@@ -29,7 +30,7 @@ def run(options: argparse.Namespace) -> None:
     share = k * (height + width + 1) / (height * width)
     quality = {"psnr": float(psnr(found.image, rebuilt, peak=1.0)), "ssim": float(ssim(found.image, rebuilt, peak=1.0))}
     report.say(
-        f"{width} x {height} pixels from {k} components, {share:.0%} of the numbers: PSNR {quality['psnr']:.1f} dB, "
+        f"{count_of(k, 'component')}, {share:.0%} of the numbers in the image: PSNR {quality['psnr']:.1f} dB, "
         f"SSIM {quality['ssim']:.3f}",
         components=k,
         share=share,
@@ -39,7 +40,7 @@ def run(options: argparse.Namespace) -> None:
         _pillow().fromarray(np.rint(np.clip(rebuilt, 0, 1) * 255).astype(np.uint8)).save(
             part, format=_format(Path(output))
         )
-    report.wrote(output, "the image")
+    report.wrote(output, f"{width} x {height} pixels")
     report.finish()
 
 

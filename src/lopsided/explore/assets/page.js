@@ -4,7 +4,7 @@
   const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6a3d9a", "#8c564b", "#7f7f7f", "#b2df8a",
     "#17becf", "#e31a1c", "#1b7837", "#c2a5cf", "#a6761d", "#1f3b73", "#f781bf", "#666600", "#66c2a5", "#8b0000", "#3f88c5", "#ffb55a",
     "#4d4d4d", "#bdbdbd"];
-  const MARK = "#111111";
+  const MARK = "#111111", GREY = "#c4c4cc";
   const MOST_MATCHES = 12, MOST_LISTED = 200, MOST_NAMED = 60, LONGEST_NAME = 24;
   const SVG = "http://www.w3.org/2000/svg";
   const element = (id) => document.getElementById(id);
@@ -30,6 +30,8 @@
 
   const graph = await unpacked(element("data").textContent);
   const n = graph.ids.length, k = graph.n_best;
+  const colours = graph.labels.map((name, i) => (["(none)", "(other)"].includes(name) ? GREY : COLOURS[i]));
+  const introduction = [...element("chosen").childNodes];
   const lower = graph.ids.map((id) => id.toLowerCase());
   const coordinate = (levels) => Float32Array.from(levels, (level) => (level / graph.tones) * 1.9 - 0.95);
   const score = (place) => graph.scores[0] + (graph.score[place] / graph.shades) * (graph.scores[1] - graph.scores[0]);
@@ -54,11 +56,11 @@
     const plot = createScatterplot.default({
       canvas, width: "auto", height: "auto", backgroundColor: "#fbfbfd", lassoColor: MARK, lassoInitiator: false, cameraDistance: Math.max(1, height / width),
       pointSize: n > 200000 ? 1.5 : n > 20000 ? 2.5 : n > 2000 ? 4 : n > 200 ? 6 : 9, pointSizeSelected: 3, opacity: n > 50000 ? 0.35 : 0.7,
-      pointColor: graph.labels.length ? COLOURS.slice(0, Math.max(graph.labels.length, 2)) : ["#0072b2"],
+      pointColor: colours.length > 1 ? colours : [colours[0] ?? COLOURS[0], MARK],
       pointColorActive: MARK, pointColorHover: "#000000", colorBy: graph.labels.length ? "valueA" : null, spatialIndexUseWorker: false,
     });
     sides[side] = { plot, canvas };
-    plot.subscribe("select", ({ points }) => (points.length === 1 ? choose(points[0]) : list(points)));
+    plot.subscribe("select", ({ points }) => (points.length === 1 ? choose(points[0]) : list(points, "In the lasso")));
     plot.subscribe("deselect", () => release());
     plot.subscribe("view", () => draw());
     plot.subscribe("pointOver", (node) => { other(side).hover(node, { preventEvent: true }); tell(side, node); });
@@ -92,26 +94,27 @@
     mark("target", [node, ...targets]);
     const box = element("chosen");
     box.replaceChildren(heading(graph.ids[node]), ...label(node));
-    if (k) box.append(...(graph.linked ? [paragraph("Solid lines and • are edges of the graph; dashed lines are links it does not have yet.")] : []),
-      ...listed("Best targets", targets, to), ...listed("Best sources (those whose best targets include it)", sources, from));
-    else box.append(paragraph("This graph has too many nodes for lists of best targets."));
+    if (k) box.append(...(graph.linked ? [paragraph("Solid lines and • mark edges of the graph; dashed lines are suggestions. The higher the score, the likelier the edge.")] : []),
+      ...listed("Best targets", targets, to), ...listed("Best sources (nodes with it among their best targets)", sources, from));
+    else box.append(paragraph("This page has no best targets: the graph has too many nodes, or its vectors came without a model."));
     page.chosen = node;
     draw();
     page.linked = performance.now() - started;
   }
-  function list(points) {
+  function list(points, title) {
     links = [];
     page.chosen = null;
     mark("source", points);
     mark("target", points);
     const box = element("chosen");
-    box.replaceChildren(heading(`${points.length.toLocaleString("en")} nodes`), ...listed("In the lasso", points.slice(0, MOST_LISTED)));
+    box.replaceChildren(heading(`${points.length.toLocaleString("en")} nodes`), ...listed(title, points.slice(0, MOST_LISTED)));
     if (points.length > MOST_LISTED) box.append(paragraph(`and ${(points.length - MOST_LISTED).toLocaleString("en")} more`));
     draw();
     page.listed = points.length;
   }
   function release() {
     links = [];
+    element("chosen").replaceChildren(...introduction);
     mark("source", []);
     mark("target", []);
     page.chosen = null;
@@ -216,8 +219,16 @@
       item.addEventListener("mousedown", () => take(i));
       return item;
     }));
+    if (text && !found.length) matches.append(nothing());
     show();
     page.searched = performance.now() - started;
+  }
+  function nothing() {
+    const item = document.createElement("li");
+    item.className = "hint";
+    item.setAttribute("role", "status");
+    item.textContent = "no id contains this";
+    return item;
   }
   function show() {
     search.setAttribute("aria-expanded", String(found.length > 0));
@@ -241,13 +252,18 @@
     event.preventDefault();
     show();
   });
-  document.addEventListener("keydown", (event) => { if (event.key === "Escape") release(); });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") release();
+    if (event.key === "/" && document.activeElement !== search) { event.preventDefault(); search.focus(); search.select(); }
+  });
   draw();
   new ResizeObserver(() => requestAnimationFrame(draw)).observe(document.querySelector("main"));
 
   graph.labels.forEach((name, i) => {
-    const item = document.createElement("span"), dot = document.createElement("i"), text = document.createElement("bdi");
-    dot.style.background = COLOURS[i];
+    const item = document.createElement("button"), dot = document.createElement("i"), text = document.createElement("bdi");
+    dot.style.background = colours[i];
+    item.title = "select these nodes";
+    item.addEventListener("click", () => list(Array.from(graph.label.keys()).filter((node) => graph.label[node] === i), name));
     text.textContent = name.slice(0, 100);
     item.append(dot, text);
     element("legend").append(item);
@@ -269,7 +285,7 @@
       svg.append(bar);
     });
     element("spectrum").append(svg, paragraph(`the ${graph.spectrum.length} largest singular values, from ${graph.spectrum[0]} to ${graph.spectrum.at(-1)}`));
-  } else element("spectrum").append(paragraph("The file holds none."));
+  } else element("spectrum").append(paragraph("The file has none."));
 
   Object.assign(page, { ready: performance.now() - began, since_start: performance.now(), nodes: n, choose, find, list });
   window.lopsidedPage = page;
