@@ -1,5 +1,6 @@
 """Sphinx: `make docs` builds the site, without a network and without warnings."""
 
+import inspect
 import re
 from typing import Any
 
@@ -15,6 +16,7 @@ source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "_templates"]
 templates_path = ["_templates"]
 myst_heading_anchors = 3
+smartquotes = False  # which would bend the quotes of strings in docstrings
 
 autosummary_generate = True
 autodoc_typehints = "none"  # types are in the docstrings
@@ -33,6 +35,9 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"lopsided {release}"
 html_theme_options = {"navigation_with_keys": False, "show_toc_level": 2, "secondary_sidebar_items": ["page-toc"]}
 html_show_sourcelink = False
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_sidebars = {page: [] for page in ("index", "start", "asymmetric")}  # pages with no others beside them
 
 LITERAL = re.compile(r"(``.*?``|:\w+:`.*?`)")
 MARKUP = re.compile(r"\||(?<=\w)_(?=[\s,.;:)']|$)")  # norms such as |x|, and names such as kernel_
@@ -47,12 +52,15 @@ def plain_text(app: Any, what: str, name: str, thing: Any, options: Any, lines: 
         lines[i] = "".join(part if j % 2 else MARKUP.sub(r"\\\g<0>", part) for j, part in enumerate(parts))
 
 
-def without_routing(app: Any, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
-    """Leave out the methods that scikit-learn adds to route metadata."""
-    return True if re.fullmatch(r"set_\w+_request", name) else None
+def not_ours(app: Any, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
+    """Leave out what scikit-learn, scipy and Python define: of inherited methods, only those of lopsided are listed."""
+    method = getattr(thing, "fget", thing)
+    if not (inspect.isroutine(method) or isinstance(thing, property)):
+        return None
+    return None if str(getattr(method, "__module__", None)).startswith("lopsided") else True
 
 
 def setup(app: Any) -> None:
     """Run before numpydoc reads the docstrings."""
-    app.connect("autodoc-skip-member", without_routing)
+    app.connect("autodoc-skip-member", not_ours)
     app.connect("autodoc-process-docstring", plain_text, priority=100)

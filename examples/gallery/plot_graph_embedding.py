@@ -1,8 +1,8 @@
 """A directed graph, embedded twice
 ================================
 
-Every node gets a source vector, by what it links to, and a target vector, by what links to it. For a picture one kernel
-of proximity is best: the default embedding holds links and degrees too, which serve predictions and cover the fields.
+Every node gets a source vector from its outgoing edges and a target vector from its incoming ones. For a picture a single
+proximity kernel is best: the default embedding also encodes links and degrees, which help predictions but hide the fields.
 """
 
 # %%
@@ -18,6 +18,6 @@ EmbeddingDisplay.from_estimator(model, fields, components=(1, 2))
 plt.show()
 
 # %%
-# The spectrum tells how many components carry structure.
+# The spectrum shows how many components carry structure: values level off after the sixth, as there are six fields.
 SpectrumDisplay.from_estimator(model)
 plt.show()

@@ -1,7 +1,7 @@
 """Nonlinear SVD of a photograph
 =============================
 
-An image is a matrix: the kernel SVD between its rows and columns rebuilds it from few components.
+An image is a matrix: the kernel SVD between its rows and columns rebuilds it from a few components.
 """
 
 # %%
@@ -17,6 +17,6 @@ ReconstructionDisplay.from_estimator(image_svd(photograph), (5, 20))
 plt.show()
 
 # %%
-# With an exponential kernel bright tones count more.
+# An exponential kernel gives bright tones more weight.
 ReconstructionDisplay.from_estimator(image_svd(photograph, Exponential(2.0)), (5, 20))
 plt.show()

@@ -1,8 +1,8 @@
 """A topic that contains another
 =============================
 
-The Kullback-Leibler divergence of a broad topic from a narrow one differs from the reverse: the narrow one is a case of
-the broad one. A symmetric similarity cannot say which is which.
+The Kullback-Leibler divergence of a narrow topic from a broad one is smaller than the reverse, since the narrow one is a
+special case of the broad one. A symmetric similarity cannot tell which is which.
 """
 
 # %%
@@ -19,13 +19,15 @@ topics = np.vstack([broad, narrow])
 K = KullbackLeibler(0.3)(topics, topics)
 
 # %%
-# Rows are topics that are explained, columns those that explain: narrow topics (6 to 29) are near their broad one.
+# Rows are explained by columns: each narrow topic (6 to 29) is explained well by its broad topic (0 to 5), as the bright
+# steps on the left show; the reverse, in the upper right, is weaker.
 figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 axes[0].imshow(K, cmap="viridis")
-axes[0].set(title="exp(-KL / 3.3)", xlabel="topic that explains", ylabel="topic that is explained")
+axes[0].set(title="exp(-KL / 3.3)", xlabel="explaining topic", ylabel="explained topic")
 model = KernelSVD(3, kernel=KullbackLeibler(0.3)).fit(topics, Z=topics)
 size = np.where(np.arange(30) < 6, 90, 25)
 group = np.concatenate([np.arange(6), np.repeat(np.arange(6), 4)])
-axes[1].scatter(*model.right_vectors_[:, 1:].T, s=size, c=group, cmap="tab10")
-axes[1].set(title="topics as those that explain (large: broad)", xlabel="component 1", ylabel="component 2")
+colours = np.array(["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"])
+axes[1].scatter(*model.right_vectors_[:, 1:].T, s=size, c=colours[group])
+axes[1].set(title="right vectors; large points are broad topics", xlabel="component 1", ylabel="component 2")
 plt.show()

@@ -43,7 +43,7 @@ def test_coherence_does_not_depend_on_the_unit_of_the_table(container, unit, rng
     ],
 )
 def test_scores_do_not_read_masked_labels(score):
-    with pytest.raises(ValueError, match=r"(labels_true|labels_pred|column_labels) has 1 masked entries"):
+    with pytest.raises(ValueError, match=r"(labels_true|labels_pred|column_labels) has 1 masked entry"):
         score(np.ma.masked_array([0, 0, 1, 1], [0, 0, 1, 0]), np.array([0, 0, 1, 1]))
 
 

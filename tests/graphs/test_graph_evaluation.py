@@ -231,7 +231,7 @@ def test_settings_of_classes_that_are_no_numbers_are_refused(settings, rng):
 
 def test_masked_labels_are_refused(rng):
     labels = np.ma.masked_array(np.arange(20) % 2, mask=np.arange(20) == 3)
-    with pytest.raises(ValueError, match="labels has 1 masked entries"):
+    with pytest.raises(ValueError, match="labels has 1 masked entry"):
         classify_nodes(rng.standard_normal((20, 2)), labels)
 
 

@@ -455,7 +455,7 @@ SIGNED = np.where(np.arange(N) == 3, -1.0, A[:1])
         (lambda m: m.transform(NEW.assign(weight=-1.0)), "Negative values.*the least is -1"),
         (lambda m: m.transform(np.full((1, N), np.nan)), "X contains NaN"),
         (lambda m: m.transform(None, NEW), "2 new nodes have ids of nodes of the graph: 0, 1"),
-        (lambda m: m.score_edges(0, np.array([1, N])), f"1 ids are not nodes of the graph: {N};"),
+        (lambda m: m.score_edges(0, np.array([1, N])), f"1 id is not a node of the graph: {N};"),
         (
             lambda m: read_graph(TABLE.set_axis(["source", "Source", "target"], axis=1)),
             "could be the source",

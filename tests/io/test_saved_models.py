@@ -336,9 +336,9 @@ def test_an_array_that_claims_to_be_larger_than_its_bytes_is_refused(file):
     content = file.read_bytes()
     assert content.count(b"(9, 9)") == 1
     file.write_bytes(content.replace(b"(9, 9), }  ", b"(99, 99), }"))
-    with pytest.raises(SavedModelError, match="hash differs|has not the size that it says"):
+    with pytest.raises(SavedModelError, match="hash differs|does not have the size it declares"):
         load(file)
-    with pytest.raises(SavedModelError, match="has not the size that it says"):
+    with pytest.raises(SavedModelError, match="does not have the size it declares"):
         load(file, verify=False)
 
 
@@ -373,7 +373,7 @@ def test_every_altered_byte_is_noticed_or_changes_nothing(bytes_of_a_model, file
 
 def test_files_with_bytes_before_them_are_refused(bytes_of_a_model, file):
     file.write_bytes(b"#!" + bytes_of_a_model)
-    with pytest.raises(SavedModelError, match="does not lie where the file says"):
+    with pytest.raises(SavedModelError, match="is not where the file says it is"):
         load(file)
 
 

@@ -65,7 +65,7 @@ def test_pull_backs_are_derivatives(kernel, rng):
 def test_kernels_without_a_derivative_say_which_have_one(rng):
     having = {type(kernel).__name__ for kernel in KERNELS} - {"Scaled", "Sum", "Product"}
     for kernel in (TL1(), TL1() + RBF(), RBF() * TL1(), 2 * TL1()):
-        with pytest.raises(TypeError, match=r"^TL1\(\) offers no derivative; .* do, and sums") as refusal:
+        with pytest.raises(TypeError, match=r"^TL1\(\) has no derivative; .* do, and sums") as refusal:
             LearnedKernelSVDRegressor(kernel=kernel).fit(rng.standard_normal((20, 3)), rng.standard_normal(20))
         listed = str(refusal.value).split("; ")[1].split(" do, ")[0]
         assert set(listed.split(", ")) == having

@@ -253,7 +253,7 @@ def test_mixtures_too_narrow_for_their_distance_are_refused():
     rows = np.array([[1, 0, 1e-2], [1, 1e3, 1e-2], [1, 1e3 + 0.1, 1e-2]])
     kernel = KullbackLeibler(1.0, distribution="mixture")
     assert_close(kernel.fit(rows, rows)(rows, rows)[1:, 1:], np.exp([[0, -0.5], [-0.5, 0]]), ulps=1e9)
-    with pytest.raises(ValueError, match="float32; raise the variances, or take double precision"):
+    with pytest.raises(ValueError, match="float32; raise the variances, or use double precision"):
         kernel.fit(*2 * [rows.astype(np.float32)])
 
 

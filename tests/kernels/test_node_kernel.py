@@ -68,7 +68,7 @@ def test_nodes_without_edges_keep_their_zeros_with_a_warning():
 
 
 def test_self_loops_that_are_there_are_not_advised():
-    with pytest.warns(LopsidedWarning, match="1 nodes have a row that sums to zero.*negative weights cancel"):
+    with pytest.warns(LopsidedWarning, match="1 node has a row that sums to zero.*negative weights cancel"):
         NodeKernel([[0.0, -1.0], [1.0, 0.0]], normalize="left", self_loops=1.0)([[0]], [[1]])
 
 

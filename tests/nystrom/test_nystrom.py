@@ -128,7 +128,7 @@ def test_a_kernel_of_low_rank_is_recovered_by_every_strategy(strategy, n_landmar
 @every_strategy
 def test_a_sample_of_too_low_a_rank_gives_fewer_components_and_a_warning(strategy, center, extension):
     X, Z = two_sets(width=3)
-    with pytest.warns(RankWarning, match="holds 3 components and not 6; take more landmarks, other ones, or fewer"):
+    with pytest.warns(RankWarning, match="holds 3 components and not 6; use more landmarks, other ones, or fewer"):
         model = model_of(Linear(), 6, landmarks=strategy, n_landmarks=12, center=center, extension=extension)
         model.fit(X, Z=Z)
     assert model.n_components_ == 3 == model.transform(X).shape[1] == model.transform_right(Z).shape[1]

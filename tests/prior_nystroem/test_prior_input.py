@@ -32,7 +32,7 @@ BAD = {
     "contradiction": (
         {},
         {"pairs": (LINKS, [(3, 2)])},
-        r"1 pairs are in must_link and in.*\(2, 3\)",
+        r"1 pair is in both must_link and.*\(2, 3\)",
     ),
     "apart_from_itself": ({}, {"pairs": (LINKS, [(4, 4)])}, r"\(4, 4\), but a sample is always linked to itself"),
     "out_of_range": ({}, {"pairs": ([(0, 40)], LINKS)}, "must_link has row numbers from 40 to 40.*0 to 39"),

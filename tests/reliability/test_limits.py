@@ -35,7 +35,7 @@ def test_a_solver_that_exceeds_the_budget_is_refused_with_the_smallest_that_work
 
 
 def test_too_many_components_for_the_budget_are_refused_before_the_work():
-    with pytest.raises(ValueError, match="solver='lapack' needs .* bytes .* take fewer components"):
+    with pytest.raises(ValueError, match="solver='lapack' needs .* bytes .* use fewer components"):
         KernelSVD(N, kernel="rbf", memory_budget="1MB").fit(X, Z=X[::-1])
     with pytest.warns(FallbackWarning, match="lapack gives the answer"):
         KernelSVD(N, kernel="rbf", solver="krylov", memory_budget="100MB").fit(X, Z=X[::-1])

@@ -23,7 +23,7 @@ def check_names(names: np.ndarray | None, expected: np.ndarray | None, whose: st
     if len(names) == len(expected):
         i = int(np.flatnonzero(names != expected)[0])
         raise ValueError(
-            f"column {i} of Z is {names[i]!r}, but {expected[i]!r} in {whose}; bring the columns into one order"
+            f"column {i} of Z is {names[i]!r}, but {expected[i]!r} in {whose}; use the same order for both"
         )
 
 

@@ -17,7 +17,7 @@ def check_finite(block: np.ndarray) -> None:
     if not np.isfinite(block).all():
         raise NotFiniteError(
             "the kernel matrix has entries that are not finite; scale the data down, or choose parameters with which "
-            "the kernel grows more slowly; of a callable, look at what the kernel function returns"
+            "the kernel grows more slowly; for a callable, check what the kernel function returns"
         )
 
 

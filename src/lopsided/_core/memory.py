@@ -36,7 +36,7 @@ def budget_bytes(memory_budget: float | str | None = None) -> int:
     if isinstance(memory_budget, str):
         match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([KMGT]?B?)\s*", memory_budget.upper())
         if not match or match[2] not in UNITS:
-            raise ValueError(f"memory_budget={memory_budget!r} is not a size; write bytes or a text like '500MB'")
+            raise ValueError(f"memory_budget={memory_budget!r} is not a size; give bytes or a string such as '500MB'")
         memory_budget = float(match[1]) * UNITS[match[2]]
     if not memory_budget > 0:
         raise ValueError(f"memory_budget={memory_budget} must be positive")

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from .row_blocks import as_row_blocks, is_lazy
 from .threads import slices_of
+from .wording import count_of
 
 BLOCK_BYTES = 1 << 26  # bytes of float64 rows that are read from a file at once
 
@@ -48,7 +49,8 @@ def reject_masked(points: Any, name: str) -> Any:
             f"{name}.compute() if it fits, or a sample of its rows"
         )
     if np.ma.is_masked(points):
-        raise ValueError(f"{name} has {points.mask.sum()} masked entries; fill them, or leave out their rows")
+        masked = count_of(points.mask.sum(), "masked entry", "masked entries")
+        raise ValueError(f"{name} has {masked}; fill them in, or leave out their rows")
     wraps = sparse.issparse(points) and points.format == "coo" and points.dtype.kind in "iu"
     return points.astype(np.float64) if wraps else points
 

@@ -32,7 +32,7 @@ def n_threads(n_jobs: int | None = None) -> int:
     if n_jobs is None:
         n_jobs = 1 if _local.busy else _local.n_jobs or min(_cores(), _omp_threads())
     if n_jobs == 0:
-        raise ValueError("n_jobs=0 has no meaning; use None for every core or a positive number of threads")
+        raise ValueError("n_jobs=0 is not allowed; use None for every core or a positive number of threads")
     return n_jobs if n_jobs > 0 else max(1, _cores() + 1 + n_jobs)
 
 

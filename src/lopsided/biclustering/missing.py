@@ -4,6 +4,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from .._core import count_of
 from ..exceptions import LopsidedWarning, warn
 
 
@@ -42,5 +43,6 @@ def filled(X: np.ndarray) -> tuple[np.ndarray, Filling]:
     filling = Filling.of_table(X)
     count = int(np.isnan(X).sum())
     if count:
-        warn(f"{count} missing values are filled in from the means of their rows and columns", LopsidedWarning)
+        values = count_of(count, "missing value is", "missing values are")
+        warn(f"{values} filled in from the means of rows and columns", LopsidedWarning)
     return filling.rows(X), filling

@@ -34,7 +34,7 @@ def read_rows(points: Any, name: str) -> DaskRows:
     _check_shape(points, name)
     if len(points.chunks[1]) > 1:
         warn(
-            f"{name} has {len(points.chunks[1])} chunks of columns, and a point needs all its columns in one block: "
+            f"{name} has {len(points.chunks[1])} chunks of columns, but all columns of a point must be in one block: "
             "they are joined; chunk it by rows alone with X.rechunk({1: -1}) to choose their heights",
             FallbackWarning,
         )
@@ -60,14 +60,16 @@ def _check_shape(points: Any, name: str) -> None:
         empty = points.chunks[0].index(0)
         raise ValueError(f"chunk {empty} of {name} has no rows; leave empty chunks out with X.rechunk()")
     if points.dtype.kind not in NUMBERS:
-        raise ValueError(f"{name} is of {points.dtype}; points are numbers, so convert it with X.astype(float)")
+        raise ValueError(
+            f"{name} has the dtype {points.dtype}, but points must be numeric; convert it with X.astype(float)"
+        )
 
 
 def _reject_texts(frame: Any, name: str) -> None:
     texts = [str(column) for column, kind in frame.dtypes.items() if getattr(kind, "kind", "O") not in NUMBERS]
     if texts:
         raise ValueError(
-            f"columns {', '.join(texts[:3])} of {name} are no numbers; leave them out, or hash them with "
+            f"columns {', '.join(texts[:3])} of {name} are not numeric; leave them out, or hash them with "
             "lopsided.distributed.hash_rows"
         )
 
@@ -84,7 +86,9 @@ def as_frame(table: Any) -> Any:
     if isinstance(table, dd.DataFrame):
         return table
     if type(table).__module__ != "pyarrow._dataset":
-        raise TypeError(f"a {type(table).__name__} is no dask dataframe, Arrow dataset or folder of parquet files")
+        raise TypeError(
+            f"a {type(table).__name__} is not a dask dataframe, an Arrow dataset or a folder of parquet files"
+        )
     return _frame_of(table)
 
 

@@ -190,7 +190,7 @@ def _located(piece: _Piece, text: bytes, width: int | None, zero_based: bool) ->
             with open(piece.path, "rb") as file:
                 before = file.read(piece.start).count(b"\n")
             shown = line[:60].decode(errors="replace")
-            return ValueError(f"{piece.path}, line {before + number + 1}: {shown!r} is no sample ({error})")
+            return ValueError(f"{piece.path}, line {before + number + 1}: {shown!r} is not a sample ({error})")
     return None
 
 

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array
 
-from .._core import dense, encoded, reject_masked
+from .._core import count_of, dense, encoded, reject_masked
 from ..io import is_missing
 
 SETS = (set, frozenset, list, tuple, np.ndarray)
@@ -124,7 +124,8 @@ def _indicators(labels: Any, several: bool) -> np.ndarray:
         )
     missing = [node for node, label in enumerate(labels) if is_missing(label)]
     if missing:
-        raise ValueError(f"{len(missing)} nodes have no label, the first of them node {missing[0]}; leave them out")
+        found = count_of(len(missing), "node has", "nodes have")
+        raise ValueError(f"{found} no label, beginning with node {missing[0]}; leave them out")
     if np.asarray(labels).dtype.kind == "f":
         check_classification_targets(labels)
     classes, numbers = encoded(labels, "labels")

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
-from .._core import AdjacencyBlocks, Estimator, announce, atomic_fit, counted, gate, jobs, row_lengths, seed_of
+from .._core import AdjacencyBlocks, Estimator, announce, atomic_fit, count_of, counted, gate, jobs, row_lengths, seed_of
 from ..exceptions import RankWarning, quiet, warn
 from ..io import read_graph
 from ..kernels import Balance, Diffusion, Kernel, Walk
@@ -245,7 +245,9 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
     def _check_graph(self, A: sparse.csr_array) -> None:
         n = A.shape[0]
         if not A.nnz:
-            raise ValueError(f"the graph has {n} nodes and no edge, so nothing tells them apart; give one with edges")
+            raise ValueError(
+                f"the graph has {count_of(n, 'node')} but no edges, so nothing tells them apart; give one with edges"
+            )
         if self.n_components > n:
             warn(f"n_components={self.n_components} exceeds the number of nodes; {n} are kept", RankWarning)
         if self.decoder == "learned" and isinstance(A, AdjacencyBlocks):

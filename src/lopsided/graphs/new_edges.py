@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from scipy import sparse
 
-from .._core import check_points, row_sums, scale_rows
+from .._core import check_points, count_of, row_sums, scale_rows
 from ..exceptions import LopsidedWarning, warn
 from ..io import Edges, Graph, assembled, factorized, holds_edges, is_array_like, is_text, read_edges
 from .node_index import NodeIndex, shown
@@ -86,7 +86,7 @@ def _from_rows(index: NodeIndex, out_edges: Any, in_edges: Any) -> Rows:
     outward, inward = (nothing if out_edges is None else sides[0]), (nothing if in_edges is None else sides[-1])
     if outward.shape != inward.shape:
         raise ValueError(
-            f"X holds {outward.shape[0]} new nodes and in_edges {inward.shape[0]}; they must be the same ones"
+            f"X holds {outward.shape[0]} new nodes and in_edges {inward.shape[0]}; they must be the same nodes"
         )
     return None, outward, inward, sparse.csr_array((outward.shape[0],) * 2)
 
@@ -111,9 +111,10 @@ def _from_tables(index: NodeIndex, out_edges: Any, in_edges: Any, *, ignore: boo
         raise ValueError("the tables hold no edges, and so no new nodes")
     known = [node for node in new.tolist() if node in index]
     if known:
+        taken = count_of(len(known), "new node has an id", "new nodes have ids")
         raise ValueError(
-            f"{len(known)} new nodes have ids of nodes of the graph: {shown(known)}; give them others. Nodes of "
-            "the fitted graph have their vectors in source_embedding_ and target_embedding_"
+            f"{taken} of nodes of the graph: {shown(known)}; give new nodes other ids. The vectors of the "
+            "graph's nodes are in source_embedding_ and target_embedding_"
         )
     both = index.extended(new)
     found = [both.find(node) for node in others.tolist()]
@@ -135,11 +136,13 @@ def _from_tables(index: NodeIndex, out_edges: Any, in_edges: Any, *, ignore: boo
 
 def _refuse_or_warn(unknown: list[Any], ignore: bool) -> None:
     if not ignore:
+        found = count_of(len(unknown), "id is not a node", "ids are not nodes")
         raise ValueError(
-            f"{len(unknown)} ids are not nodes of the graph: {shown(unknown)}; nodes_ holds those that are. "
+            f"{found} of the graph: {shown(unknown)}; nodes_ holds those that are. "
             "unknown='ignore' leaves their edges out"
         )
-    warn(f"ids that nobody knows are left out, with {len(unknown)} edges: {shown(unknown)}", LopsidedWarning)
+    edges = count_of(len(unknown), "edge of an unknown id is", "edges of unknown ids are")
+    warn(f"{edges} left out: {shown(unknown)}", LopsidedWarning)
 
 
 def _read(index: NodeIndex, table: Any) -> Edges:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core import count_of
 from ..io import forms, is_whole
 
 MOST_IDS_SHOWN = 5  # in an error message
@@ -55,9 +56,8 @@ class NodeIndex:
         if unknown:
             if isinstance(given, tuple) and any(isinstance(node, tuple) for node in self._number):
                 unknown = [given]
-            raise ValueError(
-                f"{len(unknown)} ids are not nodes of the graph: {shown(unknown)}; nodes_ holds those that are"
-            )
+            found = count_of(len(unknown), "id is not a node", "ids are not nodes")
+            raise ValueError(f"{found} of the graph: {shown(unknown)}; nodes_ holds those that are")
         return np.array(numbers, dtype=np.intp)
 
     def find(self, node: Any) -> int | None:

@@ -55,7 +55,7 @@ class ScoresEdges(ABC):
         index = self._nodes if new is None else self._nodes.extended(new.names())
         rows, columns = index.numbers(u), index.numbers(v)
         if len(rows) != len(columns) and 1 not in (len(rows), len(columns)):
-            raise ValueError(f"u holds {len(rows)} nodes and v {len(columns)}; pass equally many, or one on a side")
+            raise ValueError(f"u holds {len(rows)} nodes and v {len(columns)}; pass as many of each, or a single one")
         rows, columns = (side.copy() for side in np.broadcast_arrays(rows, columns))
         nodes = self._decoder.known
         if new is not None:

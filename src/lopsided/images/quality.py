@@ -6,7 +6,7 @@ from numbers import Real
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
-from .._core import frobenius, gate, reject_masked, safe_unit
+from .._core import count_of, frobenius, gate, reject_masked, safe_unit
 
 SIGMA, TRUNCATE = 1.5, 3.5  # in pixels and in SIGMA: a window of 11 x 11, as in Wang et al. (2004)
 MAX_BITS = 16  # of integers; wider ones have no conventional white level
@@ -33,7 +33,8 @@ def as_pixels(image: np.ndarray) -> np.ndarray:
     if image.dtype.kind != "f":
         raise TypeError(f"pixels must be integers or floats, not {image.dtype}")
     if not np.isfinite(image).all():
-        raise ValueError(f"{np.count_nonzero(~np.isfinite(image))} pixels are not finite; fill them in first")
+        wrong = count_of(np.count_nonzero(~np.isfinite(image)), "pixel is", "pixels are")
+        raise ValueError(f"{wrong} not finite; fill them in first")
     return image if image.dtype in (np.float32, np.float64) else image.astype(float)
 
 

@@ -87,7 +87,7 @@ class Container:
         """The JSON, checked against the version and the hash in the comment."""
         parts = re.fullmatch(rf"{MAGIC} (\d+) ([0-9a-f]+)", comment)
         if parts is None:
-            raise SavedModelError("it is a zip, but none that lopsided.io.save wrote")
+            raise SavedModelError("it is a zip file, but not one that lopsided.io.save wrote")
         if int(parts[1]) > VERSION:
             raise SavedModelError(f"its format is {parts[1]}, and this version reads up to {VERSION}; upgrade lopsided")
         text = bytes(self._part(HEADER))
@@ -115,7 +115,7 @@ class Container:
         shape, by_columns, dtype = npy.read_array_header_1_0(head)
         data = part[head.tell() :]
         if dtype.hasobject or dtype.itemsize * math.prod(shape) != len(data):
-            raise SavedModelError(f"its array {number}.npy has not the size that it says")
+            raise SavedModelError(f"its array {number}.npy does not have the size it declares")
         return np.ndarray(shape, dtype, buffer=data, order="F" if by_columns else "C")
 
 
@@ -125,7 +125,7 @@ def _members(file: BinaryIO) -> tuple[str, dict[str, tuple[int, int]]]:
         found = {}
         for member in archive.infolist():
             if member.compress_type != zipfile.ZIP_STORED or member.compress_size != member.file_size:
-                raise SavedModelError(f"its {member.filename!r} is compressed, and lopsided.io.save compresses nothing")
+                raise SavedModelError(f"its {member.filename!r} is compressed, but lopsided.io.save compresses nothing")
             found[member.filename] = _place(file, member)
         return archive.comment.decode("ascii", "replace"), found
 
@@ -137,5 +137,5 @@ def _place(file: BinaryIO, member: zipfile.ZipInfo) -> tuple[int, int]:
     end = begin + member.file_size
     aligned = member.filename == HEADER or begin % ALIGNMENT == 0
     if signature != b"PK\x03\x04" or not aligned or end > file.seek(0, io.SEEK_END):
-        raise SavedModelError(f"its {member.filename!r} does not lie where the file says")
+        raise SavedModelError(f"its {member.filename!r} is not where the file says it is")
     return begin, end

@@ -40,7 +40,7 @@ class Encoder:
         if type(value) is float:
             return value if math.isfinite(value) else {"float": str(value)}
         if id(value) in self._open:
-            raise TypeError(f"{where} holds itself, which a saved model cannot")
+            raise TypeError(f"{where} contains itself, which a saved model cannot represent")
         self._open.add(id(value))
         try:
             return self._compound(value, where)

@@ -120,7 +120,7 @@ def read_graph(
     if not is_array_like(adjacency):
         raise TypeError(
             f"a {type(adjacency).__name__} is not a graph; pass an edge table (a DataFrame, a list of tuples or a "
-            "path), a matrix, Graph(adjacency, nodes) or a networkx graph; of hide_edges, its .adjacency"
+            "path), a matrix, Graph(adjacency, nodes) or a networkx graph; for the result of hide_edges, its .adjacency"
         )
     entries = sparse.coo_array(check_adjacency(adjacency))
     A = assembled(entries.row, entries.col, entries.data, entries.shape)

@@ -107,7 +107,7 @@ def _in_memory(container: Container) -> Any:
 
 def _checked(model: Any) -> Any:
     if not isinstance(model, BaseEstimator):
-        raise SavedModelError(f"it holds a {type(model).__name__}, and no estimator or kernel")
+        raise SavedModelError(f"it holds a {type(model).__name__}, which is neither an estimator nor a kernel")
     return model
 
 

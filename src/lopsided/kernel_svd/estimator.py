@@ -193,7 +193,9 @@ class KernelSVD(ScoresPairs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             self.solver._validate_params()
         weighted = left_weights is not None or right_weights is not None
         if weighted and (isinstance(self.solver, Nystrom) or self.solver == "nystrom"):
-            raise ValueError("the Nystrom solver takes no weights of points; use an exact solver, or repeat points")
+            raise ValueError(
+                "the Nystrom solver does not support weights of points; use an exact solver, or repeat points"
+            )
         kernel, budget, seed = as_kernel(self.kernel), budget_bytes(self.memory_budget), seed_of(self.random_state)
         settings = Settings(self.n_components, self.solver, self.center, self.tol, budget, seed)
         is_one_object, right_names = Z is X, column_names(Z)

@@ -43,9 +43,12 @@ def check_ignored(y: Any, X: Array) -> None:
     if getattr(y, "ndim", 1) != 2:
         return
     if y.shape[0] != X.shape[0]:
-        raise ValueError(f"y is ignored, but it has {y.shape[0]} rows and X has {X.shape[0]}; take fit(X, Z=Z)")
+        raise ValueError(f"y is ignored, but it has {y.shape[0]} rows and X has {X.shape[0]}; use fit(X, Z=Z)")
     if y.shape[1] == X.shape[1] > 1:
-        warn(f"y is ignored, and is as wide as X: {y.shape[1]} columns; right points take fit(X, Z=Z)", LopsidedWarning)
+        warn(
+            f"y is ignored, and is as wide as X: {y.shape[1]} columns; pass right points with fit(X, Z=Z)",
+            LopsidedWarning,
+        )
 
 
 def prepare(
@@ -67,7 +70,7 @@ def _both_sides(kernel: Kernel, X: Array, Z: Array) -> tuple[Array, Array]:
     """Left and right points as arrays: two sets, the rows and columns of X, or a precomputed X and column numbers."""
     if isinstance(X, RowBlocks) and (Z is None or isinstance(kernel, Precomputed)):
         raise ValueError(
-            "rows in blocks have no columns or kernel values at hand; pass right points, fit(X, Z=Z): X itself, "
+            "rows in blocks give no access to columns or kernel values; pass right points, fit(X, Z=Z): X itself, "
             "landmarks, or the columns of X as lopsided.distributed.sketch_columns reads them"
         )
     if isinstance(kernel, Precomputed):

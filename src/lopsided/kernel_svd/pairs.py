@@ -57,7 +57,7 @@ class ScoresPairs(ABC):
         check_is_fitted(self)
         left, right = self._vectors(X, of_right=False), self._vectors(Z, of_right=True)
         if len(left) != len(right) and 1 not in (len(left), len(right)):
-            raise ValueError(f"X holds {len(left)} points and Z {len(right)}; pass equally many, or one on a side")
+            raise ValueError(f"X holds {len(left)} points and Z {len(right)}; pass as many of each, or a single one")
         left, right = np.broadcast_arrays(left * self.singular_values_, right)
         return np.einsum("ij,ij->i", left, right)
 
@@ -119,7 +119,7 @@ class ScoresPairs(ABC):
             found[silent] = asking.mean(axis=0)
             warn(
                 f"{np.count_nonzero(silent)} of {len(found)} points score all others alike, as rows without entries "
-                "do, and get those that score highest on average; leave them out for no answer",
+                "do, and get those that score highest on average; leave them out to get no answer",
                 LopsidedWarning,
             )
         with jobs(self.n_jobs, self.memory_budget):

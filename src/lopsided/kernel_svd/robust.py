@@ -67,7 +67,7 @@ def fit_robust(model: KernelSVD, X: ArrayLike, *, Z: ArrayLike = None, max_iter:
             return fitted
         weights = found
     warn(
-        f"weights of rows still change after {max_iter} fits; raise max_iter, or take fewer components",
+        f"weights of rows still change after {max_iter} fits; raise max_iter, or use fewer components",
         ConvergenceWarning,
     )
     return fitted

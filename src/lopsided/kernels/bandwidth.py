@@ -126,8 +126,8 @@ def _warn_of_outliers(off: float, points: str, parameter: str, dtype: np.dtype) 
     if off > WARNED_EXPONENT_ERROR:
         warn(
             f"both sides have {points}, and values between such points are off by factors up to exp({off:.2g}) in "
-            f"{dtype} with {parameter}; take a larger one, leave such points out"
-            f"{', or take double precision' if dtype == np.float32 else ''}",
+            f"{dtype} with {parameter}; use a larger one, leave such points out"
+            f"{', or use double precision' if dtype == np.float32 else ''}",
             AccuracyWarning,
         )
 

@@ -68,7 +68,7 @@ class Kernel(Documented, ABC):
         if self.same_width and X.shape[1] != Z.shape[1]:
             raise ValueError(
                 f"{self!r} compares vectors of one width, but X has {X.shape[1]} columns and Z has "
-                f"{Z.shape[1]}; bring them together with a compatibility (KernelSVD(compatibility='pca'))"
+                f"{Z.shape[1]}; map them to the same width with a compatibility (KernelSVD(compatibility='pca'))"
             )
         self.widths_ = (X.shape[1], Z.shape[1])
         return self
@@ -110,7 +110,7 @@ class Kernel(Documented, ABC):
         Parameters learned by ``fit`` are held fixed; a kernel normalised over the right set is normalised over Z.
         Cost: that of the values and of one product (m, n) x (n, width).
         """
-        raise TypeError(f"{self!r} offers no derivative; {DIFFERENTIABLE} do, and sums, products and multiples of them")
+        raise TypeError(f"{self!r} has no derivative; {DIFFERENTIABLE} do, and sums, products and multiples of them")
 
     def normalised_over(self, left: Weighted, right: Weighted) -> Kernel:
         """Return this fitted kernel normalised over a few weighted points, or itself if it is not normalised."""

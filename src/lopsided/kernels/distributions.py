@@ -123,7 +123,7 @@ class MixtureRows:
             raise ValueError(
                 f"the means lie about {np.sqrt(typical):.2g} standard deviations from their centre, and divergences "
                 f"would be off by {lost:.1g} in {m.dtype}; raise the variances"
-                f"{', or take double precision' if m.dtype != float else ''}"
+                f"{', or use double precision' if m.dtype != float else ''}"
             )
 
     def _split(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -109,7 +109,7 @@ def _hint(error: Exception, L: Array, R: Array) -> str:
     if "read-only" in str(error):
         return "; it must not modify its arguments, so let it work on copies"
     if L.shape[1] != R.shape[1]:
-        return "; KernelSVD(compatibility='pca') brings points to one width"
+        return "; KernelSVD(compatibility='pca') maps points to the same width"
     return "; they are sparse, and X.toarray() makes them dense" if sparse.issparse(L) else ""
 
 

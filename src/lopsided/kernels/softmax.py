@@ -156,7 +156,7 @@ class _SoftmaxStructure(ExponentialStructure):
             if not weights.max(initial=0) < most:
                 raise ValueError(
                     f"{self.kernel!r} is so steep beside entries of opposite signs that sparse values of at most one "
-                    f"are differences of {weights.max():.1g}; take a larger bandwidth or scale, or dense data"
+                    f"are differences of {weights.max():.1g}; use a larger bandwidth or scale, or dense data"
                 )
         return left, values
 

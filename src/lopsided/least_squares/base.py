@@ -281,7 +281,7 @@ class AsymmetricLeastSquares(Estimator, ABC):
         """Values of the merged functions at new samples, shape (n, k)."""
         X, Z = self._check_new(X), self._check_new_right(Z)
         if Z is not None and X.shape[0] != Z.shape[0]:
-            raise ValueError(f"X holds {X.shape[0]} new samples and Z {Z.shape[0]}; they must be the same ones")
+            raise ValueError(f"X holds {X.shape[0]} new samples and Z {Z.shape[0]}; they must be the same samples")
         return self._merged(X, X if Z is None else Z)
 
     def _merged(self, X: Array, right: Array) -> np.ndarray:
@@ -305,7 +305,7 @@ class AsymmetricLeastSquares(Estimator, ABC):
             if self.merge == "source" or self._of_symmetric:
                 return None
             raise ValueError(
-                f"merge={self.merge!r} needs {wanted}, as Z, beside X = k(new, training); or take merge='source'"
+                f"merge={self.merge!r} needs {wanted}, as Z, beside X = k(new, training); or use merge='source'"
             )
         Z = check_points(Z, "Z")
         if Z.shape[1] != self.n_features_in_:

@@ -125,7 +125,7 @@ def saddle_of_samples(kernel: Kernel, X: Array, Z: Array, settings: Settings) ->
             family = Minres(A, tol, weights=weights)
         case "sparse_lu":
             if not (isinstance(A, Stored) and is_sparse):
-                raise ValueError("solver='sparse_lu' needs a sparse kernel matrix, but this is dense; take 'dense'")
+                raise ValueError("solver='sparse_lu' needs a sparse kernel matrix, but this is dense; use 'dense'")
             family = BlockLU(A, damping, weights=weights)
         case "symmetric" if holds_out:
             family = Spectral.of_matrix(_symmetric(A, kernel), largest_C, symmetric=True, weights=weights)
@@ -170,7 +170,7 @@ def _in_memory(factors: Factors, budget: int) -> Factors:
     if (needed := FACTOR_COPIES * n * k * factors.U.dtype.itemsize) > budget:
         raise ValueError(
             f"the rows stay in blocks, but {FACTOR_COPIES} arrays of {n} x {k} factors need {needed} bytes, above the "
-            f"budget of {budget}; take fewer landmarks with solver=Nystrom(n_landmarks), or raise memory_budget"
+            f"budget of {budget}; use fewer landmarks with solver=Nystrom(n_landmarks), or raise memory_budget"
         )
     U, V = (side.gathered() if isinstance(side, RowBlocks) else side for side in sides)
     return Factors(U, factors.s, V)

@@ -140,7 +140,7 @@ def warn_if_useless(system: SaddleSystem) -> None:
         what = "the functions are nearly constant" if system.C * s <= least else "they follow every sample"
         warn(
             f"C={system.C:g} is far outside the useful range of this kernel matrix, {WIDE_C[0] / s:.2g} to "
-            f"{WIDE_C[-1] / s:.2g}, so that {what}; take C='auto', or give C in units of the matrix with scale_C=True",
+            f"{WIDE_C[-1] / s:.2g}, so that {what}; use C='auto', or give C in units of the matrix with scale_C=True",
             LopsidedWarning,
         )
 

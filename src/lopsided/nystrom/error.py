@@ -77,7 +77,7 @@ def warn_if_unconfirmed(result: NystromFactors, X: Array, Z: Array, seed: int) -
     if not CONFIRMED_SHARE < share < 1 / CONFIRMED_SHARE:
         warn(
             f"landmarks give a largest singular value of {s:.3g}, where rows of K confirm {max(share, 0) * s:.3g}; "
-            "take more landmarks, landmarks='pivoted', or an exact solver",
+            "use more landmarks, landmarks='pivoted', or an exact solver",
             AccuracyWarning,
         )
 
@@ -107,7 +107,7 @@ def warn_if_left_over(result: NystromFactors, X: Array, Z: Array, tol: float, rn
         warn(
             f"eta is estimated at no more than tol={tol:g}, but what the {k} components leave of K on held-out rows or "
             f"columns is of size {left_over:.3g}, where the last component has {s[-1]:.3g}: landmarks may have missed "
-            "another; take more landmarks, landmarks='pivoted', or an exact solver",
+            "another; use more landmarks, landmarks='pivoted', or an exact solver",
             AccuracyWarning,
         )
 

@@ -120,7 +120,7 @@ def choose_landmarks(
     if strategy == "kmeans" and is_indexed(kernel):
         what = "values only" if isinstance(kernel, Precomputed) else "numbers of nodes, which have no means"
         raise ValueError(
-            f"landmarks='kmeans' needs points, and {type(kernel).__name__} has {what}; take another strategy"
+            f"landmarks='kmeans' needs points, and {type(kernel).__name__} has {what}; use another strategy"
         )
     choose = ONE_SIDED.get(strategy, uniform)
     left = choose(X, counts[0], rngs[0])

@@ -93,7 +93,7 @@ def select_nystrom(
     if isinstance(X, RowBlocks) or isinstance(Z, RowBlocks):
         if solver != "auto":
             raise ValueError(
-                f"solver={solver!r} needs all rows in memory, and these are in blocks; take solver=Nystrom(), or "
+                f"solver={solver!r} needs all rows in memory, and these are in blocks; use solver=Nystrom(), or "
                 "compute the blocks first"
             )
         return Nystrom(), Choice("nystrom", "rows are in blocks, of which only landmarks are held")
@@ -146,7 +146,7 @@ def approximate(
         if (needed := _bytes(method.landmarks, counts, shape)) > budget:
             raise ValueError(
                 f"{counts[0]} x {counts[1]} landmarks and a block per thread need {needed} bytes, above the budget of "
-                f"{budget}; raise memory_budget to that, or take fewer landmarks with solver=Nystrom(n_landmarks)"
+                f"{budget}; raise memory_budget to that, or use fewer landmarks with solver=Nystrom(n_landmarks)"
             )
         rngs = [np.random.default_rng([seed, side]) for side in (0, 0 if same_points(X, Z) else 1)]
         values = shape[0] * counts[1] + shape[1] * counts[0]
@@ -177,7 +177,7 @@ def approximate(
         why = "these were given" if given else "more do not fit the data or the budget"
         warn(
             f"relative eta is estimated at {eta:.1e} with {len(chosen[0])} left and {len(chosen[1])} right landmarks, "
-            f"above tol={tol:g}, and {why}; raise tol, choose landmarks in another way, or take an exact solver",
+            f"above tol={tol:g}, and {why}; raise tol, choose landmarks in another way, or use an exact solver",
             AccuracyWarning,
         )
     return result.without_spare(), tuple(path)
@@ -218,7 +218,7 @@ def _counts(n_landmarks: int | Counts | None, k: int | float, shape: Counts, *, 
         if not 1 <= count <= points:
             raise ValueError(f"n_landmarks={count} must be from 1 to the {points} {side} points")
         if count < k:
-            raise ValueError(f"n_landmarks={count} is below n_components={k}; take at least as many landmarks")
+            raise ValueError(f"n_landmarks={count} is below n_components={k}; use at least as many landmarks")
     return int(left), int(right)
 
 

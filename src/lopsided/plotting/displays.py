@@ -75,8 +75,12 @@ class SpectrumDisplay(Display):
         ax.semilogy(np.arange(1, len(s) + 1), drawn, "o-", color=LINE, markersize=4, linewidth=1)
         if len(s) > 1:
             ax.axvline(self.elbow + 0.5, color=ACCENT, linewidth=1, linestyle="--")
-            place = {"xy": (self.elbow + 0.5, drawn[0]), "xytext": (6, -4), "textcoords": "offset points", "va": "top"}
-            ax.annotate(f"widest gap after {self.elbow}", **place, color=ACCENT)
+            gap = self.elbow + 0.5
+            side, shift = ("left", 6) if gap < (len(s) + 1) / 2 else ("right", -6)  # where there is room
+            words = f"widest gap after {self.elbow}"
+            height = {"left": 0.98, "right": 0.5}[side]  # below the values on the left of the gap
+            place = {"xy": (gap, height), "xycoords": ax.get_xaxis_transform(), "xytext": (shift, 0)}
+            ax.annotate(words, **place, textcoords="offset points", ha=side, va="top", color=ACCENT)
         ax.set(xlabel="component", ylabel="singular value")
         ax.spines[["top", "right"]].set_visible(False)
         return self._drawn(ax)

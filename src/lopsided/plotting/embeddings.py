@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
+from .._core import count_of
 from ..graphs import DirectedGraphEmbedding
 from ..kernel_svd import KernelSVD
 from ..svd import powers
@@ -137,7 +138,7 @@ def _draw(ax: Any, points: np.ndarray, colours: np.ndarray, span: tuple[float, f
     if outside.any():
         where = {"xy": (1, 0), "xycoords": "axes fraction", "xytext": (-4, 4), "textcoords": "offset points"}
         plate = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1}
-        ax.annotate(f"{outside.sum()} points outside", **where, ha="right", fontsize="small", bbox=plate)
+        ax.annotate(f"{count_of(outside.sum(), 'point')} outside", **where, ha="right", fontsize="small", bbox=plate)
     ax.spines[["top", "right"]].set_visible(False)
     return dots
 

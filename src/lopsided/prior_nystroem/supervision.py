@@ -7,7 +7,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length
 
-from .._core import Array
+from .._core import Array, count_of
 from ..exceptions import LopsidedWarning, warn
 
 N_FOLDS = 5  # chosen on the data of benchmarks/prior_table1.py table; see its ablation
@@ -131,7 +131,8 @@ def _read_pairs(pairs: Any, n: int, n_right: int | None) -> Pairs:
     must, cannot = (np.unique(kind[:, 0] * width + kind[:, 1]) for kind in kinds)  # each pair as one number
     if len(both := np.intersect1d(must, cannot, assume_unique=True)):
         i, j = divmod(both[0], width)
-        raise ValueError(f"{len(both)} pairs are in must_link and in cannot_link, such as ({i}, {j}); keep one of each")
+        twice = count_of(len(both), "pair is", "pairs are")
+        raise ValueError(f"{twice} in both must_link and cannot_link, such as ({i}, {j}); keep one of each")
     if one_set and len(alone := cannot[cannot % (width + 1) == 0]):
         i = alone[0] // width
         raise ValueError(f"cannot_link holds ({i}, {i}), but a sample is always linked to itself; remove this pair")

@@ -155,7 +155,7 @@ class KernelRecommender(Estimator):
         if silent.any():
             warn(
                 f"{np.count_nonzero(silent)} of {len(silent)} users have no interactions and get the most popular "
-                "items; leave them out for no answer",
+                "items; leave them out to get no answer",
                 LopsidedWarning,
             )
 

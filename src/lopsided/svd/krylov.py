@@ -101,7 +101,7 @@ def krylov(
         warn(
             f"the {k} leading singular triplets reached a residual of {space.residuals[:k].max() / space.s[0]:.1e} of "
             f"the largest singular value in {step} steps, not {residual:.1e}, and an estimated eta of "
-            f"{estimated_eta(space.s, space.residuals, k):.1e}; raise tol or take fewer components",
+            f"{estimated_eta(space.s, space.residuals, k):.1e}; raise tol or use fewer components",
             ConvergenceWarning,
         )
     U, s, V = space.triplets(k)

@@ -136,7 +136,7 @@ def _check_lapack(A: KernelOperator, choice: Choice, budget: int) -> None:
     (n, m), size = A.shape, A.dtype.itemsize
     needed = lapack_bytes(A.shape, size)
     if needed > max(budget, lapack_bytes((SMALL_SIDE, SMALL_SIDE), size)):
-        way_out = "take fewer components" if choice.is_fallback else "take solver='krylov'"
+        way_out = "use fewer components" if choice.is_fallback else "use solver='krylov'"
         raise ValueError(
             f"solver='lapack' needs {needed} bytes for a {n} x {m} matrix, above the budget of {budget}; raise "
             f"memory_budget to that, or {way_out}"

@@ -109,7 +109,7 @@ def _check_derivative(fitted: Kernel, X: np.ndarray, Z: np.ndarray) -> None:
     """Compare the derivative of a random weighting of the values along a random direction with a difference."""
     try:
         K, pull_back = fitted.differentiate(X, Z)
-    except TypeError:  # the kernel offers none
+    except TypeError:  # the kernel has none
         return
     rng = np.random.default_rng(0)
     W, D = rng.standard_normal(K.shape), rng.standard_normal(Z.shape)

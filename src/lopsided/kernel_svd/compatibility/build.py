@@ -49,7 +49,7 @@ def make_compatible(name: str, X: Array, Z: Array, rng: np.random.Generator, bud
     width = N.shape[1]
     if name != "random" and (isinstance(X, RowBlocks) or isinstance(Z, RowBlocks)):
         raise ValueError(
-            f"compatibility={name!r} decomposes all points, and these are in blocks; take 'random', or give a matrix"
+            f"compatibility={name!r} decomposes all points, and these are in blocks; use 'random', or give a matrix"
         )
     if not isinstance(W, RowBlocks):  # blocks are mapped when they are read
         _check_budget(name, W, width, budget)

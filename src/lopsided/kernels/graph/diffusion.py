@@ -302,5 +302,5 @@ def _check_positive(*edges: sparse.csr_array) -> None:
     if least < 0:
         raise ValueError(
             f"Negative values in data passed to Diffusion: weights are chances of a walk and must be >= 0, but the "
-            f"least is {least:g}; give abs(adjacency), or take Katz or NodeKernel, which know signs"
+            f"least is {least:g}; give abs(adjacency), or use Katz or NodeKernel, which allow signs"
         )

@@ -73,7 +73,7 @@ class Katz(GraphKernel):
         if self.beta_ * high >= 1:
             raise ValueError(
                 f"beta={self.beta_:g} must be below 1 / (spectral radius) = {1 / high:g}, else the sum over walks does "
-                f"not converge; lower it, or take beta=None, which is {BETA_SHARE / high:g}"
+                f"not converge; lower it, or use beta=None, which is {BETA_SHARE / high:g}"
             )
         self.step_ = by_rows(A.dtype.type(self.beta_) * A)
 

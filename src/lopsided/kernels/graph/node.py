@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
-from ..._core import AdjacencyBlocks, Array, Kind, canonical
+from ..._core import AdjacencyBlocks, Array, Kind, canonical, count_of
 from ...exceptions import LopsidedWarning, warn
 from ..base import NON_NEGATIVE
 from .base import MatrixKernel
@@ -110,10 +110,8 @@ class Balance:
         empty = (sums == 0) & ~self.isolated
         if empty.any():
             why = "negative weights cancel others" if self.self_loops else "self_loops=1.0 gives each of them an edge"
-            warn(
-                f"{np.count_nonzero(empty)} nodes have a {name} that sums to zero and is left as it is; {why}",
-                LopsidedWarning,
-            )
+            nodes = count_of(np.count_nonzero(empty), "node has", "nodes have")
+            warn(f"{nodes} a {name} that sums to zero and is left as it is; {why}", LopsidedWarning)
         return self._weights(sums, name)
 
     def _sums(self, A: Array, axis: int, loops: Any) -> np.ndarray:
@@ -125,7 +123,7 @@ class Balance:
         if sums.min() < 0:
             raise ValueError(
                 f"normalize={self.normalize!r} divides by the sums of weights, but {name} {int(sums.argmin())} sums to "
-                f"{sums.min():g}; take weights >= 0 or normalize=None"
+                f"{sums.min():g}; use weights >= 0 or normalize=None"
             )
         with np.errstate(over="ignore"):
             weights = 1 / (sums + (sums == 0))
@@ -134,7 +132,7 @@ class Balance:
             raise ValueError(
                 f"normalize={self.normalize!r} divides by the sums of weights, but {name} {wrong[0]} sums to "
                 f"{sums[wrong[0]]:g}, and {sums.dtype} cannot represent it or its reciprocal; rescale the weights, or "
-                "take normalize=None"
+                "use normalize=None"
             )
         return np.sqrt(weights) if self.normalize == "both" else weights
 

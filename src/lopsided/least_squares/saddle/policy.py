@@ -19,7 +19,7 @@ def check_affordable(choice: Choice, n: int, budget: int) -> None:
     if choice.name in COPIES and not _fits(choice.name, n, budget):
         raise ValueError(
             f"solver={choice.name!r} needs {_needed(choice.name, n)} bytes for {COPIES[choice.name]} matrices of "
-            f"{n} x {n}, above the budget of {budget}; raise memory_budget to that, or take solver='minres' or "
+            f"{n} x {n}, above the budget of {budget}; raise memory_budget to that, or use solver='minres' or "
             "Nystrom(n_landmarks)"
         )
 

@@ -232,7 +232,7 @@ def factorised(factorise: Callable[[float], Factorised | None], C: float) -> Fac
         found = factorise(factor / C)
         if found is not None:
             return found
-    raise ValueError(f"no factorisation at C={C:g}, nor near it; take another C, or scale the kernel")
+    raise ValueError(f"no factorisation at C={C:g}, nor near it; use another C, or scale the kernel")
 
 
 def dense_lu(T: np.ndarray, least: float) -> LU | None:
