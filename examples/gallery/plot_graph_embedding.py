@@ -1,8 +1,9 @@
 """A directed graph, embedded twice
 ================================
 
-Every node gets a source vector from its outgoing edges and a target vector from its incoming ones. For a picture a single
-proximity kernel is best: the default embedding also encodes links and degrees, which help predictions but hide the fields.
+Every node gets a source vector from its outgoing edges and a target vector from its incoming ones. For a picture a
+single proximity kernel is best: the default embedding also encodes links and degrees, which help predictions but hide
+the fields.
 """
 
 # %%

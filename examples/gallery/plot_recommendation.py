@@ -1,8 +1,8 @@
 """Users and items
 ===============
 
-A table of interactions is asymmetric by nature: users on one side, items on the other. ``KernelRecommender`` corrects it
-for active users and popular items, embeds both sides, and ranks what a user has not seen.
+A table of interactions is asymmetric by nature: users on one side, items on the other. ``KernelRecommender`` corrects
+it for active users and popular items, embeds both sides, and ranks what a user has not seen.
 """
 
 # %%

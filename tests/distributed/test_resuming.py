@@ -85,9 +85,9 @@ def test_a_kill_while_the_first_manifest_is_written_leaves_a_folder_that_can_be_
 
 def test_what_is_no_store_is_not_overwritten(fitted, tmp_path):
     (tmp_path / "thesis.tex").write_text("three years of work")
-    with pytest.raises(ValueError, match="is no store of row blocks"):
+    with pytest.raises(ValueError, match="is not a store of row blocks"):
         fitted.transform(rows(), out=tmp_path)
-    with pytest.raises(ValueError, match="is no store of row blocks"):
+    with pytest.raises(ValueError, match="is not a store of row blocks"):
         fitted.transform(rows(), out=tmp_path / "thesis.tex")
     with pytest.raises(ValueError, match=r"has no manifest.json"):
         open_store(tmp_path)

@@ -85,7 +85,7 @@ def test_a_malformed_line_is_named_by_its_number(tmp_path, monkeypatch, line):
     lines[150] = line
     path.write_text("\n".join(lines) + "\n")
     X, _ = read_svmlight(path, 40)
-    with pytest.raises(ValueError, match=r"bad.svm, line 151: .* is no sample"):
+    with pytest.raises(ValueError, match=r"bad.svm, line 151: .* is not a sample"):
         together(X)
     (tmp_path / "empty.svm").write_text("# nothing\n")
     with pytest.raises(ValueError, match="no line holds a sample"):

@@ -632,7 +632,7 @@ def test_bad_graphs_are_refused(parameters, graph, message):
         (lambda m: m.score_edges(["a", "r", "s"], "a"), "2 ids are not nodes of the graph: 'r', 's'"),
         (lambda m: m.nearest_targets("a", 3), "k=3 must be a whole number from 1 to .* 2"),
         (lambda m: m.nearest_targets("a", 2, new_only=True), "k=2 exceeds the 1 nodes to which a has no edge"),
-        (lambda m: m.transform(pd.DataFrame({"source": ["n"], "target": ["q"]})), "not nodes of the graph: 'q'"),
+        (lambda m: m.transform(pd.DataFrame({"source": ["n"], "target": ["q"]})), "not a node of the graph: 'q'"),
         (lambda m: m.transform([("n", "aa")]), "not a node of the graph: 'aa'"),
         (lambda m: m.transform(None), "known by their edges, and none are given; pass X"),
         (lambda m: m.transform(np.ones((1, 5))), "X has 5 features.*expecting 3.*every node"),

@@ -74,7 +74,7 @@ def test_kernel_svd_refuses_bad_points_everywhere(X, error, message):
         ({"n_components": 1.5}, ValueError, "n_components.*Got 1.5"),
         ({"n_components": 1.0}, ValueError, "n_components.*Got 1.0"),
         ({"n_components": "many"}, ValueError, "n_components.*Got 'many'"),
-        ({"kernel": "gauss"}, ValueError, "unknown kernel 'gauss'; did you mean 'gaussian'. The names are .*rbf"),
+        ({"kernel": "gauss"}, ValueError, "unknown kernel 'gauss'. Did you mean 'gaussian'. The names are .*rbf"),
         ({"kernel": RBF}, TypeError, r"kernel=RBF is a class; give an instance, RBF\(\)"),
         ({"kernel": 3}, (TypeError, ValueError), "kernel.*3|kernel.*int"),
         ({"kernel": RBF(-1.0)}, ValueError, "bandwidth.*Got -1.0"),

@@ -121,10 +121,10 @@ def test_predictions_do_not_change_with_the_arrays_of_fit(container, estimator):
 def test_masked_entries_are_not_read_as_data(estimator):
     X, y = data_for(estimator)
     masked = np.ma.masked_array(X, np.quantile(X, 0.99) <= X)
-    with pytest.raises(ValueError, match="has [0-9]+ masked entries; fill them"):
+    with pytest.raises(ValueError, match="has [0-9]+ masked entr(y|ies); fill them"):
         clone(estimator).fit(masked, y)
     model = clone(estimator).fit(np.ma.masked_array(X), y)
-    with pytest.raises(ValueError, match="has [0-9]+ masked entries; fill them"):
+    with pytest.raises(ValueError, match="has [0-9]+ masked entr(y|ies); fill them"):
         next(getattr(model, ask) for ask in ("predict", "transform", "recommend") if hasattr(model, ask))(masked)
 
 

@@ -201,7 +201,7 @@ def test_what_holds_code_is_refused_and_leaves_no_file(model, message, file):
 def test_what_holds_itself_is_refused(file):
     loop = []
     loop.append(loop)
-    with pytest.raises(TypeError, match=r"KernelSVD.compatibility\[0\] holds itself"):
+    with pytest.raises(TypeError, match=r"KernelSVD.compatibility\[0\] contains itself"):
         save(KernelSVD(compatibility=loop), file)
 
 
@@ -261,7 +261,7 @@ def rbf(**state):
         ({"scalar": ["O", "00"]}, "values of type 'O'"),
         ({"array": 7}, "has no 7.npy"),
         ({"array": "../x"}, "altered or damaged"),
-        ([1, 2], "holds a list, and no estimator"),
+        ([1, 2], "holds a list, which is neither an estimator"),
         (rbf(bandwidth={"array": 0, "x": 1}), "altered or damaged"),
         ({"type": "lopsided.svd.Choice", "fields": []}, "altered or damaged"),
     ],
@@ -311,7 +311,7 @@ def test_a_file_of_another_kind_is_refused(content, file):
 def test_another_zip_is_refused(file):
     with zipfile.ZipFile(file, "w") as out:
         out.writestr("model.json", "{}")
-    with pytest.raises(SavedModelError, match="none that lopsided.io.save wrote"):
+    with pytest.raises(SavedModelError, match="not one that lopsided.io.save wrote"):
         load(file)
 
 
@@ -325,7 +325,7 @@ def test_a_zip_bomb_is_refused_before_it_is_read(file):
         out.writestr("model.json", bytes(1 << 28))
         out.comment = b"lopsided model 1 00"
     tracemalloc.start()
-    with pytest.raises(SavedModelError, match="compressed, and lopsided.io.save compresses nothing"):
+    with pytest.raises(SavedModelError, match="compressed, but lopsided.io.save compresses nothing"):
         load(file)
     assert tracemalloc.get_traced_memory()[1] < 1 << 20
     tracemalloc.stop()

@@ -150,7 +150,7 @@ def test_columns_of_right_points_are_known_by_name(rng):
 def test_right_points_that_are_given_as_targets_are_noticed(rng):
     X, Z = rng.standard_normal((10, 4)), rng.standard_normal((8, 4))
     for fit in (KernelSVD(2).fit, KernelSVD(2).fit_transform):
-        with pytest.raises(ValueError, match=r"y is ignored, but it has 8 rows and X has 10; take fit\(X, Z=Z\)"):
+        with pytest.raises(ValueError, match=r"y is ignored, but it has 8 rows and X has 10; use fit\(X, Z=Z\)"):
             fit(X, Z)
         with pytest.warns(LopsidedWarning, match="as wide as X: 4 columns"):
             fit(X, -X)

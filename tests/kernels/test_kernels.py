@@ -302,10 +302,10 @@ def test_every_synonym_is_of_a_kernel_and_no_name_itself():
 @pytest.mark.parametrize(
     ("name", "suggestion"),
     [
-        ("rfb", "did you mean 'rbf'"),
-        ("RBF", "did you mean 'rbf'"),
-        ("StudentT", "did you mean 'student_t'"),
-        ("linaer", "did you mean 'linear'"),
+        ("rfb", "Did you mean 'rbf'"),
+        ("RBF", "Did you mean 'rbf'"),
+        ("StudentT", "Did you mean 'student_t'"),
+        ("linaer", "Did you mean 'linear'"),
         ("cosine", "divide each row by its length .*'linear'"),
         ("zzz", "The names are association, .*tl1"),
     ],

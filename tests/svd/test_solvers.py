@@ -217,7 +217,7 @@ def test_too_many_components_for_an_iterative_solver_fall_back(solver, rng):
 
 def test_krylov_says_when_it_has_not_converged(rng):
     K = with_spectrum(np.linspace(1, 0.99, 200), 200, 200, rng)
-    with pytest.warns(ConvergenceWarning, match="4 steps.*raise tol or take fewer") as caught:
+    with pytest.warns(ConvergenceWarning, match="4 steps.*raise tol or use fewer") as caught:
         factors = krylov(Stored(K), 5, rng=rng, max_steps=4)
     assert isinstance(caught[0].message, sklearn_exceptions.ConvergenceWarning), "scikit-learn's filters know it"
     np.testing.assert_allclose(factors.U.T @ factors.U, np.eye(5), atol=1e-12)
