@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-oldest test-newest lint types docs bench soak coverage clean
+.PHONY: demo test test-oldest test-newest lint types docs package bench soak coverage clean
 
 demo: $(STAMP)  ## embed directed graphs and compare; decompose photographs
 	$(BIN)/python examples/demo.py

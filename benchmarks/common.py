@@ -6,7 +6,6 @@ import argparse
 import json
 import os
 import platform
-import resource
 import statistics
 import subprocess
 import sys
@@ -24,6 +23,11 @@ from sklearn.metrics.pairwise import euclidean_distances
 from threadpoolctl import threadpool_info
 
 from lopsided._core.threads import n_threads
+
+try:
+    import resource
+except ImportError:  # Windows, where tests import protocols and peers from here, and no benchmark runs
+    resource = None
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("LOPSIDED_DATA", ROOT.parent / "shared" / "data"))
