@@ -306,12 +306,12 @@ def test_every_synonym_is_of_a_kernel_and_no_name_itself():
         ("RBF", "Did you mean 'rbf'"),
         ("StudentT", "Did you mean 'student_t'"),
         ("linaer", "Did you mean 'linear'"),
-        ("cosine", "divide each row by its length .*'linear'"),
+        ("cosine", "Divide each row by its length .*'linear'"),
         ("zzz", "The names are association, .*tl1"),
     ],
 )
 def test_an_unknown_name_gets_a_suggestion(name, suggestion):
-    with pytest.raises(ValueError, match=f"unknown kernel '{name}'; {suggestion}"):
+    with pytest.raises(ValueError, match=rf"unknown kernel '{name}'\. {suggestion}"):
         as_kernel(name)
 
 

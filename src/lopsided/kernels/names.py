@@ -48,7 +48,7 @@ SYNONYMS = {
     "pagerank": "diffusion",
     "adjacency": "node_kernel",
 }
-ADVICE = {"cosine": "divide each row by its length (sklearn.preprocessing.normalize) and use 'linear'"}
+ADVICE = {"cosine": "Divide each row by its length (sklearn.preprocessing.normalize) and use 'linear'"}
 
 
 def as_kernel(kernel: str | Kernel | Callable[..., Any]) -> Kernel:
