@@ -97,15 +97,18 @@ def embed(
     model = DirectedGraphEmbedding(
         min(components, len(given.nodes)),
         kernel=getattr(options, "kernel", "auto"),
-        random_state=options.seed,
-        n_jobs=options.jobs,
-        memory_budget=options.memory,
+        **settings_of(options),
     ).fit(given)
     k = model.source_embedding_.shape[1]
     report.say(
         f"embedded in {count_of(k, 'component')} by {model.solver_.name}", components=k, solver=model.solver_.name
     )
     return model
+
+
+def settings_of(options: argparse.Namespace) -> dict[str, Any]:
+    """The parameters that every estimator takes from the command line."""
+    return {"random_state": options.seed, "n_jobs": options.jobs, "memory_budget": options.memory}
 
 
 def known_ids(given: list[str], nodes: np.ndarray) -> list[Any]:
@@ -117,6 +120,15 @@ def known_ids(given: list[str], nodes: np.ndarray) -> list[Any]:
         such = f"did you mean {near[0]!r}?" if near else f"ids look like {next(iter(by_text))!r}"
         raise ValueError(f"{unknown!r} is not among the {count_of(len(nodes), 'id')}; {such}")
     return [by_text[name] for name in given]
+
+
+def two_columns(given: str, first: str, second: str) -> tuple[np.ndarray, np.ndarray]:
+    """The first two columns of a table."""
+    with as_file(given) as path:
+        columns = list(read_columns(path).values())
+    if len(columns) < 2:
+        raise ValueError(f"{given} has one column; it needs two, {first} and {second}")
+    return columns[0], columns[1]
 
 
 def numeric_table(given: str, leave_out: list[str]) -> tuple[Any, np.ndarray, np.ndarray, dict[str, np.ndarray]]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..._core import count_of
 from ...biclustering import KernelBiclustering
-from ..inputs import numeric_table
+from ..inputs import numeric_table, settings_of
 from ..report import PIPE, Report, checked_output
 
 
@@ -21,8 +21,7 @@ def run(options: argparse.Namespace) -> None:
         f"read {count_of(X.shape[0], 'row')} and {count_of(X.shape[1], 'column')}", rows=X.shape[0], columns=X.shape[1]
     )
     clusters = "auto" if options.k == "auto" else int(options.k)
-    settings = {"random_state": options.seed, "n_jobs": options.jobs, "memory_budget": options.memory}
-    model = KernelBiclustering(clusters, **settings).fit(X)
+    model = KernelBiclustering(clusters, **settings_of(options)).fit(X)
     found = len(np.unique(model.row_labels_))
     report.say(f"found {count_of(found, 'cluster')}; columns have the number of the rows they go with", clusters=found)
     names = [str(name) for side in (rows, columns) for name in side.tolist()]

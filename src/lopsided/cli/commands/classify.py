@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from ..._core import count_of
 from ...io import is_matrix_file, read_columns, save
 from ...least_squares import AsymmetricLSSVC
-from ..inputs import MODEL, as_file, embed, numeric_table, read_edges, shown_columns
+from ..inputs import MODEL, as_file, embed, numeric_table, read_edges, settings_of, shown_columns, two_columns
 from ..report import PIPE, Report, checked_output
 
 FOLDS = 5
@@ -54,7 +54,7 @@ def _rows(options: argparse.Namespace, report: Report) -> dict[str, Any]:
         rows=len(X),
         labelled=int(known.sum()),
     )
-    machine = AsymmetricLSSVC(random_state=options.seed, n_jobs=options.jobs, memory_budget=options.memory)
+    machine = AsymmetricLSSVC(**settings_of(options))
     model = make_pipeline(StandardScaler(), machine).fit(X[known], y[known])
     accuracy = float(model[-1].held_out_score_)
     report.say(f"leave-one-out accuracy {accuracy:.3f}; C = {model[-1].C_:.3g}", accuracy=accuracy)
@@ -78,17 +78,14 @@ def _new_rows(options: argparse.Namespace, names: np.ndarray) -> tuple[np.ndarra
 
 def _nodes(options: argparse.Namespace, report: Report) -> dict[str, Any]:
     graph = read_edges(options, report)
-    with as_file(options.labels) as path:
-        columns = list(read_columns(path).values())
-    if len(columns) < 2:
-        raise ValueError(f"{options.labels} has one column; it needs two, an id and a class")
+    ids, classes = two_columns(options.labels, "an id", "a class")
     number = {str(node): i for i, node in enumerate(graph.nodes.tolist())}
-    places = np.array([number.get(str(id), -1) for id in columns[0].tolist()], dtype=np.intp)
-    usable = ~_missing(columns[1]) & (places >= 0)
+    places = np.array([number.get(str(id), -1) for id in ids.tolist()], dtype=np.intp)
+    usable = ~_missing(classes) & (places >= 0)
     if (places < 0).any():
         absent = count_of((places < 0).sum(), f"id of {options.labels} is", f"ids of {options.labels} are")
         report.say(f"{absent} not in the graph, and left out")
-    train, y = places[usable], columns[1][usable]
+    train, y = places[usable], classes[usable]
     if len(set(y.tolist())) < 2:
         raise ValueError(
             f"{options.labels} labels {count_of(len(y), 'node')} of the graph with "

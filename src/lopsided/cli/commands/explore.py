@@ -9,7 +9,7 @@ import numpy as np
 from ..._core import count_of
 from ...explore import write_page
 from ...io import is_matrix_file, read_columns
-from ..inputs import Vectors, as_file, embed, nodes_of, output_beside, read_graph_or_model
+from ..inputs import Vectors, as_file, embed, nodes_of, output_beside, read_graph_or_model, two_columns
 from ..report import PIPE, Report, checked_output
 
 SIDES = ("source", "target")
@@ -61,11 +61,8 @@ def _vectors(given: str, report: Report) -> Any:
 
 def _labels(given: str, nodes: list[Any]) -> dict[Any, str]:
     """The labels of those nodes that have one."""
-    with as_file(given) as path:
-        columns = list(read_columns(path).values())
-    if len(columns) < 2:
-        raise ValueError(f"{given} has one column; it needs two, an id and a label")
-    pairs = zip(columns[0].tolist(), columns[1].tolist(), strict=True)
+    ids, names = two_columns(given, "an id", "a label")
+    pairs = zip(ids.tolist(), names.tolist(), strict=True)
     label_of = {str(id): str(label) for id, label in pairs if label is not None}
     labels = {node: label_of[str(node)] for node in nodes if str(node) in label_of}
     if not labels:

@@ -8,8 +8,8 @@ from scipy import sparse
 
 from ..._core import best_first
 from ...graphs import reverse_scores
-from ...io import plain_ids, read_columns
-from ..inputs import as_file, embed, known_ids, nodes_of, read_graph_or_model
+from ...io import plain_ids
+from ..inputs import embed, known_ids, nodes_of, read_graph_or_model, two_columns
 from ..report import PIPE, Report, checked_output
 
 
@@ -29,11 +29,8 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _pairs(given: str, nodes: np.ndarray) -> tuple[list[Any], list[Any]]:
-    with as_file(given) as path:
-        columns = list(read_columns(path).values())
-    if len(columns) < 2:
-        raise ValueError(f"{given} has one column; it needs two, a source and a target")
-    source, target = (known_ids([str(id) for id in column.tolist()], nodes) for column in columns[:2])
+    columns = two_columns(given, "a source", "a target")
+    source, target = (known_ids([str(id) for id in column.tolist()], nodes) for column in columns)
     return source, target
 
 

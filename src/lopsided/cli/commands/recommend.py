@@ -9,7 +9,7 @@ from scipy import sparse
 from ..._core import count_of
 from ...io import read_columns
 from ...recommendation import KernelRecommender
-from ..inputs import as_file, known_ids
+from ..inputs import as_file, known_ids, settings_of
 from ..report import PIPE, Report, checked_output
 
 USUAL_NAMES = {
@@ -30,8 +30,7 @@ def run(options: argparse.Namespace) -> None:
     wanted = known_ids(options.of, users) if options.of else users.tolist()
     number = {user: i for i, user in enumerate(users.tolist())}
     rows = np.array([number[user] for user in wanted])
-    settings = {"random_state": options.seed, "n_jobs": options.jobs, "memory_budget": options.memory}
-    model = KernelRecommender(options.components, **settings).fit(X)
+    model = KernelRecommender(options.components, **settings_of(options)).fit(X)
     found = len(model.svd_.singular_values_)
     report.say(f"decomposed into {count_of(found, 'component')} by {model.svd_.solver_.name}", components=found)
     report.write_table(_ranked(model, X, rows, users, items, options), output)
