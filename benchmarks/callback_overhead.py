@@ -1,4 +1,4 @@
-"""CPU seconds of a fit with nobody listening, with the library's bar, and with a callback of scikit-learn."""
+"""CPU seconds of a fit alone, with the library's bar and with a callback of scikit-learn, and how often the bar moves."""
 
 import io
 import statistics
@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from common import main, print_table
-from lopsided import KernelSVD, Nystrom, show_progress
+from lopsided import DirectedGraphEmbedding, KernelSVD, Nystrom, show_progress
 from lopsided.datasets import make_citation_graph
 
 SEED = 0
@@ -81,5 +81,30 @@ def overhead(smoke: bool) -> list[dict[str, object]]:
     return rows
 
 
+class Clock(io.StringIO):
+    """A stream that notes when it is written to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.times: list[float] = []
+
+    def write(self, text: str) -> int:
+        """Note the time."""
+        self.times.append(time.perf_counter())
+        return len(text)
+
+
+def moves(smoke: bool) -> dict[str, float]:
+    """The longest time in which the bar stands still, in a fit of about a minute."""
+    A = make_citation_graph(300 if smoke else 150_000, random_state=SEED)[0]
+    clock, start = Clock(), time.perf_counter()
+    with show_progress(clock):
+        DirectedGraphEmbedding(128).fit(A)
+    times = [start, *clock.times, time.perf_counter()]
+    found = {"fit": times[-1] - start, "longest_gap": float(np.diff(times).max())}
+    print_table("The bar", ["fit, s", "longest time without a move, s"], [list(found.values())])
+    return found
+
+
 if __name__ == "__main__":
-    main(__file__, __doc__, {"overhead": overhead}, seed=SEED)
+    main(__file__, __doc__, {"overhead": overhead, "moves": moves}, seed=SEED)
