@@ -1,4 +1,4 @@
-"""CPU seconds of a fit alone, with the library's bar and with a callback of scikit-learn, and how often the bar moves."""
+"""CPU seconds of a fit alone, with the library's bar and with a callback of scikit-learn; how often the bar moves."""
 
 import io
 import statistics
