@@ -223,7 +223,7 @@ def test_what_is_wrong_with_edges_is_named_by_partition(tmp_path):
         store_graph(lazy(table(float)), tmp_path / "floats")
     with pytest.raises(ValueError, match="dtype=int64 must be float32 or float64"):
         store_graph(lazy(frame), tmp_path / "whole", dtype=int)
-    with pytest.raises(TypeError, match="no dask dataframe, Arrow dataset or folder"):
+    with pytest.raises(TypeError, match="not a dask dataframe, an Arrow dataset or a folder"):
         store_graph(frame, tmp_path / "memory")
 
 

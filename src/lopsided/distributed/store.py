@@ -130,7 +130,7 @@ def _claim(path: Path, wanted: Manifest) -> list[int]:
 def reject_other_files(path: Path) -> None:
     """Raise StoreError if there is something without a manifest, which no call of ours has written."""
     if path.exists() and (not path.is_dir() or any(not _is_left_over(file) for file in path.iterdir())):
-        raise StoreError(f"{path} is there and is no store of row blocks; name an empty or a new folder")
+        raise StoreError(f"{path} exists and is not a store of row blocks; name an empty or a new folder")
 
 
 def clear_left_overs(path: Path) -> None:
