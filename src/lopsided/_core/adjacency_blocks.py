@@ -19,7 +19,7 @@ Entries = Callable[[np.ndarray], np.ndarray]
 class AdjacencyBlocks:
     """The matrix diag(left) (f(A) + diag(loops)) diag(right) of shape (n, n), where A is sparse and in blocks of rows.
 
-    Its products are arrays at hand: every block is read once, and multiplied where it is. Memory here is O(n) besides
+    Its products are arrays in memory: every block is read once, and multiplied where it is. Memory here is O(n) besides
     them, whatever the number of entries. Products with the transpose read blocks of its rows, which are stored too, so
     that no block adds to all n rows of a result.
 

@@ -1,4 +1,4 @@
-"""A line on the terminal that tells how far a fit is."""
+"""A progress bar on the terminal."""
 
 import sys
 import threading
@@ -20,7 +20,7 @@ CLEAR = "\r\x1b[2K"  # the line of a terminal
 
 @contextmanager
 def show_progress(file: TextIO | None = None) -> Iterator[None]:
-    """Show how far fits are, in one line on a terminal that is cleared at the end.
+    """Show the progress of fits in one line of the terminal, which is cleared at the end.
 
     It shows the step of an iteration or the part of the rows that is done, and the time left where that is known. On
     scikit-learn >= 1.9, ``model.set_callbacks(sklearn.callback.ProgressBar())`` does so for one estimator, also within
@@ -48,7 +48,7 @@ def show_progress(file: TextIO | None = None) -> Iterator[None]:
 
 
 def shown_if(verbose: int | bool, title: str) -> AbstractContextManager[None]:
-    """Show how far a fit is on standard error, if that is asked for and nobody else shows it.
+    """Show the progress of a fit on standard error, if ``verbose`` asks for it and nothing else shows it.
 
     Where standard error is not a terminal, it gets a line every ten seconds.
     """
@@ -99,7 +99,7 @@ class Bar:
     """A listener that draws the outermost stage, and the innermost that lasts, over the same line."""
 
     out: TextIO
-    title: str = "at work"  # shown between stages
+    title: str = "working"  # shown between stages
     in_lines: bool = False  # each below the last, as a log needs them
     stages: list[_Stage] = field(default_factory=list)
     began: float = field(default_factory=time.monotonic)

@@ -20,7 +20,7 @@ class Documented(BaseEstimator):
 
 
 class Estimator(CallbackSupport, Documented):
-    """The base of what is fitted, and can take long: callbacks hear how far it is, and ``verbose`` shows it."""
+    """The base of estimators that can take long to fit: callbacks learn of progress, and ``verbose`` shows it."""
 
     verbose: int = 0  # of models that were saved before it was a parameter
     _reports_itself = False  # whether ``fit`` has lines of its own for ``verbose``

@@ -1,4 +1,4 @@
-"""How far a computation is: loops count their steps, and whoever listens on this thread hears of them."""
+"""Progress of computations: loops count their steps, and listeners on this thread are told."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -57,7 +57,7 @@ def stage(name: str, total: int | None) -> Iterator[Listener | None]:
 
 
 def announce(words: Callable[[], str]) -> None:
-    """Say what will be done, and how much work it is, before it begins; nobody listening, it is not even estimated."""
+    """Say what will be done, and how much work it is, before it begins; without a listener it is not even estimated."""
     if _local.listener is not None:
         _local.listener.announce(words())
 
@@ -69,7 +69,7 @@ def is_heard() -> bool:
 
 @contextmanager
 def listening(listener: Listener | None) -> Iterator[None]:
-    """Let the listener hear of all stages that the enclosed code begins on this thread."""
+    """Tell the listener about all stages that the enclosed code begins on this thread."""
     before, _local.listener = _local.listener, listener
     try:
         yield

@@ -21,7 +21,7 @@ HOME = f"{__name__.split('.')[0]}.distributed"  # the room that reads them; it l
 
 
 class RowBlocks(ABC):
-    """A matrix of shape (n, width) whose rows are in blocks that are not at hand.
+    """A matrix of shape (n, width) whose rows are in blocks that are not in memory.
 
     Of such a matrix a few rows are fetched, every block is reduced to something small, or it is mapped block by block
     to another one, lazily. A task receives one block, a numpy or CSR array, and what it computes of a row must not
@@ -59,7 +59,7 @@ class RowBlocks(ABC):
 
     @abstractmethod
     def times(self, matrix: np.ndarray, entries: Callable[[np.ndarray], np.ndarray] | None = None) -> np.ndarray:
-        """The product of sparse rows, or of a function of their stored entries, with a matrix at hand."""
+        """The product of sparse rows, or of a function of their stored entries, with a matrix in memory."""
 
     @abstractmethod
     def header(self) -> Any:
@@ -121,7 +121,7 @@ class RowBlocks(ABC):
 
 
 def as_row_blocks(points: Any, name: str) -> RowBlocks | None:
-    """The blocks of rows of a dask collection or an Arrow dataset; None for anything that is at hand."""
+    """The blocks of rows of a dask collection or an Arrow dataset; None for anything that is in memory."""
     if isinstance(points, RowBlocks):
         return points
     if not is_lazy(points):
@@ -136,7 +136,7 @@ def is_lazy(points: Any) -> bool:
 
 
 def is_sparse(points: Any) -> bool:
-    """Whether points, at hand or in blocks, are sparse."""
+    """Whether points, in memory or in blocks, are sparse."""
     return points.is_sparse if isinstance(points, RowBlocks) else sparse.issparse(points)
 
 
@@ -160,8 +160,8 @@ def at_hand(values: Any) -> Any:
 def by_blocks(method: Method) -> Method:
     """Decorate a method of new samples X: of a dask collection it returns a lazy array, computed block by block.
 
-    The estimator has ``_example``, a sample at hand that tells shape and dtype of what the method returns, and may have
-    ``_portable``, itself as it travels to the blocks.
+    The estimator has ``_example``, a sample in memory that shows the shape and dtype of what the method returns, and may
+    have ``_portable``, itself as it travels to the blocks.
     """
 
     @wraps(method)

@@ -1,4 +1,4 @@
-"""From arguments to an exit code: 0 for success, 2 and one line for what the user can mend, 130 for an interrupt."""
+"""From arguments to an exit code: 0 for success, 2 and one line for errors of the user, 130 for an interrupt."""
 
 import errno
 import os
@@ -15,7 +15,7 @@ from typing import Any
 from .parser import make_parser
 from .words import in_one_line
 
-MENDABLE = (ValueError, TypeError, OSError, ImportError, MemoryError)  # by the user: data, options, files, extras
+USER_ERRORS = (ValueError, TypeError, OSError, ImportError, MemoryError)  # of data, options, files and extras
 INPUTS = ("graph", "data", "table", "interactions", "image", "labels", "pairs", "new")  # arguments that name files
 DEBUG = "LOPSIDED_DEBUG"  # set in the environment, it shows tracebacks
 
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # as of `lopsided ... | head`; nothing may be flushed to it at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except MENDABLE as error:
+    except USER_ERRORS as error:
         if os.environ.get(DEBUG):
             raise
         return _complain(_one_line(error), 2)

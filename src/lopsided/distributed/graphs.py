@@ -51,7 +51,7 @@ def store_graph(
     Weights of repeated edges are added, edges of weight zero dropped, and nodes numbered in order of first appearance,
     as by :func:`lopsided.io.read_graph`. Passes: one over the ids, one that numbers the ends of edges and sorts them
     partition by partition, and two that gather blocks from these. A folder that the same call has written is opened,
-    and one that it has left half-written is written anew.
+    and one that it has left half-written is written again.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def _read_manifest(path: Path) -> dict[str, Any] | None:
         if found["kind"] == KIND:
             return dict(found)
     except (ValueError, KeyError, TypeError) as error:
-        raise StoreError(f"{file} is damaged ({error}); delete the folder {path} and begin anew") from error
+        raise StoreError(f"{file} is damaged ({error}); delete the folder {path} and start again") from error
     raise StoreError(f"{path} holds {found['kind']!r}, and no graph; name another folder")
 
 

@@ -24,7 +24,7 @@ def checkpoint(folder: str | os.PathLike[str]) -> Iterator[None]:
 
     Products with the kernel, which take the time, are written block by block; the results of other passes (fetched
     rows, sums) when the pass is complete. Each is named by a hash of its settings, its landmarks and the first block of
-    the data, so that the answer is the same to the bit, and other settings begin anew. Vectors are read from the folder
+    the data, so that the answer is the same to the bit, and other settings start over. Vectors are read from the folder
     and not kept in memory: it must stay as long as ``left_vectors_`` and ``right_vectors_`` are used, and workers on
     other machines must see it under the same name.
 

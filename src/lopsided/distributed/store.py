@@ -153,7 +153,7 @@ def _read_manifest(path: Path) -> Manifest | None:
             raise ValueError("another kind of manifest")
         return Manifest(**{**found, "heights": tuple(found["heights"])})
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise StoreError(f"{file} is damaged ({error}); delete the folder {path} and begin anew") from error
+        raise StoreError(f"{file} is damaged ({error}); delete the folder {path} and start again") from error
 
 
 def _check_room(path: Path, wanted: Manifest, missing: Sequence[int]) -> None:

@@ -54,7 +54,7 @@ class NewEdges(NamedTuple):
 def edges_of_new(index: NodeIndex, out_edges: Any, in_edges: Any, dtype: np.dtype, unknown: str) -> NewEdges:
     """Edges from and to new nodes, from tables of edges or from rows over known nodes.
 
-    In tables, new nodes may have edges among themselves. Other ids that nobody knows are refused, or with
+    In tables, new nodes may have edges among themselves. Other unknown ids are refused, or with
     unknown="ignore" their edges are left out with a warning.
     """
     tables_or_rows = [edges for edges in (out_edges, in_edges) if edges is not None]

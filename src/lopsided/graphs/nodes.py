@@ -38,7 +38,7 @@ def known_nodes(parts: Sequence[Part], A: sparse.csr_array | AdjacencyBlocks) ->
     """The nodes of a graph with weights >= 0, all of them; without their edges if these are in blocks elsewhere."""
     vectors = [Sides(part.U, part.V) for part in parts]
     if isinstance(A, AdjacencyBlocks):
-        none = sparse.csr_array(A.shape, dtype=A.dtype)  # only the decoder by factors, which needs none, is at hand
+        none = sparse.csr_array(A.shape, dtype=A.dtype)  # only the decoder by factors, which needs none, is in memory
         return Nodes(vectors, none, Degrees(*map(np.log1p, A.degrees)), none)
     inward = sparse.csr_array(A.T)
     steps = Walk.on(abs(A)).P.astype(parts[0].U.dtype, copy=False)

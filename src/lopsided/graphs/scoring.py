@@ -41,7 +41,7 @@ class ScoresEdges(ABC):
         out_edges, in_edges : tables of edges, default=None
             Edges from and to new nodes, as in ``transform``; their ids can then be scored too.
         unknown : {"error", "ignore"}, default="error"
-            What to do with edges of new nodes that lead to ids nobody knows, as in ``transform``.
+            What to do with edges of new nodes that lead to unknown ids, as in ``transform``.
 
         Returns
         -------
@@ -100,7 +100,7 @@ class ScoresEdges(ABC):
         out_edges, in_edges : default=None
             Edges from and to new nodes, as in ``transform``.
         unknown : {"error", "ignore"}, default="error"
-            What to do with edges of new nodes that lead to ids nobody knows, as in ``transform``.
+            What to do with edges of new nodes that lead to unknown ids, as in ``transform``.
 
         Returns
         -------
@@ -184,7 +184,7 @@ class ScoresEdges(ABC):
         X, in_edges : default=None
             Edges from and to new nodes, as in ``transform``; both None means the nodes of the graph.
         unknown : {"error", "ignore"}, default="error"
-            What to do with edges of new nodes that lead to ids nobody knows, as in ``transform``.
+            What to do with edges of new nodes that lead to unknown ids, as in ``transform``.
 
         Returns
         -------

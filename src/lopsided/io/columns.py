@@ -16,7 +16,7 @@ USUAL_NAMES = {
     "weight": ("weight", "w", "value"),
 }
 ROLES = tuple(USUAL_NAMES)
-OTHER_NAMES = {  # that speak of a direction too; columns in the usual order need none of them
+OTHER_NAMES = {  # that name a direction too; columns in the usual order need none of them
     "source": ("sender", "follower", "citing", "origin"),
     "target": ("receiver", "recipient", "followee", "followed", "cited", "destination", "dest"),
 }

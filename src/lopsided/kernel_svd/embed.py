@@ -37,7 +37,7 @@ class Embedding:
         return np.asarray(A @ weights.astype(A.dtype, copy=False))
 
     def __call__(self, points: Array) -> np.ndarray:
-        """Embed points that are at hand."""
+        """Embed points that are in memory."""
         features = (self.times(points, self.side.map) - self.side.offset) * self.factors
         check_finite(features)
         return features

@@ -32,7 +32,7 @@ FRACTIONS = 2.0 ** np.arange(-2.5, 3)  # bandwidths that are compared, in units 
 FIRST_SAMPLES = 200  # of the first round, in which every kernel and bandwidth is compared
 PILOTS = slice(2, 12, 3)  # of the kernels below, to choose units of columns: RBF and Laplacian at two bandwidths each
 EVEN = 1.2  # ratio of the largest to the smallest spread of a column up to which units hardly matter
-FINALISTS = 3  # kernels that are compared once more, on more samples
+FINALISTS = 3  # kernels that are compared again, on more samples
 MOST_SAMPLES = 500  # of the second round: a decomposition takes a tenth of a second
 
 

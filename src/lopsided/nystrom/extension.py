@@ -184,7 +184,7 @@ def _extend(
 
 
 def _signed(vectors: np.ndarray, side: Side, signs: np.ndarray) -> tuple[np.ndarray, Side]:
-    """Multiply the columns by their signs, in place if they are at hand, as vectors may fill half of the memory."""
+    """Multiply the columns by their signs, in place if they are in memory, as vectors may fill half of the memory."""
     if isinstance(vectors, RowBlocks):
         vectors = vectors * signs
     else:

@@ -144,7 +144,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
     See Also
     --------
     sklearn.kernel_approximation.Nystroem : The special case of an infinite prior weight.
-    SelfTrainedFeatures : Learns such features once more, from labels that they predict.
+    SelfTrainedFeatures : Learns such features again, from labels that they predict.
     KernelSVD : Unsupervised, for kernels that need not be symmetric.
 
     Notes

@@ -18,7 +18,7 @@ from .supervision import Labels, read_supervision
 
 
 class SelfTrainedFeatures(TransformerMixin, Estimator):
-    """Features learned once more, from labels that a linear SVM on the features gives to samples without one.
+    """Features learned again, from labels that a linear SVM on the features gives to samples without one.
 
     This helps where few labels leave the boundary between clusters uncertain, and hurts where classes meet without a
     gap: a boundary that is slightly wrong is then learned as if it were right. No rule tells the two apart from a few
@@ -71,7 +71,7 @@ class SelfTrainedFeatures(TransformerMixin, Estimator):
 
     @atomic_fit
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Learn features of samples X (n, width) from labels y (n,), complete the labels, and learn once more."""
+        """Learn features of samples X (n, width) from labels y (n,), complete the labels, and learn again."""
         self._validate_params()
         X = validate_data(self, as_indexable(X, "X"), accept_sparse="csr", dtype=FLOATS)
         features = PriorNystroem() if self.features is None else clone(self.features)

@@ -126,7 +126,7 @@ class Grid(NamedTuple):
 def best_setting(trials: Trials, grid: Grid) -> Setting:
     """The setting of a grid under which the hidden interactions rank best.
 
-    The threshold is chosen at the default popularity, then the popularity at this threshold, then both once more. The
+    The threshold is chosen at the default popularity, then the popularity at this threshold, then both again. The
     default stays if the best is not better by more than one standard error over the users.
     """
     best = grid.default

@@ -118,7 +118,7 @@ class TruncatedProjection(PCAProjection):
 class RandomProjection(Compatibility):
     """Alternative a2: projection by independent normal entries of variance 1 / width, preserving norms on average.
 
-    The matrix is drawn anew from its seed whenever points are mapped, a few columns at a time and only in rows that
+    The matrix is drawn again from its seed whenever points are mapped, a few columns at a time and only in rows that
     meet entries of the points, and is never stored. Cost: O(nnz width). It is not turned towards the coordinates of the
     other side: the rotation that would do so is the polar factor of (W C)^T N, whose decomposition costs what "pca"
     costs, and "pca" is the aligned map without the random factor.

@@ -25,7 +25,7 @@ def spectral_radius(A: sparse.csr_array | AdjacencyBlocks) -> tuple[float, float
 
 
 def _by_components(A: sparse.csr_array) -> tuple[float, float]:
-    """Bounds for a matrix at hand.
+    """Bounds for a matrix in memory.
 
     The radius is the maximum over the strongly connected components. In each, min and max of (A x)_i / x_i are bounds
     for any positive x (Collatz-Wielandt), which a power iteration narrows: with A + c I, since powers of A need not
@@ -49,7 +49,7 @@ def _by_components(A: sparse.csr_array) -> tuple[float, float]:
 
 
 def _by_products(A: AdjacencyBlocks) -> tuple[float, float]:
-    """Bounds for a matrix in blocks, whose components are not at hand; each step reads all blocks once or twice.
+    """Bounds for a matrix in blocks, whose components are not in memory; each step reads all blocks once or twice.
 
     The maximum of (A x)_i / x_i is an upper bound for any positive x, and the minimum over a set of nodes is a lower
     one if x is zero elsewhere. Where ratios are largest lie the component of the largest radius and the nodes from

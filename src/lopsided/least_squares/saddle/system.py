@@ -85,7 +85,7 @@ class SaddleSystem(ABC):
         """Solve for right-hand sides Y of shape (n, k): centre them, solve, and add the offsets.
 
         Rounding leaves a small mean, which the inverse multiplies by C and K amplifies further; right-hand sides are
-        therefore centred twice, and solutions once more.
+        therefore centred twice, and solutions again.
         """
         border, (rows, columns) = self.border, self._means
         R = border.right_hand_sides(Y)
@@ -187,7 +187,7 @@ class SaddleFamily(ABC):
 
 @dataclass(eq=False)
 class RefittedFamily(SaddleFamily):
-    """Systems that are solved anew for every C and every fold."""
+    """Systems that are solved again for every C and every fold."""
 
     A: KernelOperator
     weights: np.ndarray | None = field(default=None, kw_only=True)
