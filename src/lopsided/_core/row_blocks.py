@@ -160,8 +160,8 @@ def at_hand(values: Any) -> Any:
 def by_blocks(method: Method) -> Method:
     """Decorate a method of new samples X: of a dask collection it returns a lazy array, computed block by block.
 
-    The estimator has ``_example``, a sample in memory that shows the shape and dtype of what the method returns, and may
-    have ``_portable``, itself as it travels to the blocks.
+    The estimator has ``_example``, a sample in memory that shows the shape and dtype of what the method returns, and
+    may have ``_portable``, itself as it travels to the blocks.
     """
 
     @wraps(method)
