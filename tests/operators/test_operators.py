@@ -191,6 +191,8 @@ def test_the_operator_suits_the_kernel_its_data_and_the_budget():
     full = sparse.csr_array(np.ones((40, 25))), sparse.csr_array(np.ones((30, 25)))
     assert kind(kernels.RBF(1.0), *full, PLENTY) is Stored
     assert kind(kernels.Linear(), *full, PLENTY) is LowRank
+    assert kind(kernels.Linear(), np.ones((40, 25)), np.ones((30, 25)), PLENTY) is Stored
+    assert kind(kernels.Linear(), np.ones((40, 2)), np.ones((30, 2)), PLENTY) is LowRank
     columns = np.arange(X.shape[1])[:, None]
     assert kind(kernels.Precomputed(), X, columns, NOTHING) is Stored
 

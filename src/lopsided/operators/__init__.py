@@ -4,6 +4,7 @@ from .base import Condensed as Condensed, KernelOperator
 from .blocked import TILE_BYTES as TILE_BYTES, Blocked as Blocked
 from .build import (
     as_operator,
+    is_factored as is_factored,
     is_indexed as is_indexed,
     is_matrix_free as is_matrix_free,
     out_of_sample_operator as out_of_sample_operator,

@@ -34,7 +34,8 @@ from .stored import Stored
 def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int) -> KernelOperator:
     """Return k(X, Z) as an operator: structured if the data are sparse, stored if it fits, and blocked otherwise.
 
-    Sparse data whose product X Z^T is more than half full count as dense. Rows in blocks are multiplied block by block.
+    Sparse data whose product X Z^T is more than half full count as dense. The linear kernel stays a product of factors
+    if dense data have few columns. Rows in blocks are multiplied block by block.
 
     Parameters
     ----------
@@ -73,11 +74,11 @@ def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int) -> KernelOpe
         return as_operator(kernel.T, Z, X, budget=budget).T
     if is_indexed(kernel) and isinstance(kernel, (Scaled, SumKernel)):
         return _of_parts(kernel, X, Z, budget)
+    if is_factored(kernel, X, Z):
+        return LowRank(X, Z)
     if sparse.issparse(X) and sparse.issparse(Z):
         if isinstance(kernel, Standardised):
             return as_operator(kernel.kernel_, kernel.in_units(X), kernel.in_units(Z), budget=budget)
-        if isinstance(kernel, Linear):
-            return LowRank(X, Z)
         if isinstance(kernel, SparseKernel) and not (expected := forecast(X, Z)).crowded:
             return sparse_plus_low_rank(kernel, X, Z, budget, expected)
         if isinstance(kernel, (Scaled, SumKernel)):
@@ -107,7 +108,19 @@ def is_matrix_free(kernel: Kernel, X: Array, Z: Array, budget: int) -> bool:
     """Whether the dense matrix would exceed the budget, so that every product evaluates it again."""
     if is_indexed(kernel):
         return any(is_matrix_free(part, X, Z, budget) for part in _parts(kernel))
+    if is_factored(kernel, X, Z):
+        return False
     return X.shape[0] * Z.shape[0] * np.result_type(X.dtype, Z.dtype).itemsize > budget
+
+
+def is_factored(kernel: Kernel, X: Array, Z: Array) -> bool:
+    """Whether the matrix is X Z^T and its factors are sparse, or take less than half of its memory."""
+    if not isinstance(kernel, Linear) or isinstance(X, RowBlocks) or isinstance(Z, RowBlocks):
+        return False
+    both_sparse = sparse.issparse(X) and sparse.issparse(Z)
+    both_dense = not sparse.issparse(X) and not sparse.issparse(Z)
+    (n, width), m = X.shape, Z.shape[0]
+    return both_sparse or (both_dense and 2 * width * (n + m) < n * m)
 
 
 def is_indexed(kernel: Kernel) -> bool:

@@ -7,7 +7,7 @@ from scipy import sparse
 
 from .._core import Array, ArrayLike, budget_bytes, by_rows, check_points, check_sides
 from ..kernels import Kernel, Precomputed, as_kernel
-from ..operators import Blocked, Condensed, KernelOperator, Stored, as_operator, is_indexed, is_matrix_free
+from ..operators import Blocked, Condensed, KernelOperator, Stored, as_operator, is_factored, is_indexed, is_matrix_free
 from .krylov import EXTRA_COLUMNS
 
 LARGE_MATRIX = 1 << 28  # entries of a dense matrix that takes seconds to evaluate once
@@ -82,7 +82,7 @@ def select_solver(
     X, Z = check_sides(X, by_rows(X.T) if Z is None else Z)
     if (choice := nystrom_if_large(kernel, X, Z, n_components, budget)) is not None:
         return choice
-    structured = is_indexed(kernel) or (sparse.issparse(X) and sparse.issparse(Z))
+    structured = is_indexed(kernel) or is_factored(kernel, X, Z) or (sparse.issparse(X) and sparse.issparse(Z))
     if not structured or isinstance(as_operator(kernel.fit(X, Z), X, Z, budget=0), Blocked):
         return _choose_dense(kernel, X, Z, n_components, budget)
     return choose_for_operator(as_operator(kernel, X, Z, budget=budget), n_components, budget)[0]
@@ -90,7 +90,7 @@ def select_solver(
 
 def nystrom_if_large(kernel: Kernel, X: Array, Z: Array, k: float, budget: int) -> Choice | None:
     """The choice of the Nystrom method if the matrix is dense, large and beyond the budget; otherwise None."""
-    if sparse.issparse(X) and sparse.issparse(Z):
+    if is_factored(kernel, X, Z) or (sparse.issparse(X) and sparse.issparse(Z)):
         return None
     n, m = X.shape[0], Z.shape[0]
     if n * m <= LARGE_MATRIX or not _choose_dense(kernel, X, Z, max(1, int(k)), budget).over_budget:
