@@ -22,6 +22,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,10 @@ from lopsided.kernels import RBF, Katz, NodeKernel
 SEED, RANK, LANDMARKS, COLUMNS = 0, 20, 1000, 1_000_000
 BANDWIDTH = 1.0  # the length of a row; not tuned
 REPEATS = 3
+MALLOC = (
+    "MALLOC_TRIM_THRESHOLD_",
+    "MALLOC_MMAP_THRESHOLD_",
+)  # dask lowers the first, so that every array is new memory
 SIZES, SMOKE_SIZES = (1_000_000, 10_000_000), (2000, 8000)
 PAPER = {"avazu": "avazu-app.tr", "criteo": "criteo.kaggle2014.svm", "amazoncat": "amazoncat13k.svm"}
 PENALTIES = (1e-4, 1e-5, 1e-6)
@@ -174,70 +179,85 @@ def scale(smoke: bool) -> dict[str, Any]:
 
 
 @contextmanager
-def two_processes() -> Iterator[None]:
-    """A client of two worker processes of one thread each, in force."""
+def two_processes(keep_memory: bool = False) -> Iterator[Any]:
+    """A client of two worker processes of one thread each, in force; their malloc may keep what is freed."""
     from distributed import Client, LocalCluster
 
+    kept = {f"distributed.nanny.pre-spawn-environ.{name}": str(1 << 27) for name in MALLOC} if keep_memory else {}
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
-    with LocalCluster(**options) as cluster, Client(cluster):
-        yield
+    with dask.config.set(kept), LocalCluster(**options) as cluster, Client(cluster) as client:
+        yield client
 
 
-def processes(smoke: bool) -> dict[str, float]:
+def processes(smoke: bool) -> dict[str, Any]:
     """Seconds of a fit and a transform with two threads and with two worker processes, taking turns."""
     X, _ = log_of(4000 if smoke else SIZES[0], smoke)
-    seconds: dict[str, list[float]] = {"threads": [], "processes": []}
+    runs: dict[str, list[tuple[float, float]]] = {}
 
-    def both() -> None:
-        fitted = model(smoke).fit(X, Z=X)
-        fitted.transform(X).sum(axis=0).compute()
+    def run(name: str, client: Any = None) -> None:
+        model(True).fit(X[:1000], Z=X[:1000])  # imports
+        start, cpu = time.perf_counter(), _cpu(client)
+        model(smoke).fit(X, Z=X).transform(X).sum(axis=0).compute()
+        runs.setdefault(name, []).append((time.perf_counter() - start, _cpu(client) - cpu))
 
-    for _ in range(1 if smoke else 3):
+    for _ in range(1 if smoke else REPEATS):
         with dask.config.set(scheduler="threads", num_workers=2):
-            start = time.perf_counter()
-            both()
-            seconds["threads"].append(time.perf_counter() - start)
-        with two_processes():
-            model(True).fit(X[:1000], Z=X[:1000])  # imports
-            start = time.perf_counter()
-            both()
-            seconds["processes"].append(time.perf_counter() - start)
-    medians = {name: float(np.median(times)) for name, times in seconds.items()}
-    print_table("fit and transform", ["", "seconds"], list(medians.items()))
-    print(f"\nspeed of processes over threads: {medians['threads'] / medians['processes']:.2f}")
-    return medians
+            run("threads")
+        for name, keep_memory in {"processes": False, "processes that keep memory": True}.items():
+            with two_processes(keep_memory) as client:
+                run(name, client)
+    medians = {name: np.median(times, axis=0).tolist() for name, times in runs.items()}
+    base = medians["threads"]
+    rows = [[name, *found, base[0] / found[0], base[1] / found[1]] for name, found in medians.items()]
+    print_table("fit and transform", ["", "seconds", "CPU s", "speed", "speed by CPU"], rows)
+    return {"medians": medians, "runs": runs}
+
+
+def _cpu(client: Any) -> float:
+    """CPU seconds of this process, and of the workers of a client."""
+    return time.process_time() + (0.0 if client is None else sum(client.run(time.process_time).values()))
 
 
 def dense(smoke: bool) -> dict[str, Any]:
-    """Against dask-ml's TruncatedSVD(20) on dense rows, both from dask, with threads."""
+    """Against dask-ml's TruncatedSVD(20) on the same dense rows in memory, both from dask, with threads."""
     n, width = (2000, 30) if smoke else (1_000_000, 200)
     X = da.random.default_rng(SEED).standard_normal((n, width), chunks=(n // 20, width))
-    X = (X * np.geomspace(5, 0.5, width)).astype(np.float32)
+    X = (X * np.geomspace(5, 0.05, width)).astype(np.float32).persist()
+    exact = np.sqrt(np.linalg.eigvalsh((X.T.astype(float) @ X.astype(float)).compute())[-RANK:])
     landmarks = Nystrom(60 if smoke else LANDMARKS)
     tasks: dict[str, Callable[[], Any]] = {
-        "KernelSVD, linear": lambda: KernelSVD(RANK, kernel="linear", solver=landmarks).fit(X, Z=X).transform(X),
-        "KernelSVD, RBF": lambda: KernelSVD(RANK, kernel=RBF(20.0), solver=landmarks).fit(X, Z=X).transform(X),
+        "KernelSVD, linear": lambda: KernelSVD(RANK, kernel="linear", solver=landmarks).fit(X, Z=X),
+        "KernelSVD, RBF": lambda: KernelSVD(RANK, kernel=RBF(20.0), solver=landmarks).fit(X, Z=X),
     }
     try:
         from dask_ml.decomposition import TruncatedSVD
 
         for algorithm in ("tsqr", "randomized"):
-            tasks[f"dask-ml TruncatedSVD, {algorithm}"] = lambda algorithm=algorithm: TruncatedSVD(
-                RANK, algorithm=algorithm
-            ).fit_transform(X)
+            tasks[f"dask-ml TruncatedSVD, {algorithm}"] = partial(TruncatedSVD(RANK, algorithm=algorithm).fit, X)
     except ImportError as error:
         print(f"dask-ml is not there: {error}")
-    record: dict[str, Any] = {}
-    for name, task in tasks.items():
-        try:
-            start = time.perf_counter()
-            task().sum(axis=0).compute()
-            record[name] = time.perf_counter() - start
-        except Exception as error:  # of the peer, which is part of the record
-            record[name] = f"{type(error).__name__}: {error}"[:200]
-        print(name, record[name], flush=True)
-    print_table(f"{n} x {width} dense rows, fit and transform", ["", "seconds"], list(record.items()))
+    record = {name: _raced(name, task, X, exact) for name, task in tasks.items()}
+    rows = [[name, *found.values()] for name, found in record.items()]
+    print_table(f"{n} x {width} dense rows, fit and transform", ["", "seconds", "CPU s", "error of s"], rows)
     return record
+
+
+def _raced(name: str, fit: Callable[[], Any], X: Any, exact: np.ndarray) -> dict[str, Any]:
+    """Seconds of a fit and a transform, medians of a few, and the error of the singular values of rows, if it has any."""
+    runs, error = [], np.nan
+    for _ in range(REPEATS):
+        start, cpu = time.perf_counter(), time.process_time()
+        try:
+            fitted = fit()
+            fitted.transform(X).sum(axis=0).compute()
+        except Exception as fault:  # of the peer, which is part of the record
+            return {"seconds": np.nan, "cpu": np.nan, "error": f"{type(fault).__name__}: {fault}"[:80]}
+        runs.append((time.perf_counter() - start, time.process_time() - cpu))
+    if "RBF" not in name:
+        found = np.sort(fitted.singular_values_ if "dask-ml" in name else np.sqrt(fitted.singular_values_))
+        error = float(np.abs(found / exact - 1).max())
+    seconds, cpu = np.median(runs, axis=0).tolist()
+    return {"seconds": seconds, "cpu": cpu, "error": error}
 
 
 def drawn_edges(number: int, n: int, count: int) -> pd.DataFrame:

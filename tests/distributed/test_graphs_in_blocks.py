@@ -14,7 +14,7 @@ from lopsided import DirectedGraphEmbedding
 from lopsided._core import AdjacencyBlocks
 from lopsided.distributed import open_graph, store_graph
 from lopsided.graphs import Graph
-from lopsided.io import read_graph
+from lopsided.io import read_graph, save
 from lopsided.kernels import Katz, NodeKernel
 from lopsided.kernels.graph.radius import spectral_radius
 from lopsided.operators import Stored, as_operator
@@ -103,6 +103,8 @@ def test_nodes_are_scored_and_new_ones_placed_as_in_memory(tmp_path):
         )
     new = [("newcomer", u[0], 2.0), ("newcomer", v[1], 1.0)]
     assert_close(found.transform(new), expected.transform(new))
+    with pytest.raises(TypeError, match="is a graph in blocks on disk, .* pickle the model"):
+        save(found, tmp_path / "model.lopsided")
     again = pickle.loads(pickle.dumps(found))
     assert np.array_equal(again.nearest_targets(u[0], 4, new_only=True), found.nearest_targets(u[0], 4, new_only=True))
 

@@ -9,9 +9,11 @@ from pathlib import Path
 import dask.array as da
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from lopsided import KernelSVD, Nystrom
 from lopsided.distributed import checkpoint, open_store
+from lopsided.io import load, save
 
 ROWS, HEIGHT = 1200, 100
 PAGE = Path(__file__).parents[2] / "docs" / "scale.md"
@@ -136,6 +138,18 @@ def test_a_checkpoint_of_other_data_or_settings_begins_anew(tmp_path):
             found = model(**settings).fit(data, Z=data)
             expected = KernelSVD(**model(**settings).get_params(deep=False)).fit(data.compute(), Z=data.compute())
             np.testing.assert_allclose(found.singular_values_, expected.singular_values_, rtol=1e-10)
+
+
+def test_a_model_with_lazy_vectors_is_saved_without_them(fitted, tmp_path):
+    model, path = clone(fitted).fit(rows(), Z=rows()), tmp_path / "model.lopsided"
+    with pytest.raises(TypeError, match=r"KernelSVD.left_vectors_ is lazy .* model.left_vectors_ = None"):
+        save(model, path)
+    model.left_vectors_ = model.right_vectors_ = None
+    save(model, path)
+    assert same(load(path).transform(rows()), fitted.transform(rows()))
+    model.left_vectors_ = model.right_vectors_ = fitted.left_vectors_.compute()
+    save(model, path)
+    assert same(load(path).left_vectors_, fitted.left_vectors_)
 
 
 def leave_once(block, flag):

@@ -28,7 +28,7 @@ from .mixing import mixed
 from .products import in_strips, product
 from .progress import announce, counted
 from .ranking import best_first, largest
-from .row_blocks import RowBlocks, as_row_blocks, at_hand, by_blocks, in_slabs, is_lazy, is_sparse, native
+from .row_blocks import RowBlocks, as_row_blocks, at_hand, by_blocks, in_slabs, is_lazy, is_sparse, native, rows_of_both
 from .rows import as_indexable, check_out, reject_masked
 from .seeds import seed_of
 from .targets import argmax_class, encoded, per_class_scores, real_targets
@@ -97,6 +97,7 @@ __all__ = [
     "row_numbers",
     "row_peaks",
     "row_sums",
+    "rows_of_both",
     "run",
     "safe_unit",
     "same_points",

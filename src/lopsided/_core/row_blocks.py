@@ -147,6 +147,14 @@ def in_slabs(task: Callable[[Any], T], rows: Any, height: int) -> list[T]:
     return run(lambda part: task(rows[part]), slices_of(rows.shape[0], height))
 
 
+def rows_of_both(X: Any, rows: np.ndarray, Z: Any, columns: np.ndarray) -> tuple[Any, Any]:
+    """Some rows of X and some of Z, fetched in one pass if both are the same blocks."""
+    if not (isinstance(X, RowBlocks) and X.same_as(Z)):
+        return X[rows], Z[columns]
+    together = X[np.concatenate([rows, columns])]
+    return together[: len(rows)], together[len(rows) :]
+
+
 def native(rows: Any) -> Any:
     """What users get: lazy arrays for blocks, and arrays unchanged."""
     return rows.native() if isinstance(rows, RowBlocks) else rows

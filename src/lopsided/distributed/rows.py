@@ -49,6 +49,7 @@ class DaskRows(RowBlocks):
         self.array, self.names, self.source, self.steps = array, names, source or self, steps
         self.origin = origin or array.name
         self.shape, self.dtype = array.shape, array.dtype
+        self._last: tuple[np.ndarray, Any] | None = None  # numbers and rows of the last request: some come twice
 
     def _after(self, array: Any, *steps: Any, names: np.ndarray | None = None) -> DaskRows:
         return DaskRows(array, names, self.source, (*self.steps, *steps))
@@ -87,6 +88,11 @@ class DaskRows(RowBlocks):
 
     def __getitem__(self, rows: Any) -> Any:
         numbers = np.arange(self.shape[0])[rows] if isinstance(rows, slice) else np.asarray(rows)
+        if self._last is None or not np.array_equal(numbers, self._last[0]):
+            self._last = numbers, self._fetched(numbers)
+        return self._last[1]
+
+    def _fetched(self, numbers: np.ndarray) -> Any:
         order = np.argsort(numbers, kind="stable")
         edges = np.searchsorted(numbers[order], self.starts)
         wanted = [i for i in range(len(self.heights)) if edges[i] < edges[i + 1]]

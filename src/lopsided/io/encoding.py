@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+from .._core import AdjacencyBlocks, is_lazy
 from ..exceptions import SavedModelError
 from .types import class_of, name_of
 
@@ -94,7 +95,7 @@ class Encoder:
 
     def _object(self, value: Any, where: str) -> Any:
         name = name_of(type(value))
-        if name is None:
+        if name is None or isinstance(value, AdjacencyBlocks):
             raise TypeError(_refusal(value, where))
         if isinstance(value, tuple):
             names = getattr(value, "_fields", range(len(value)))  # a plain subclass of tuple has none
@@ -112,6 +113,18 @@ def _refusal(value: Any, where: str) -> str:
         return (
             f"{where} is a function, {name}, and a saved model holds no code; use a kernel of lopsided.kernels, or "
             "compute the kernel matrix and fit with kernel='precomputed'"
+        )
+    if isinstance(value, AdjacencyBlocks):
+        return (
+            f"{where} is a graph in blocks on disk, which a file cannot hold; pickle the model, which keeps the name "
+            "of their folder, or save its vectors with lopsided.io.write_vectors"
+        )
+    if is_lazy(value):
+        name = where.partition(".")[2]
+        return (
+            f"{where} is lazy and may not fit in memory; compute it first, model.{name} = model.{name}.compute(), or "
+            f"leave it out, model.{name} = None: new rows are embedded without it, and model.transform(X, out=folder) "
+            "writes those of fit"
         )
     return (
         f"{where} is a {type(value).__module__}.{type(value).__qualname__}, and saved models hold only types of "

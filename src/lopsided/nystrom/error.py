@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._core import Array, RowBlocks, run, singular_values, slices_of, svd
+from .._core import Array, RowBlocks, rows_of_both, run, singular_values, slices_of, svd
 from ..exceptions import AccuracyWarning, warn
 from ..operators import TILE_BYTES, KernelOperator, as_operator
 from .extension import NystromFactors
@@ -68,7 +68,7 @@ def warn_if_unconfirmed(result: NystromFactors, X: Array, Z: Array, seed: int) -
         drawn = rng.choice(len(v), CHECKED_COLUMNS, p=np.square(v) / np.square(v).sum())
         columns, counts = np.unique(drawn, return_counts=True)
         weights = counts / CHECKED_COLUMNS * np.square(v).sum() / v[columns]
-    A = as_operator(result.kernel, X[rows], Z[columns], budget=0)
+    A = as_operator(result.kernel, *rows_of_both(X, rows, Z, columns), budget=0)
     found = A @ weights.astype(A.dtype)
     if result.means is not None:
         left, right = result.means
