@@ -243,7 +243,7 @@ def dense(smoke: bool) -> dict[str, Any]:
 
 
 def _raced(name: str, fit: Callable[[], Any], X: Any, exact: np.ndarray) -> dict[str, Any]:
-    """Seconds of a fit and a transform, medians of a few, and the error of the singular values of rows, if it has any."""
+    """Seconds of a fit and a transform, medians of a few runs, and the error of the singular values of linear ones."""
     runs, error = [], np.nan
     for _ in range(REPEATS):
         start, cpu = time.perf_counter(), time.process_time()

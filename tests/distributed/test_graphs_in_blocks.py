@@ -190,6 +190,9 @@ def test_a_complete_folder_is_opened_and_a_half_written_one_written_anew(tmp_pat
 
 def test_other_folders_are_left_as_they_are(tmp_path):
     store_graph(lazy(table()), tmp_path / "graph")
+    (tmp_path / "graph" / "into-1.indptr.npy").rename(tmp_path / "aside")
+    with pytest.raises(ValueError, match="lacks a file or holds a damaged one"):
+        open_graph(tmp_path / "graph")
     for other in (lazy(table(seed=1)), lazy(table(), 3)):
         with pytest.raises(ValueError, match="holds another graph"):
             store_graph(other, tmp_path / "graph")

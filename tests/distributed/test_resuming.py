@@ -1,9 +1,6 @@
 """What was killed continues: stores and passes of a fit give the same bits, and are refused where they do not fit."""
 
 import os
-import re
-import subprocess
-import sys
 from pathlib import Path
 
 import dask.array as da
@@ -16,7 +13,6 @@ from lopsided.distributed import checkpoint, open_store
 from lopsided.io import load, save
 
 ROWS, HEIGHT = 1200, 100
-PAGE = Path(__file__).parents[2] / "docs" / "scale.md"
 
 
 def rows(seed=0):
@@ -169,11 +165,3 @@ def test_a_worker_that_dies_changes_nothing(tmp_path, client):
     assert (tmp_path / "left").exists()
     assert same(found.singular_values_, expected.singular_values_)
     assert same(found.transform(X), expected.transform(rows()))
-
-
-def test_the_page_of_scale_runs_as_printed_on_fewer_rows(tmp_path):
-    (code,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    code = code.replace("10_000_000", "3000, 2000, block_rows=1000").replace("Nystrom(1000)", "Nystrom(100)")
-    (tmp_path / "page.py").write_text(f"{code}\nassert embedded.shape == (3000, 20)\n")
-    done = subprocess.run([sys.executable, "page.py"], cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr

@@ -97,19 +97,7 @@ def store_graph(
     path.mkdir(parents=True, exist_ok=True)
     clear_left_overs(path)
     _write_manifest(path, {"key": key})
-    (path / PIECES).mkdir(exist_ok=True)
-    nodes = _checked_ids(folded([call(_nodes, part, i, wanted) for i, part in enumerate(parts)], _distinct))
-    parquet.write_table(pyarrow.table({"id": nodes}), path / NODES)
-    index = shared(pd.Index(nodes, dtype=nodes.dtype))
-    pieces = [str(path / PIECES / f"{number}") for number in range(len(parts))]
-    samples = compute([call(_number, part, i, wanted, index, kind, pieces[i], SAMPLED) for i, part in enumerate(parts)])
-    heights = {}
-    for side in SIDES:
-        starts = _starts(samples, len(nodes))
-        turned = [str(path / PIECES / f"turned-{number}") for number in range(len(starts) - 1)]
-        samples = _gathered(path / side, pieces, starts, turned if side == SIDES[0] else None)
-        heights[side], pieces = np.diff(starts).tolist(), turned
-    shutil.rmtree(path / PIECES)
+    heights = _write_blocks(path, parts, wanted, kind)
     _write_manifest(path, {"key": key, "dtype": kind.str, "heights": heights})
     return open_graph(path)
 
@@ -145,11 +133,34 @@ def open_graph(folder: str | os.PathLike[str]) -> Graph:
         raise StoreError(f"{path} has no {MANIFEST}; it is no folder that store_graph has written")
     if "heights" not in found:
         raise StoreError(f"{path} is half-written; repeat the call of store_graph that writes it")
-    nodes = parquet.read_table(path / NODES)["id"].to_numpy()
+    try:
+        nodes = parquet.read_table(path / NODES)["id"].to_numpy()
+        out, into = (_degrees(path / side, len(found["heights"][side])) for side in SIDES)
+    except (OSError, ValueError) as error:
+        raise StoreError(
+            f"{path} lacks a file or holds a damaged one ({error}); delete it, and store it anew"
+        ) from error
     rows, columns = (_rows(path / side, found["heights"][side], len(nodes), np.dtype(found["dtype"])) for side in SIDES)
-    degrees = [_degrees(path / side, len(found["heights"][side])) for side in SIDES]
-    adjacency: Any = AdjacencyBlocks(rows, columns, (degrees[0], degrees[1]))
+    adjacency: Any = AdjacencyBlocks(rows, columns, (out, into))
     return Graph(adjacency, nodes)
+
+
+def _write_blocks(path: Path, parts: list[Any], wanted: Wanted, dtype: np.dtype) -> dict[str, list[int]]:
+    """Write the ids and the blocks of both sides; the numbers of rows of the blocks."""
+    nodes = _checked_ids(folded([call(_nodes, part, i, wanted) for i, part in enumerate(parts)], _distinct))
+    parquet.write_table(pyarrow.table({"id": nodes}), path / NODES)
+    folder, index, heights = path / PIECES, shared(pd.Index(nodes, dtype=nodes.dtype)), {}
+    folder.mkdir(exist_ok=True)
+    pieces = [f"{folder}/{number}" for number in range(len(parts))]
+    tasks = enumerate(zip(parts, pieces, strict=True))
+    samples = compute([call(_number, part, i, wanted, index, dtype, piece, SAMPLED) for i, (part, piece) in tasks])
+    for side in SIDES:
+        starts = _starts(samples, len(nodes))
+        turned = [f"{folder}/turned-{number}" for number in range(len(starts) - 1)]
+        samples = _gathered(path / side, pieces, starts, turned if side == SIDES[0] else None)
+        heights[side], pieces = np.diff(starts).tolist(), turned
+    shutil.rmtree(folder)
+    return heights
 
 
 def _rows(base: Path, heights: list[int], n: int, dtype: np.dtype) -> DaskRows:
