@@ -138,7 +138,7 @@ def open_graph(folder: str | os.PathLike[str]) -> Graph:
         out, into = (_degrees(path / side, len(found["heights"][side])) for side in SIDES)
     except (OSError, ValueError) as error:
         raise StoreError(
-            f"{path} lacks a file or holds a damaged one ({error}); delete it, and store it anew"
+            f"{path} lacks a file or holds a damaged one ({error}); delete it, and store the graph again"
         ) from error
     rows, columns = (_rows(path / side, found["heights"][side], len(nodes), np.dtype(found["dtype"])) for side in SIDES)
     adjacency: Any = AdjacencyBlocks(rows, columns, (out, into))
