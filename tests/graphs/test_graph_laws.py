@@ -2,6 +2,7 @@
 
 import pickle
 import tracemalloc
+from dataclasses import replace
 from datetime import date, timedelta
 
 import networkx as nx
@@ -20,6 +21,9 @@ from sklearn.preprocessing import normalize
 from lopsided import DirectedGraphEmbedding
 from lopsided.datasets import make_citation_graph, make_directed_blocks
 from lopsided.graphs import classify_nodes, evaluate_links, hide_edges
+from lopsided.graphs.decoder import learned, with_better_ranking
+from lopsided.graphs.kernel_choice import Recipe
+from lopsided.graphs.parts import fit_part
 from lopsided.graphs.trials import trials
 from lopsided.io import read_graph
 from lopsided.kernels import Diffusion, Katz, NodeKernel
@@ -185,17 +189,18 @@ def test_the_default_knows_what_is_near():
 
 
 def test_the_learned_decoder_adds_up_what_its_parts_say_of_a_pair():
-    """F, P F and the cosine of linear SVD, logarithms of degrees, the reverse edge."""
+    """F, P F and the cosine of linear SVD in both directions, logarithms of degrees, the reverse edge."""
     model = DirectedGraphEmbedding(N, kernel=NodeKernel(), tol=0.0).fit(A)
     decoder, links = model._decoder, A > 0
     U, s, Vt = np.linalg.svd(A)
     out, into = np.log1p(links.sum(axis=1)), np.log1p(links.sum(axis=0))
-    a, b, c = (decoder.formula.terms[0][term] for term in ("factors", "step", "cosine"))
-    d = decoder.formula.degree
-    expected = a * A + b * steps(A) @ A + c * normalize(U * s) @ normalize(Vt.T * s).T + decoder.formula.constant
-    expected += np.add.outer(d[0] * out + d[1] * into, d[2] * out + d[3] * into) + decoder.formula.reverse * links.T
+    d, expected = decoder.formula.degree, decoder.formula.constant + decoder.formula.reverse * links.T
+    expected = expected + np.add.outer(d[0] * out + d[1] * into, d[2] * out + d[3] * into)
+    terms = {"factors": A, "step": steps(A) @ A, "cosine": normalize(U * s) @ normalize(Vt.T * s).T}
+    for name, values in terms.items():
+        expected += decoder.formula.forward[0][name] * values + decoder.formula.backward[0][name] * values.T
     np.testing.assert_allclose(scores(model), expected, atol=1e-8 * abs(expected).max())
-    assert min(a, b, c) >= 0
+    assert min(decoder.formula.forward[0].values()) >= 0
 
 
 def test_diffusion_scores_are_logarithms_of_personalised_pagerank():
@@ -268,18 +273,12 @@ def test_the_side_of_which_nothing_is_known_has_zeros(kernel):
     assert not sources[:, 5:].any() and not targets[:, :5].any()
 
 
-GRAPHS_BY_RANKING = {
-    "factors": make_citation_graph(600, n_classes=12, random_state=4)[0],
-    "learned": make_directed_blocks(300, random_state=0)[0],
-}
-
-
-@pytest.mark.parametrize("ranking", GRAPHS_BY_RANKING)
+@pytest.mark.parametrize("ranking", ["factors", "learned"])
 def test_nearest_targets_are_those_of_all_pairs(ranking):
-    """Of all pairs by proximity alone, or by all that the decoder learned, whichever finds more hidden targets."""
-    graph = GRAPHS_BY_RANKING[ranking]
+    """Of all pairs by proximity alone, or by all that the decoder learned."""
+    graph = make_directed_blocks(300, random_state=0)[0]
     model = DirectedGraphEmbedding(32).fit(graph)
-    assert model.ranking_ == ranking
+    model._decoder = replace(model._decoder, formula=model._decoder.formula._replace(ranking=ranking))
     by_scores, by_ranking = (
         sources @ targets.T + one.reverse_score_ * (graph.T.toarray() != 0)
         for one in (model, DirectedGraphEmbedding(32, decoder=ranking).fit(graph))
@@ -291,6 +290,18 @@ def test_nearest_targets_are_those_of_all_pairs(ranking):
     found = model.nearest_targets(model.nodes_, 7)
     np.testing.assert_allclose(np.take_along_axis(products, found, 1), -np.sort(-products, axis=1)[:, :7], rtol=1e-5)
     assert (found != np.arange(graph.shape[0])[:, None]).all()
+
+
+def test_targets_are_ranked_by_whatever_finds_more_hidden_ones():
+    """Learned scores as they are, but factors instead of scores that say the opposite."""
+    graph = make_citation_graph(600, n_classes=12, random_state=4)[0]
+    seen = trials(graph, 0)
+    recipe, linked, settings = Recipe(Diffusion(), 32, False), np.ones(600, dtype=bool), {"memory_budget": None}
+    parts_of = [[fit_part(recipe, trial.adjacency, linked, settings)] for trial in seen]
+    formula = learned(parts_of, seen)
+    assert with_better_ranking(formula, parts_of, seen).ranking == "learned"
+    opposite = formula._replace(forward=({term: -weight for term, weight in formula.forward[0].items()},))
+    assert with_better_ranking(opposite, parts_of, seen).ranking == "factors"
 
 
 @every_kernel

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -11,15 +11,16 @@ from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from .._core import blocks_of, largest
+from .._core import blocks_of, largest, with_one_blas_thread
 from ..exceptions import LopsidedWarning, warn
 from .kernel_choice import COSINE, FACTORS, LEARNED, STEP
-from .nodes import Degrees, Nodes, known_nodes, some_nodes
+from .nodes import Nodes, known_nodes, some_nodes
 from .parts import Part, directions
 from .trials import Pairs, Trial
 
 BLOCK_BYTES = 1 << 27  # of a block of scores or vectors, at most
 SCORE_BYTES = 8  # per score or coordinate, in double precision
+VECTORS_PER_PAIR = 4  # of each part, at most: two kinds of terms, two ways
 DEGREE_TERMS = 4  # logarithms of both degrees of the source and of the target
 RANKED_EDGES = 1 << 10  # hidden edges of a trial whose targets are ranked: the mean then varies by some 0.01
 RANKED_TARGETS = 1 << 12  # nodes among which they are ranked
@@ -28,10 +29,14 @@ MOST_RANKING = 1 << 24  # bytes in a block of rankings
 SHORT_LIST = 20  # best targets of a node, of all nodes, among which hidden ones are looked for
 
 
+Terms = tuple[dict[str, float], ...]  # coefficients of each part, by term
+
+
 class Formula(NamedTuple):
     """Coefficients of the score of an edge from i to j, see :class:`EdgeDecoder`, and what ranks the targets of i."""
 
-    terms: tuple[dict[str, float], ...]  # of each part, by name
+    forward: Terms  # of what the parts say of an edge from i to j
+    backward: Terms  # of what they say of one from j to i
     degree: np.ndarray = np.zeros(DEGREE_TERMS)  # out and into of the source, then of the target
     reverse: float = 0.0
     constant: float = 0.0
@@ -40,17 +45,18 @@ class Formula(NamedTuple):
     @property
     def is_learned(self) -> bool:
         """Whether scores are more than the kernel of the first part."""
-        return self.terms != by_factors(len(self.terms)).terms
+        return self.forward != by_factors(len(self.forward)).forward
 
 
 @dataclass(frozen=True)
 class EdgeDecoder:
     """Scores of edges from i to j, linear in what the parts U diag(s) V' of an embedding and the degrees say of them.
 
-        sum over parts of a F_ij + b (P F)_ij + c C_ij, + d . (log degrees of i and j) + r [j -> i is an edge] + const.
+        sum over parts of a F_ij + b (P F)_ij + c C_ij + a' F_ji + b' (P F)_ji + c' C_ji,
+        + d . (log degrees of i and j) + r [j -> i is an edge] + const.
 
-    F = U diag(s) V' is the kernel as far as its rank goes; P F takes a step along an edge from i first, P = D^-1 A;
-    C is the cosine of U_i s and V_j s. Except for r, scores are inner products of ``sources`` and ``targets``. The best
+    F = U diag(s) V' is the kernel as far as its rank goes; P F takes a step along an edge first, P = D^-1 A; C_ij is
+    the cosine of U_i s and V_j s. Except for r, scores are inner products of ``sources`` and ``targets``. The best
     targets of a node may be ranked by F of the first part alone, where these rank hidden targets better.
     """
 
@@ -61,40 +67,40 @@ class EdgeDecoder:
 
     def sources(self, nodes: Nodes) -> np.ndarray:
         """Vectors of nodes as sources; their inner products with ``targets`` are the scores."""
-        blocks = []
-        for number, (part, terms) in enumerate(zip(self.parts, self.formula.terms, strict=True)):
-            source, s = nodes.vectors[number].source[:, : self.width], part.s[: self.width]
-            if FACTORS in terms or STEP in terms:
-                reached = terms.get(FACTORS, 0.0) * source
-                if STEP in terms:
-                    reached = reached + terms[STEP] * (nodes.steps @ part.U[:, : self.width])
-                blocks.append(reached * s)
-            if COSINE in terms:
-                blocks.append(terms[COSINE] * directions(source * s, s[0]))
         out, into = nodes.degrees
         own = self.formula.constant + self.formula.degree[0] * out + self.formula.degree[1] * into
-        return np.column_stack([*blocks, own, np.ones(len(own))])
+        forward, backward = self._begun(nodes, self.formula.forward), self._ended(nodes, self.formula.backward)
+        return np.column_stack([*forward, *backward, own, np.ones(len(own))])
 
     def targets(self, nodes: Nodes) -> np.ndarray:
         """Vectors of nodes as targets."""
-        blocks = []
-        for number, (part, terms) in enumerate(zip(self.parts, self.formula.terms, strict=True)):
-            target, s = nodes.vectors[number].target[:, : self.width], part.s[: self.width]
-            if FACTORS in terms or STEP in terms:
-                blocks.append(target)
-            if COSINE in terms:
-                blocks.append(directions(target * s, s[0]))
         out, into = nodes.degrees
         own = self.formula.degree[2] * out + self.formula.degree[3] * into
-        return np.column_stack([*blocks, np.ones(len(own)), own])
+        forward, backward = self._ended(nodes, self.formula.forward), self._begun(nodes, self.formula.backward)
+        return np.column_stack([*forward, *backward, np.ones(len(own)), own])
+
+    def _begun(self, nodes: Nodes, terms: Terms) -> Iterator[np.ndarray]:
+        """Vectors of nodes where an edge begins, times coefficients; F and P F end at the same vectors."""
+        for number, own in enumerate(terms):
+            begun = {term: own[term] * _begin(self.parts, nodes, number, term, self.width) for term in own}
+            if FACTORS in begun or STEP in begun:
+                yield np.asarray(begun.get(FACTORS, 0) + begun.get(STEP, 0))
+            if COSINE in begun:
+                yield begun[COSINE]
+
+    def _ended(self, nodes: Nodes, terms: Terms) -> Iterator[np.ndarray]:
+        """Vectors of nodes where an edge ends."""
+        for number, own in enumerate(terms):
+            if FACTORS in own or STEP in own:
+                yield _end(self.parts, nodes, number, FACTORS, self.width)
+            if COSINE in own:
+                yield _end(self.parts, nodes, number, COSINE, self.width)
 
     def of_pairs(self, nodes: Nodes, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Scores of the pairs (rows[i], columns[i]) of nodes, in blocks that compute each node only once."""
         scores = np.empty(len(rows))
-        for block in blocks_of(len(rows), SCORE_BYTES * sum(len(part.s) for part in self.parts), BLOCK_BYTES):
-            (u, row), (v, column) = (np.unique(side[block], return_inverse=True) for side in (rows, columns))
-            sources, targets = self.sources(some_nodes(nodes, u)), self.targets(some_nodes(nodes, v))
-            scores[block] = np.einsum("ij,ij->i", sources[row], targets[column])
+        for block, (sources, row), (targets, column) in _blocks(nodes, (rows, columns), self.parts):
+            scores[block] = np.einsum("ij,ij->i", self.sources(sources)[row], self.targets(targets)[column])
         return scores + self.formula.reverse * _is_edge(nodes.inward, rows, columns)
 
     def best_targets(
@@ -146,14 +152,14 @@ class EdgeDecoder:
 
 def by_factors(n_parts: int) -> Formula:
     """The formula that scores an edge by its kernel, that of the first part if there are several."""
-    return Formula(tuple({FACTORS: 1.0} if number == 0 else {} for number in range(n_parts)))
+    return Formula(_by_part([(0, FACTORS)], np.ones(1), n_parts), _by_part([], np.empty(0), n_parts))
 
 
 def learned(parts_of: Sequence[Sequence[Part]], seen: Sequence[Trial]) -> Formula:
     """The formula that tells hidden edges of the trials from other pairs, by logistic regression.
 
     ``parts_of`` holds the parts of each trial. Scores are log-odds, up to a constant, since a graph has more pairs per
-    edge than a trial has. Terms of kernels have coefficients >= 0: edges that are known are not to score less for being
+    edge than a trial has. Forward terms have coefficients >= 0: edges that are known are not to score less for being
     near. Cost: O(pairs k), once the trials are embedded.
     """
     terms = [(number, term) for number, part in enumerate(parts_of[0]) for term in part.terms]
@@ -167,10 +173,10 @@ def learned(parts_of: Sequence[Sequence[Part]], seen: Sequence[Trial]) -> Formul
     if y.all():  # every pair is an edge
         return by_factors(len(parts_of[0]))
     weights, constant = _logistic(X, y, n_positive=len(terms))
-    coefficients: tuple[dict[str, float], ...] = tuple({} for _ in parts_of[0])
-    for (number, term), weight in zip(terms, weights, strict=False):
-        coefficients[number][term] = float(weight)
-    return Formula(coefficients, weights[len(terms) : -1], float(weights[-1]), constant, LEARNED)
+    forward, backward, others = np.split(weights, [len(terms), 2 * len(terms)])
+    n_parts, (*degree, reverse) = len(parts_of[0]), others
+    ways = _by_part(terms, forward, n_parts), _by_part(terms, backward, n_parts)
+    return Formula(*ways, np.array(degree), float(reverse), constant, LEARNED)
 
 
 def with_better_ranking(formula: Formula, parts_of: Sequence[Sequence[Part]], seen: Sequence[Trial]) -> Formula:
@@ -209,14 +215,49 @@ def _recalls(formula: Formula, parts: Sequence[Part], trial: Trial) -> tuple[flo
 
 
 def _numbers(parts: Sequence[Part], nodes: Nodes, terms: list[tuple[int, str]], pairs: Pairs) -> np.ndarray:
-    """What the decoder weighs for each pair: every term of every part, four degrees, whether the reverse is an edge."""
-    (out_u, into_u), (out_v, into_v) = (Degrees(*(side[ids] for side in nodes.degrees)) for ids in pairs)
-    reverse = _is_edge(nodes.inward, *pairs)
-    formulas = (
-        Formula(tuple({term: 1.0} if part == number else {} for part in range(len(parts)))) for number, term in terms
-    )
-    columns = [EdgeDecoder(alone, parts, nodes, _width(parts)).of_pairs(nodes, *pairs) for alone in formulas]
-    return np.column_stack([*columns, out_u, into_u, out_v, into_v, reverse])
+    """What the decoder weighs for each pair: terms both ways, four degrees, and whether the reverse is an edge."""
+    forward, backward = np.empty((2, len(pairs[0]), len(terms)))
+    for block, (sources, row), (targets, column) in _blocks(nodes, pairs, parts):
+        for number, (part, term) in enumerate(terms):
+            (begin, end), (begin_back, end_back) = (
+                [side(parts, some, part, term, _width(parts)) for side in (_begin, _end)] for some in (sources, targets)
+            )
+            forward[block, number] = np.einsum("ij,ij->i", begin[row], end_back[column])
+            backward[block, number] = np.einsum("ij,ij->i", end[row], begin_back[column])
+    degrees = [side[ids] for ids in pairs for side in nodes.degrees]
+    return np.column_stack([forward, backward, *degrees, _is_edge(nodes.inward, *pairs)])
+
+
+def _begin(parts: Sequence[Part], nodes: Nodes, number: int, term: str, width: int) -> np.ndarray:
+    """Vectors of nodes where an edge begins; inner products with those where it ends are a term of a part."""
+    part, s = parts[number], parts[number].s[:width]
+    if term == STEP:
+        return np.asarray(nodes.steps @ part.U[:, :width]) * s
+    reached = nodes.vectors[number].source[:, :width] * s
+    return directions(reached, s[0]) if term == COSINE else reached
+
+
+def _end(parts: Sequence[Part], nodes: Nodes, number: int, term: str, width: int) -> np.ndarray:
+    """Vectors of nodes where an edge ends."""
+    V, s = nodes.vectors[number].target[:, :width], parts[number].s[:width]
+    return directions(V * s, s[0]) if term == COSINE else V
+
+
+def _blocks(
+    nodes: Nodes, pairs: Pairs, parts: Sequence[Part]
+) -> Iterator[tuple[slice, tuple[Nodes, np.ndarray], tuple[Nodes, np.ndarray]]]:
+    """Blocks of pairs: for either side the nodes that occur, each of them once, and which of them is in each pair."""
+    bytes_per_pair = SCORE_BYTES * VECTORS_PER_PAIR * sum(len(part.s) for part in parts)
+    for block in blocks_of(len(pairs[0]), bytes_per_pair, BLOCK_BYTES):
+        (u, row), (v, column) = (np.unique(side[block], return_inverse=True) for side in pairs)
+        yield block, (some_nodes(nodes, u), row), (some_nodes(nodes, v), column)
+
+
+def _by_part(terms: list[tuple[int, str]], weights: np.ndarray, n_parts: int) -> Terms:
+    found: Terms = tuple({} for _ in range(n_parts))
+    for (part, term), weight in zip(terms, weights, strict=True):
+        found[part][term] = float(weight)
+    return found
 
 
 def _width(parts: Sequence[Part]) -> int:
@@ -224,6 +265,7 @@ def _width(parts: Sequence[Part]) -> int:
     return max(len(part.s) for part in parts)
 
 
+@with_one_blas_thread
 def _logistic(X: np.ndarray, y: np.ndarray, n_positive: int) -> tuple[np.ndarray, float]:
     """Coefficients and constant of a logistic regression, with the first few coefficients >= 0.
 

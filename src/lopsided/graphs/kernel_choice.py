@@ -40,7 +40,7 @@ def recipes(kernel: Any, A: sparse.csr_array, k: int, center: bool | str) -> tup
         _check_for_blocks(kernel)
     if is_auto(kernel):
         return (
-            Recipe(PROXIMITY, PROXIMITY_WIDTH * k, False, (FACTORS, STEP)),
+            Recipe(PROXIMITY, PROXIMITY_WIDTH * k, False),
             Recipe(LINKS, LINKS_WIDTH * k, False, (COSINE,)),
         )
     kernel = wanted_kernel(kernel, A)

@@ -10,7 +10,7 @@ from .links import contains, free_pairs
 
 Pairs = tuple[np.ndarray, np.ndarray]
 HIDDEN_SHARE = 0.1  # of the edges, in each trial: few enough for the rest to resemble the graph
-MOST_HIDDEN = 10_000  # edges in a trial: more do not change a regression on nine numbers
+MOST_HIDDEN = 10_000  # edges in a trial: more do not change a regression on a dozen numbers
 ENOUGH_HIDDEN = 500  # edges in all trials together; small graphs take several trials
 MOST_TRIALS = 10
 UNIFORM_NEGATIVES = 5  # random pairs per hidden edge; `python benchmarks/graphs_links.py ablation` changes it
