@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._core import run
-from ..kernels import RBF, as_kernel, root_mean_squared_distance
+from ..kernels import RBF, Kernel, as_kernel, root_mean_squared_distance
 from .criteria import (
     Path,
     admitted,
@@ -55,6 +55,15 @@ class Candidate(NamedTuple):
         return self.axes.frame(self.values.data.eps)
 
 
+class Compared(NamedTuple):
+    """A kernel and a smoothness that were compared, with prior weights and their errors (weights, samples)."""
+
+    kernel: Kernel
+    smoothness: float
+    weights: np.ndarray
+    errors: np.ndarray
+
+
 class Selection(NamedTuple):
     """Index of the selected candidate, the prior weight, and the errors of all candidates if they were compared."""
 
@@ -62,13 +71,10 @@ class Selection(NamedTuple):
     weight: float
     paths: Sequence[Path] = ()
 
-    @property
-    def error(self) -> float:
-        """Mean error of the selected candidate at its weight, or 1 - alignment; nan if none were compared."""
-        if not self.paths:
-            return np.nan
-        path = self.paths[self.number]
-        return float(path.errors[path.weights == self.weight].mean())
+    def compared(self, candidates: Sequence[Candidate]) -> list[Compared]:
+        """What was compared; empty if nothing was."""
+        both = zip(candidates, self.paths, strict=False)
+        return [Compared(each.values.kernel, each.smoothness, *path) for each, path in both]
 
 
 def list_candidates(

@@ -1,10 +1,9 @@
 """Nystrom features with a dictionary learned from a few labels or pairs."""
 
 from numbers import Integral, Real
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -40,15 +39,6 @@ from .supervision import Labels, Pairs, read_supervision
 
 # Chosen on the data of `python benchmarks/prior_table1.py table`, whose part "ablation" prints others.
 MANY_LABELS_WEIGHT = 1e-8  # prior weight for labels that are in part predicted, in units of the loss's curvature
-
-
-class Compared(NamedTuple):
-    """A kernel and a smoothness that were compared, with prior weights and their errors (weights, samples)."""
-
-    kernel: Kernel
-    smoothness: float
-    weights: np.ndarray
-    errors: np.ndarray
 
 
 class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
@@ -306,26 +296,16 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
             )
         if Z is not None and self.smoothness not in ("auto", 0):
             raise ValueError(f"smoothness={self.smoothness} compares samples of one set; with Z leave it at 'auto'")
-        if Z is not None and not isinstance(self.landmarks, str):
-            count = self.landmarks.shape[0] if sparse.issparse(self.landmarks) else len(self.landmarks)
-            if count != 2:
-                raise ValueError(f"with Z, landmarks must be a name, or a pair, left and right; got {count} of them")
 
     def _store(self, candidates: list[Candidate], selection: Selection, learned: LearnedKernel) -> None:
         """Store the fitted attributes; the feature maps have the dtype of the data."""
         chosen = candidates[selection.number]
         data = chosen.values.data
         self.kernel_, self.smoothness_ = chosen.values.kernel, chosen.smoothness
-        compared = zip(candidates, selection.paths, strict=False)
-        self.path_ = [Compared(each.values.kernel, each.smoothness, *path) for each, path in compared]
+        self.path_ = selection.compared(candidates)
         self.components_, self.component_indices_ = data.right.points, data.right.indices
         self.components_left_ = None if data.Z is None else data.left.points
         self.dictionary_ = learned.left_map @ learned.right_map.T
-        if not np.isfinite(self.dictionary_).all():
-            raise ValueError(
-                f"the dictionary is not finite at smoothness={chosen.smoothness:g}, prior_weight={learned.weight:g}: "
-                "lower smoothness, or scale the kernel"
-            )
         self.normalization_, self.normalization_right_ = (side.T.astype(data.X.dtype) for side in learned[:2])
         self.prior_weight_, self.alignment_ = learned.weight, learned.alignment
         _, self.objective_, self.solver_ = learned.dictionary

@@ -40,7 +40,13 @@ def learn_kernel(
         left = right = left @ eigh(F.T @ F)[1][:, ::-1][:, :n_components]  # the leading principal axes, not centred
     alignment = np.nan if information is None else information.alignment(dictionary.N)
     unit = values.unit**0.5
-    return LearnedKernel(left / unit, right / unit, dictionary, weight, alignment)
+    left, right = left / unit, right / unit
+    if not np.isfinite(left @ right.T).all():
+        raise ValueError(
+            f"the dictionary is not finite at smoothness={candidate.smoothness:g}, prior_weight={weight:g}: lower "
+            "smoothness, or scale the kernel"
+        )
+    return LearnedKernel(left, right, dictionary, weight, alignment)
 
 
 def _feature_maps(

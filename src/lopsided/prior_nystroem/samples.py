@@ -51,7 +51,7 @@ def place_landmarks(
     if Z is None:
         left = right = _landmarks_of(X, landmarks, count, streams[0], "the")
     else:
-        of_left, of_right = (landmarks, landmarks) if isinstance(landmarks, str) else landmarks
+        of_left, of_right = (landmarks, landmarks) if isinstance(landmarks, str) else _pair_of(landmarks)
         left = _landmarks_of(X, of_left, count, streams[0], "left")
         right = _landmarks_of(Z, of_right, count, streams[1], "right")
     n = X.shape[0]
@@ -66,6 +66,14 @@ def _entries(X: Array) -> float:
     if isinstance(X, RowBlocks):
         return _entries(X.peek()) * X.shape[0] / X.peek().shape[0] if X.is_sparse else X.shape[0] * X.shape[1]
     return X.nnz if sparse.issparse(X) else X.size
+
+
+def _pair_of(landmarks: Any) -> Any:
+    """Landmarks of both sides, checked to be two."""
+    count = landmarks.shape[0] if sparse.issparse(landmarks) else len(landmarks)
+    if count != 2:
+        raise ValueError(f"with Z, landmarks must be a name, or a pair, left and right; got {count} of them")
+    return landmarks
 
 
 def _landmarks_of(points: Array, landmarks: Any, count: int, rng: np.random.Generator, side: str) -> Landmarks:
