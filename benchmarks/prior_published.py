@@ -31,7 +31,11 @@ FIGURE_SETS = ("g241c", "USPS", "coil2", "usps49", "dna", "svmguide1a")
 
 def error_of(model: PriorNystroem, X: Any, classes: np.ndarray, known: np.ndarray) -> float:
     """Error in per cent on samples without a label, of a linear SVM on the learned features."""
-    F = model.fit(X, hidden(classes, known)).transform(X)
+    return error_on(model.fit(X, hidden(classes, known)).transform(X), classes, known)
+
+
+def error_on(F: np.ndarray, classes: np.ndarray, known: np.ndarray) -> float:
+    """That of a linear SVM on features of all samples."""
     C = 1 / np.square(F[known]).sum(axis=1).mean()
     said = LinearSVC(C=C, random_state=SEED).fit(F[known], classes[known]).predict(F)
     others = np.setdiff1d(np.arange(len(classes)), known)
