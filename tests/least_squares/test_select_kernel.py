@@ -73,6 +73,24 @@ def test_sparse_samples_choose_as_dense_ones_do(rng):
     assert chosen[0]["kernel__bandwidth"] == pytest.approx(chosen[1]["kernel__bandwidth"])
 
 
+def near_bandwidths(kernel):
+    return [type(kernel)(kernel.bandwidth / 2), type(kernel)(kernel.bandwidth * 2)]
+
+
+def test_bandwidths_near_the_best_kernels_are_compared_next(rings):
+    first = select_kernel.list_kernels("auto", rings[0])[0]
+    without = AsymmetricLSSVC(kernel=first).fit(*rings).kernel_path_
+    near = [replaced for each in without[:2] for replaced in near_bandwidths(each.kernel)]
+    path = AsymmetricLSSVC().fit(*rings).kernel_path_
+    assert sorted(repr(each.kernel) for each in path) == sorted(map(repr, [*first, *near]))
+    assert path[0].error <= without[0].error
+
+
+def test_a_second_round_on_hardly_more_samples_is_left_out(monkeypatch, rings):
+    monkeypatch.setattr(select_kernel, "FIRST_SAMPLES", 120)
+    assert {each.n_samples for each in AsymmetricLSSVC().fit(*rings).kernel_path_} == {121}  # one of a class is added
+
+
 def test_beyond_a_bound_the_choice_is_made_on_a_subset_and_said(monkeypatch, rings):
     monkeypatch.setattr(select_kernel, "FIRST_SAMPLES", 40)
     monkeypatch.setattr(select_kernel, "MOST_SAMPLES", 100)

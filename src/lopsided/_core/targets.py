@@ -29,10 +29,10 @@ def real_targets(y: Any) -> np.ndarray:
 
 
 def per_class_scores(decisions: np.ndarray) -> np.ndarray:
-    """Expand decision values to one column per class; the single column d of two classes becomes [0, d]."""
-    return np.hstack([0 * decisions, decisions]) if decisions.shape[1] == 1 else decisions
+    """Expand decision values (..., n, k) to one column per class; the single column d of two classes becomes [0, d]."""
+    return np.concatenate([0 * decisions, decisions], axis=-1) if decisions.shape[-1] == 1 else decisions
 
 
 def argmax_class(decisions: np.ndarray) -> np.ndarray:
     """Index of the class with the largest decision value, for each sample."""
-    return per_class_scores(decisions).argmax(axis=1)
+    return per_class_scores(decisions).argmax(axis=-1)

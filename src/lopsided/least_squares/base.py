@@ -42,7 +42,7 @@ from .diagnostics import PrimalDiagnostics, diagnose_primal
 from .merging import HeldOutResult, Merging
 from .saddle import SADDLE_SOLVERS, affordable_size, check_solution, warn_if_near_singular
 from .select_C import C_grid, Grid, select_C, stratified_subset, warn_if_useless
-from .select_kernel import is_choice, list_kernels, rank_kernels
+from .select_kernel import is_choice, rank_kernels
 from .targets import Targets, check_weights
 
 SAMPLED_ROWS = 2000  # of rows in blocks, from which a kernel is chosen
@@ -219,8 +219,7 @@ class AsymmetricLeastSquares(Estimator, ABC):
         if isinstance(X, RowBlocks):
             some = stratified_subset(targets.y, SAMPLED_ROWS, seed, of_classes=merging.of_classes)
             X, targets = X[some], targets.take(some)
-        kernels = list_kernels(self.kernel, X)
-        self.kernel_path_ = rank_kernels(kernels, X, targets, grid, merging=merging, seed=seed, budget=budget)
+        self.kernel_path_ = rank_kernels(self.kernel, X, targets, grid, merging=merging, seed=seed, budget=budget)
         return self.kernel_path_[0].kernel
 
     def _build(

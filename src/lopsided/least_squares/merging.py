@@ -30,31 +30,19 @@ class HeldOutResult(NamedTuple):
 
 @dataclass(frozen=True)
 class Merging:
-    """Merges values of f_s and f_t, arrays of shape (n, k), as the parameter ``merge`` of the estimators says."""
+    """Merges values of f_s and f_t as the parameter ``merge`` of the estimators says."""
 
     how: str
     of_classes: bool
     by_likelihood: bool = False  # whether classes are judged by their calibrated log-loss rather than squared error
 
     def merge(self, source: Any, target: Any, merger: Any) -> np.ndarray:
-        """Merge the values of both functions into one (n, k) array; an array that ``how`` ignores may be None."""
+        """Merge values (n, k) of both functions into one array; one that ``how`` ignores may be None."""
         if self.how != "stack":
             return {"source": source, "target": target}[self.how] if self.how != "mean" else (source + target) / 2
         features = np.hstack([source, target])
         values = merger.decision_function(features) if self.of_classes else merger.predict(features)
         return values.reshape(len(features), -1)
-
-    def fit(self, source: np.ndarray, target: np.ndarray, targets: Targets) -> Any:
-        """Fit the stacking model, or the slope t at which softmax(t decisions) makes the classes likeliest."""
-        if self.how == "stack":
-            model = LogisticRegression(max_iter=1000) if self.of_classes else Ridge()
-            stack = make_pipeline(StandardScaler(), model).set_output(transform="default")
-            ratios = None if targets.weights is None else targets.weights / targets.weights.mean()
-            weights = {f"{name}__sample_weight": ratios for name in stack.named_steps}
-            return stack.fit(np.hstack([source, target]), targets.y, **weights)
-        if not self.of_classes:
-            return None
-        return _likeliest_slope(per_class_scores(self.merge(source, target, None)), targets)
 
     def held_out(
         self,
@@ -64,88 +52,116 @@ class Merging:
         folds: Sequence[Fold] = (),
         *,
         clipped: bool = False,
-    ) -> HeldOutResult:
-        """Merge held-out values of both functions, and compare them with the targets.
+    ) -> list[HeldOutResult]:
+        """Merge held-out values of both functions, arrays of shape (g, n, k) for g values of C, and judge each.
 
         With "stack", each of the given folds is predicted by a stacking model trained on the other folds, unless these
         lack a class; then, and without folds, the model trained on all is used. With ``clipped``, the squared error is
         that of predictions clipped to the range of the targets.
         """
-        merger, y = self.fit(source, target, targets), targets.y
-        merged = self.merge(source, target, merger)
-        for kept, left_out in folds if self.how == "stack" else ():
-            if self.of_classes and len(np.unique(y[kept])) < len(np.unique(y)):
-                continue
-            apart = self.fit(source[kept], target[kept], targets.take(kept))
-            merged[left_out] = self.merge(source[left_out], target[left_out], apart)
+        if self.how == "stack":
+            stacked = [self._stacked(*values, targets, folds) for values in zip(source, target, strict=True)]
+            mergers, merged = [model for model, _ in stacked], np.stack([values for _, values in stacked])
+        else:
+            merged = self.merge(source, target, None)
+            mergers = [None] * len(merged)
+        if self.of_classes and self.how != "stack":
+            mergers = _likeliest_slopes(per_class_scores(merged), targets).tolist()
         if self.of_classes and (self.by_likelihood or self.how == "stack"):
-            slope = 1.0 if self.how == "stack" else merger
-            error = _log_loss(slope * per_class_scores(merged), targets)
+            slopes = np.ones(len(merged)) if self.how == "stack" else np.array(mergers)
+            errors = _log_losses(slopes[:, None, None] * per_class_scores(merged), targets)
         else:
             judged = np.clip(merged, targets.Y.min(axis=0), targets.Y.max(axis=0)) if clipped else merged
-            error = targets.mean(np.square(judged - targets.Y))
-        score = targets.mean(argmax_class(merged) == y) if self.of_classes else _r2(targets, merged)
-        return HeldOutResult(merger, merged, error, score)
+            errors = targets.means(np.square(judged - targets.Y).mean(axis=-1))
+        scores = targets.means(argmax_class(merged) == targets.y) if self.of_classes else _r2(targets, merged)
+        return [HeldOutResult(*parts) for parts in zip(mergers, merged, errors, scores, strict=True)]
+
+    def _stacked(
+        self, source: np.ndarray, target: np.ndarray, targets: Targets, folds: Sequence[Fold]
+    ) -> tuple[Any, np.ndarray]:
+        """The stacking model of all held-out values, and values (n, k) of models that have not seen the fold."""
+        model = self._stack(source, target, targets)
+        merged = self.merge(source, target, model)
+        for kept, left_out in folds:
+            if self.of_classes and len(np.unique(targets.y[kept])) < len(np.unique(targets.y)):
+                continue
+            apart = self._stack(source[kept], target[kept], targets.take(kept))
+            merged[left_out] = self.merge(source[left_out], target[left_out], apart)
+        return model, merged
+
+    def _stack(self, source: np.ndarray, target: np.ndarray, targets: Targets) -> Any:
+        """Fit a stacking model."""
+        model = LogisticRegression(max_iter=1000) if self.of_classes else Ridge()
+        stack = make_pipeline(StandardScaler(), model).set_output(transform="default")
+        ratios = None if targets.weights is None else targets.weights / targets.weights.mean()
+        weights = {f"{name}__sample_weight": ratios for name in stack.named_steps}
+        return stack.fit(np.hstack([source, target]), targets.y, **weights)
 
 
-def _r2(targets: Targets, merged: np.ndarray) -> float:
-    return float(r2_score(targets.y, merged, sample_weight=targets.weights))
+def _r2(targets: Targets, merged: np.ndarray) -> list[float]:
+    return [float(r2_score(targets.y, values, sample_weight=targets.weights)) for values in merged]
 
 
-def _likeliest_slope(decisions: np.ndarray, targets: Targets) -> float:
-    """The slope t, from 1e-4 to 1e4, at which softmax(t decisions) has the least ``_log_loss``.
+def _likeliest_slopes(decisions: np.ndarray, targets: Targets) -> np.ndarray:
+    """The slopes t (g,), from 1e-4 to 1e4, at which softmax(t decisions) has the least loss, for g sets of decisions.
 
-    That is convex in t, so that Newton's steps, kept within a bracket of the minimum, find it.
+    The loss of ``_log_losses`` is convex in t, so that Newton's steps, kept within a bracket of the minimum, find it.
     """
-    y = targets.y
-    shares = np.full(len(y), 1 / len(y)) if targets.weights is None else targets.weights / targets.weights.sum()
-    gaps = decisions - decisions[np.arange(len(y)), y, None]  # of each class to the sample's own
-    doubt = _doubt(decisions) * float(shares @ gaps.sum(axis=1))
-    low, high = 1 / STEEPEST_SLOPE, STEEPEST_SLOPE
-    slope = float(np.clip(1 / max(np.sqrt(np.square(gaps).mean()), 1 / high), low, high))
+    shares, shifted = targets.shares, _shifted(decisions)
+    own = shifted[:, np.arange(len(shares)), targets.y]  # of the sample's class; differences to it are what counts
+    expected = own @ shares + _doubt(decisions) * ((shifted.sum(axis=2) - decisions.shape[2] * own) @ shares)
+    low, high = np.full((2, len(own)), [[1 / STEEPEST_SLOPE], [STEEPEST_SLOPE]])
+    spread = np.sqrt(np.square(shifted - own[..., None]).mean(axis=(1, 2)))
+    slopes = np.clip(1 / np.maximum(spread, 1 / STEEPEST_SLOPE), low, high)
+    left = np.arange(len(slopes))
     for _ in range(SLOPE_STEPS):
-        rise, curvature = _derivatives(gaps, slope, shares)
-        rise -= doubt
-        low, high = (low, slope) if rise > 0 else (slope, high)
-        step = slope - rise / curvature if curvature > 0 else 0.0
-        step = step if low < step < high else float(np.sqrt(low * high))
-        if abs(step - slope) <= SLOPE_TOL * slope:
-            return step
-        slope = step
-    return slope
+        slope, (means, curvatures) = slopes[left], _moments(shifted[left], slopes[left], shares)
+        rises = means - expected[left]
+        low[left], high[left] = np.where(rises > 0, low[left], slope), np.where(rises > 0, slope, high[left])
+        steps = slope - np.divide(rises, curvatures, out=np.full_like(rises, np.inf), where=curvatures > 0)
+        outside = (steps <= low[left]) | (steps >= high[left])
+        slopes[left] = steps = np.where(outside, np.sqrt(low[left] * high[left]), steps)
+        left = left[np.abs(steps - slope) > SLOPE_TOL * slope]
+        if not len(left):
+            break
+    return slopes
 
 
-def _derivatives(gaps: np.ndarray, slope: float, shares: np.ndarray) -> tuple[float, float]:
-    """First and second derivative of the weighted mean of log(sum(exp(slope gaps))) in the slope."""
-    if gaps.shape[1] == 2:  # several times faster, and most of the time that a choice of kernels takes on few samples
-        gap = gaps.sum(axis=1)  # one of the two is zero
-        p = expit(slope * gap)
+def _moments(shifted: np.ndarray, slopes: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance (g,) of the decisions under softmax(slope decisions), weighted means over the samples.
+
+    They are the first and second derivative in the slope of log(sum(exp(slope decisions))).
+    """
+    if shifted.shape[2] == 2:  # several times faster
+        gap = shifted.sum(axis=2)  # one of the two is zero, the other is not above it
+        p = expit(slopes[:, None] * gap)
         weighted = p * gap
-        return float(shares @ weighted), float((shares * weighted * gap) @ (1 - p))
-    p = np.exp(_shifted(slope * gaps))
-    p /= p.sum(axis=1, keepdims=True)
-    mean = np.einsum("ij,ij->i", p, gaps)
-    return float(shares @ mean), float(shares @ (np.einsum("ij,ij,ij->i", p, gaps, gaps) - mean**2))
+        return weighted @ shares, (weighted * gap * (1 - p)) @ shares
+    p = np.exp(slopes[:, None, None] * shifted)
+    p /= p.sum(axis=2, keepdims=True)
+    weighted = p * shifted
+    means = weighted.sum(axis=2)
+    return means @ shares, (np.einsum("gij,gij->gi", weighted, shifted) - means**2) @ shares
 
 
-def _log_loss(decisions: np.ndarray, targets: Targets) -> float:
-    """Mean negative log-likelihood of the labels, with a doubt, under softmax(decisions).
+def _log_losses(decisions: np.ndarray, targets: Targets) -> np.ndarray:
+    """Mean negative log-likelihoods (g,) of the labels, with a doubt, under softmax(decisions).
 
     As in Platt's scaling (1999), a label is held to be wrong with the probability 1 / (n + 2): n predictions without an
     error are no proof, and probabilities of zero and one would leave nothing to choose by.
     """
     likelihoods = _shifted(decisions)
-    likelihoods -= np.log(np.exp(likelihoods).sum(axis=1, keepdims=True))
-    own, doubt = likelihoods[np.arange(len(targets.y)), targets.y], _doubt(decisions)
-    others = likelihoods.sum(axis=1) - own
-    return -targets.mean((1 - doubt * (decisions.shape[1] - 1)) * own + doubt * others)
+    likelihoods -= np.log(np.exp(likelihoods).sum(axis=2, keepdims=True))
+    own, doubt = likelihoods[:, np.arange(len(targets.y)), targets.y], _doubt(decisions)
+    others = likelihoods.sum(axis=2) - own
+    return -targets.means((1 - doubt * (decisions.shape[2] - 1)) * own + doubt * others)
 
 
 def _shifted(decisions: np.ndarray) -> np.ndarray:
     """Decisions less the largest of each sample, whose exponentials do not overflow."""
-    return decisions - decisions.max(axis=1, keepdims=True)
+    return decisions - decisions.max(axis=-1, keepdims=True)
 
 
 def _doubt(decisions: np.ndarray) -> float:
     """Probability that a sample belongs to any one class other than that of its label."""
-    return 1 / ((len(decisions) + 2) * max(1, decisions.shape[1] - 1))
+    return 1 / ((decisions.shape[1] + 2) * max(1, decisions.shape[2] - 1))

@@ -1,6 +1,7 @@
 """Selection of C by exact leave-one-out or cross-validation."""
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,7 +9,7 @@ from scipy import sparse
 from sklearn.model_selection import check_cv
 from sklearn.utils import resample
 
-from .._core import Array
+from .._core import Array, slices_of
 from ..exceptions import LopsidedWarning, warn
 from ..operators import Stored
 from .merging import HeldOutResult, Merging
@@ -25,6 +26,7 @@ USEFUL_C = WIDE_C[0] / 100, 100 * WIDE_C[-1]  # beyond which there is a warning
 NEIGHBOUR_FACTORS = np.array([0.7, 1.0, 1.4])  # around the C selected on a subset, which may be near-singular on all
 SUBSET_SIZE = 1500  # samples that select C if each value costs as much as a fit; their SVD takes seconds
 MOSTLY_ROUNDING = 1e4  # in units of eps: share of K left by centring below which no C resolves its singular values
+JUDGED_ENTRIES = 1 << 22  # of held-out values that are judged at once, 32 MB
 EXTREME_C = 1e150  # the square of C and of 1/C must not overflow
 
 
@@ -119,8 +121,8 @@ def wide_grid(family: Spectral) -> np.ndarray:
 
 def _unit_of_C(family: SaddleFamily) -> float:
     """1 / (largest singular value of the centred matrix), or of the whole one if little but rounding is left of it."""
-    known = family.largest if isinstance(family, Spectral) and family.complete else None
-    largest, whole = largest_singular_value(family.A, family.border) if known is None else known, family.mean_size
+    known, whole = family.largest if isinstance(family, Spectral) else None, family.mean_size
+    largest = largest_singular_value(family.A, family.border) if known is None else known
     if largest <= MOSTLY_ROUNDING * np.finfo(family.A.dtype).eps * whole:
         largest = whole or 1.0
     unit = 1 / largest
@@ -197,20 +199,22 @@ def compare_C(
     held out again.
     """
     errors, scores = np.full(len(grid), np.inf), np.full(len(grid), np.nan)
-    best, C, values, costly = None, np.nan, None, merging.how == "stack" and merging.of_classes
+    best, chosen, values, costly = None, 0, None, merging.how == "stack" and merging.of_classes
     held_out = family.leave_folds_out(grid, targets.Y, folds) if folds else family.leave_one_out(grid, targets.Y)
-    for number, (source, target) in enumerate(held_out):
-        if not (np.isfinite(source).all() and np.isfinite(target).all()):
-            continue
-        found = merging.held_out(source, target, targets, () if costly else folds, clipped=clipped)
-        errors[number], scores[number] = found.error, found.score
-        if found.error < errors[:number].min(initial=np.inf):
-            best, C, values = found, float(grid[number]), (source, target)
+    for some in slices_of(len(grid), JUDGED_ENTRIES // targets.Y.size):
+        source, target = np.stack(list(islice(held_out, some.stop - some.start)), axis=1)
+        finite = np.flatnonzero(np.isfinite(source + target).all(axis=(1, 2)))
+        results = merging.held_out(source[finite], target[finite], targets, () if costly else folds, clipped=clipped)
+        for place, found in zip(finite, results, strict=True):
+            number = some.start + place
+            errors[number], scores[number] = found.error, found.score
+            if found.error < errors[:number].min(initial=np.inf):
+                best, chosen, values = found, number, (source[[place]], target[[place]])
     if costly and values is not None:
-        best = merging.held_out(*values, targets, folds)
+        (best,) = merging.held_out(*values, targets, folds)
     if best is None:
         raise ValueError(
             f"without some of the samples the system is singular, up to rounding, at C={grid.tolist()}; add other "
             "values of C, smaller ones if values of the kernel are large"
         )
-    return C, best, {"C": grid, "error": errors, "score": scores}
+    return float(grid[chosen]), best, {"C": grid, "error": errors, "score": scores}

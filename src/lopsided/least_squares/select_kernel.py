@@ -28,12 +28,16 @@ from .select_C import Grid, compare_C, stratified_subset, wide_grid
 from .targets import Targets
 
 # Chosen on the half "choose" of `python benchmarks/tables_blind.py`; its part "ablation" prints other values.
-FRACTIONS = 2.0 ** np.arange(-2.5, 3)  # bandwidths that are compared, in units of the distance between samples
+FRACTIONS = 2.0 ** np.array([-2.5, 0.5, 3.5])  # first bandwidths, in units of the distance between samples
+NEARBY = (0.5, 2.0)  # bandwidths that are compared next, in units of the best
+REFINED = 2  # kernels around which this is done
 FIRST_SAMPLES = 200  # of the first round, in which every kernel and bandwidth is compared
-PILOTS = slice(2, 12, 3)  # of the kernels below, to choose units of columns: RBF and Laplacian at two bandwidths each
+PILOTS = slice(2, 6, 3)  # of the kernels below, to choose units of columns: RBF and Laplacian at a middling bandwidth
 EVEN = 1.2  # ratio of the largest to the smallest spread of a column up to which units hardly matter
 FINALISTS = 3  # kernels that are compared again, on more samples
 MOST_SAMPLES = 500  # of the second round: a decomposition takes a tenth of a second
+WORTH_ANOTHER = 1.5  # times the samples of the first round, that a second must have
+CHOICE_ERROR = 1e-3  # relative error that a decomposition may have for the sake of speed: what is chosen is solved anew
 
 
 class Compared(NamedTuple):
@@ -63,7 +67,7 @@ def is_choice(kernel: Any) -> bool:
 def list_kernels(kernel: Any, X: Array) -> list[list[Kernel]]:
     """Unfitted kernels to be compared, in one list for each choice of units; ties go to the first, the simplest.
 
-    "auto" stands for Linear and, at six bandwidths each, RBF, Laplacian, StudentT and SNE. The unit is the root mean
+    "auto" stands for Linear and, at three bandwidths each, RBF, Laplacian, StudentT and SNE. The unit is the root mean
     squared distance of two samples, divided by sqrt(2); for the Laplacian, whose distances are in the 1-norm, its own.
     If columns differ in spread, there is a second list, of the same kernels on standardised columns.
     """
@@ -85,22 +89,22 @@ def _kernels_on(X: Array) -> list[Kernel]:
     return [Linear(), *(kind(float(size * part)) for kind, size in units for part in FRACTIONS)]
 
 
+def _nearby(kernel: Kernel) -> list[Kernel]:
+    """The same kernel at half and at twice its bandwidth, if it has one."""
+    given = kernel.get_params()
+    found = [name for name in ("bandwidth", "kernel__bandwidth") if name in given]
+    return [clone(kernel).set_params(**{name: factor * given[name]}) for name in found for factor in NEARBY]
+
+
 def rank_kernels(
-    choices: Sequence[Sequence[Kernel]],
-    X: Array,
-    targets: Targets,
-    grid: Grid | None,
-    *,
-    merging: Merging,
-    seed: int,
-    budget: int,
+    kernel: Any, X: Array, targets: Targets, grid: Grid | None, *, merging: Merging, seed: int, budget: int
 ) -> KernelPath:
     """Compare kernels by exact leave-one-out, the best first: all on at most 200 samples, three on at most 500.
 
-    Of several choices, the one with the best of four pilots is compared as a whole. One decomposition of each kernel
-    matrix serves all C: those of the ``grid``, or without it a range in units of the matrix. Samples are drawn in
-    proportion to the classes, and are fewer if decompositions would exceed the budget. Cost O(m^3) for each kernel on
-    m samples.
+    Of several units of the columns, those in which the better of two pilots does best are used. Then all kernels are
+    compared, and with "auto" further bandwidths around the best two. One decomposition of each kernel matrix serves all
+    C: those of the ``grid``, or without it a range in units of the matrix. Samples are drawn in proportion to the
+    classes, and are fewer if decompositions would exceed the budget. Cost O(m^3) for each kernel on m samples.
     """
     affordable = affordable_size(budget // n_threads())  # each thread compares a kernel
 
@@ -108,13 +112,17 @@ def rank_kernels(
         some = stratified_subset(targets.y, min(size, affordable), seed, of_classes=merging.of_classes)
         return _compared(kernels, X[some], targets.take(some), grid, merging)
 
+    choices = list_kernels(kernel, X)
     pilots = [on(FIRST_SAMPLES, kernels[PILOTS])[0] for kernels in choices] if len(choices) > 1 else [[]]
     best = int(np.argmin([found[0].error if found else np.inf for found in pilots]))
     others = [each for number, found in enumerate(pilots) if number != best for each in found]
     ranked, reasons = on(FIRST_SAMPLES, choices[best])
     if not ranked:
         raise ValueError(f"none of {len(reasons)} kernels can be compared on these samples; " + "; ".join(reasons))
-    if ranked[0].n_samples < min(len(targets.y), affordable, MOST_SAMPLES):
+    if not isinstance(kernel, list):
+        ranked += on(FIRST_SAMPLES, [near for each in ranked[:REFINED] for near in _nearby(each.kernel)])[0]
+        ranked.sort(key=_error)
+    if WORTH_ANOTHER * ranked[0].n_samples < min(len(targets.y), affordable, MOST_SAMPLES):
         finalists = [each.kernel for each in ranked[:FINALISTS]]
         ranked = [*on(MOST_SAMPLES, finalists)[0], *ranked[FINALISTS:]]
     return KernelPath([*ranked, *others])
@@ -134,17 +142,22 @@ def _compared(
     parts = slices_of(len(kernels), n_threads())
     results = [each for part in counted(parts, "kernels compared", len(parts)) for each in run(judged, kernels[part])]
     found = [each for each in results if isinstance(each, Compared)]
-    return sorted(found, key=lambda each: each.error), [each for each in results if isinstance(each, str)]
+    return sorted(found, key=_error), [each for each in results if isinstance(each, str)]
 
 
 def _at_best_C(kernel: Kernel, X: Array, targets: Targets, grid: Grid | None, merging: Merging) -> Compared:
     """Decompose the matrix of a kernel, and compare all C."""
     fitted = clone(kernel).fit(X, X)
-    A = as_operator(fitted, X, X, budget=sys.maxsize)
-    K = np.asarray(A.take(), dtype=float)
+    K = np.asarray(as_operator(fitted, X, X, budget=sys.maxsize).take(), dtype=float)
     check_finite(K)
     symmetric, weights = fitted.symmetric, targets.weights
-    family = Spectral.of_matrix(Stored((K + K.T) / 2 if symmetric else K), np.inf, symmetric=symmetric, weights=weights)
+    A = Stored((K + K.T) / 2 if symmetric else K)
+    largest_C = 0.0 if grid is None or grid.in_units else float(grid.values.max())  # in units it is never too large
+    family = Spectral.of_matrix(A, largest_C, symmetric=symmetric, weights=weights, error=CHOICE_ERROR)
     values = wide_grid(family) if grid is None else grid.of(family)
     C, best, _ = compare_C(family, values, targets, merging, clipped=grid is None)
     return Compared(kernel, C, best.error, best.score, len(K))
+
+
+def _error(compared: Compared) -> float:
+    return compared.error

@@ -28,9 +28,14 @@ class Targets:
         """The targets of some samples."""
         return Targets(self.Y[some], self.y[some], None if self.weights is None else self.weights[some])
 
-    def mean(self, values: np.ndarray) -> float:
-        """Weighted mean over the samples of values (n,) or (n, k)."""
-        return float(values.mean() if self.weights is None else np.average(values, axis=0, weights=self.weights).mean())
+    @property
+    def shares(self) -> np.ndarray:
+        """Weights (n,) of the samples that sum to one."""
+        return np.full(len(self.y), 1 / len(self.y)) if self.weights is None else self.weights / self.weights.sum()
+
+    def means(self, values: np.ndarray) -> np.ndarray:
+        """Weighted means (g,) over the samples of values (g, n)."""
+        return values @ self.shares
 
 
 def quantile(errors: np.ndarray, share: float, weights: np.ndarray | None) -> np.ndarray:

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ..._core import eigh, slices_of
+from ..._core import eigh, product, slices_of
 from ...operators import KernelOperator, Stored
 from ...svd import Factors, lapack
 from .border import Border
 from .system import EPS, Conditioning, Duals, Fold, HeldOut, SaddleFamily, SaddleSystem, without_each
 
-GRAM_ERROR = 1e-10  # estimated relative error above which the SVD of B replaces eigenvectors of B B'
+GRAM_ERROR = 1e-10  # estimated relative error up to which eigenvectors of B B' replace the SVD of B
 CLEARANCE = 0.1  # relative distance of 1/C to a singular value below which C="auto" moves away
 SOLUTION_ENTRIES = 1 << 22  # entries of the solutions for several C held in memory at once, 32 MB in float64
 
@@ -43,16 +43,25 @@ class Spectral(SaddleFamily):
 
     @classmethod
     def of_matrix(
-        cls, A: KernelOperator, largest_C: float, *, symmetric: bool = False, weights: np.ndarray | None = None
+        cls,
+        A: KernelOperator,
+        largest_C: float,
+        *,
+        symmetric: bool = False,
+        weights: np.ndarray | None = None,
+        error: float = GRAM_ERROR,
     ) -> Spectral:
-        """Decompose a dense matrix in O(n^3), twice as fast from eigenvectors of B B' if ``largest_C`` permits it."""
+        """Decompose a dense matrix in O(n^3), twice as fast from eigenvectors of B B' if that errs less than ``error``.
+
+        Its relative error in solutions, about eps (C |B|)^2, is largest at ``largest_C``.
+        """
         border = Border(A.shape[0], weights)
         B = border.centred_matrix(np.asarray(A.take(), dtype=float))
         if symmetric:
             s, U = (part[..., :-1] for part in eigh(border.led(B)))
             return cls(A, Factors(U, s, U), complete=True, symmetric=True, weights=weights)
         size = np.linalg.norm(B)
-        if size > 0 and EPS * (largest_C * size) ** 2 > GRAM_ERROR:
+        if size > 0 and EPS * (largest_C * size) ** 2 > error:
             found = lapack(Stored(border.led(B)), len(B))
             factors = Factors(found.U[:, 1:], found.s[1:], found.V[:, 1:])
             return cls(A, factors, complete=True, weights=weights)
@@ -128,7 +137,7 @@ class SpectralSystem(SaddleSystem):
     def inverse(self, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Solve by four products with the factors."""
         U, V, beyond = self.family.factors.U, self.family.factors.V, np.asarray(self._beyond)[..., None, None]
-        u, v = U.T @ R1, V.T @ R2
+        u, v = product(U.T, R1), product(V.T, R2)
         Ua, Vc = self.coordinates(u, v)
         return _times_each(U, Ua - beyond * u) + beyond * R1, _times_each(V, Vc - beyond * v) + beyond * R2
 
@@ -141,8 +150,9 @@ class SpectralSystem(SaddleSystem):
         """Diagonals of the aa, cc and ac blocks of the inverse, by a product with squared entries each."""
         left, right, mixed = self.family.squares
         offset = np.asarray(self._beyond)[..., None] * (1 - self.border.unit[:, 0] ** 2)
-        scaled = self._own @ left.T + offset, self._own @ right.T + offset, self._cross @ mixed.T
-        return tuple(self.border.roots[:, 0] ** 2 * diagonal for diagonal in scaled)
+        own, cross = self._own[..., None], self._cross[..., None]
+        aa, cc, ac = (_times_each(*both)[..., 0] for both in ((left, own), (right, own), (mixed, cross)))
+        return tuple(self.border.roots[:, 0] ** 2 * diagonal for diagonal in (aa + offset, cc + offset, ac))
 
     def held_out_residuals(self, fold: np.ndarray, duals: Duals) -> HeldOut:
         """Residuals N_FF^-1 (a_F, c_F) of the f samples of a fold F; nan if the block is singular. Cost O(k f^2)."""
@@ -173,4 +183,5 @@ class SpectralSystem(SaddleSystem):
 
 def _times_each(U: np.ndarray, H: np.ndarray) -> np.ndarray:
     """U @ h for h = H, or for every h of an array H of them, by one product."""
-    return np.moveaxis(np.tensordot(U, H, (1, -2)), 0, -2)
+    columns = np.moveaxis(H, -2, 0)
+    return np.moveaxis(product(U, columns.reshape(len(columns), -1)).reshape(len(U), *columns.shape[1:]), 0, -2)
