@@ -1,6 +1,6 @@
 """AsymmetricLSSVC() and AsymmetricLSSVR() without arguments against tuned peers, on every table at hand.
 
-    python benchmarks/tables_blind.py [classes] [regression] [unscaled] [calibration] [ablation] [cost]
+    python benchmarks/tables_blind.py [classes] [regression] [unscaled] [calibration] [ablation] [sizes] [cost]
 
 Sets are all of $LOPSIDED_DATA/tabular and scikit-learn's bundled tables. In alphabetical order they go in turn to
 "choose", on which the constants of least_squares/select_kernel.py were chosen, and to "report". These were run three
@@ -12,8 +12,9 @@ over 6 x 6 values in five folds, gradient boosting, and Gaussian processes for r
 
 "unscaled" leaves the columns in their own units; "calibration" compares log-loss and Brier score of probabilities with
 those of CalibratedClassifierCV(SVC) and logistic regression, all with their defaults. "ablation" repeats the half
-"choose" with other constants; "cost" times exact leave-one-out over 5 kernels, 8 bandwidths and 30 values of C on 2,000
-samples against one dense solve.
+"choose" with other constants; "sizes" compares all samples with landmarks, on 2,000 to 8,000 samples of MNIST and
+protein-casp: EXACT_SIZE and the numbers of landmarks in least_squares/build.py rest on it. "cost" times exact
+leave-one-out over 5 kernels, 8 bandwidths and 30 values of C on 2,000 samples against one dense solve.
 """
 
 import time
@@ -40,7 +41,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from common import DATA, changed, clock, main, print_table
-from lopsided import AsymmetricLSSVC, AsymmetricLSSVR
+from lopsided import AsymmetricLSSVC, AsymmetricLSSVR, Nystrom
 from lopsided.kernels import RBF, SNE, Kernel, Laplacian, Linear, StudentT
 
 BUNDLED = {True: ("breast_cancer", "digits", "iris", "wine"), False: ("diabetes",)}
@@ -59,9 +60,13 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "first round on 300 samples": {"FIRST_SAMPLES": 300},
     "one finalist": {"FINALISTS": 1},
     "five finalists": {"FINALISTS": 5},
-    "three bandwidths": {"FRACTIONS": 2.0 ** np.arange(-2, 3, 2)},
-    "bandwidths from 1/4 to 4": {"FRACTIONS": 2.0 ** np.arange(-2, 2.1, 0.8)},
+    "no bandwidths nearby": {"REFINED": 0},
+    "around the best four": {"REFINED": 4},
+    "six bandwidths, none nearby": {"FRACTIONS": 2.0 ** np.arange(-2.5, 3), "REFINED": 0},
+    "bandwidths from 1/4 to 4": {"FRACTIONS": 2.0 ** np.array([-2.0, 0.0, 2.0]), "NEARBY": (0.5**0.5, 2**0.5)},
     "second round on 1,500 samples": {"MOST_SAMPLES": 1500},
+    "always a second round": {"WORTH_ANOTHER": 1.0},
+    "decompositions to rounding": {"CHOICE_ERROR": 0.0},
 }
 UNITS_ABLATIONS: dict[str, dict[str, Any]] = {  # on columns in their own units, where they matter
     "units chosen": {},
@@ -69,6 +74,8 @@ UNITS_ABLATIONS: dict[str, dict[str, Any]] = {  # on columns in their own units,
     "units never changed": {"EVEN": np.inf},
     "EVEN = 3": {"EVEN": 3.0},
 }
+SIZES = 2000, 4000, 8000  # of training samples
+LANDMARKS = 1000, 2000, 3000, 4000
 SEED = 0
 
 
@@ -236,6 +243,35 @@ def ablation(smoke: bool) -> dict[str, Any]:
     return rows
 
 
+def sizes(smoke: bool) -> dict[str, Any]:
+    """Score and seconds by the clock of all samples and of landmarks, by the number of samples."""
+    rows = {}
+    for name, of_classes in (("mnist", True), ("protein-casp", False)):
+        X, y = made_up(of_classes) if smoke else digits() if of_classes else load(name, of_classes)
+        order = np.random.default_rng(SEED).permutation(len(y))
+        for n in (40,) if smoke else SIZES:
+            train, test = order[:n], order[-min(MOST_TEST, len(y) - n) :]
+            for count in (*(m for m in LANDMARKS if m <= n), n):
+                kind, solver = (
+                    AsymmetricLSSVC if of_classes else AsymmetricLSSVR,
+                    "auto" if count == n else Nystrom(count),
+                )
+                model = kind(solver=solver)
+                with changed({"least_squares.build.EXACT_SIZE": n}):
+                    seconds, _ = clock(lambda: model.fit(X[train], y[train]), 1)  # noqa: B023
+                key = f"{name}, {n} samples, {'all' if count == n else f'{count} landmarks'}"
+                rows[key] = [model.score(X[test], y[test]), seconds]
+                print(key, rows[key], flush=True)
+    print_table("Accuracy, or R^2 of protein-casp", ["case", "score", "s"], [[key, *row] for key, row in rows.items()])
+    return rows
+
+
+def digits() -> tuple[np.ndarray, np.ndarray]:
+    """MNIST, pixels from 0 to 1 in float32."""
+    with np.load(DATA / "ssl" / "mnist.npz") as file:
+        return file["X"] / np.float32(255), file["y"]
+
+
 def cost(smoke: bool) -> dict[str, Any]:
     """Exact leave-one-out over 5 kernels x 8 bandwidths x 30 C, in units of one dense solve."""
     n = 60 if smoke else 2000
@@ -266,6 +302,7 @@ if __name__ == "__main__":
             "unscaled": unscaled,
             "calibration": calibration,
             "ablation": ablation,
+            "sizes": sizes,
             "cost": cost,
         },
         seed=SEED,

@@ -10,7 +10,7 @@ from lopsided import AsymmetricLSSVC, AsymmetricLSSVR
 from lopsided.datasets import make_citation_graph
 from lopsided.exceptions import NearSingularWarning
 from lopsided.kernels import RBF, SNE, Diffusion, Laplacian, Linear, NodeKernel, Standardised
-from lopsided.least_squares import base, select_kernel
+from lopsided.least_squares import build, select_kernel
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{NearSingularWarning.__module__}.{NearSingularWarning.__name__}")
 
@@ -104,14 +104,31 @@ def test_beyond_a_bound_the_choice_is_made_on_a_subset_and_said(monkeypatch, rin
 def test_beyond_a_bound_samples_are_compared_with_landmarks_and_it_is_said(monkeypatch, rings):
     X, y = rings
     exact = AsymmetricLSSVC().fit(X, y)
-    monkeypatch.setattr(base, "EXACT_SIZE", 100)
-    monkeypatch.setattr(base, "MANY_LANDMARKS", 80)
+    monkeypatch.setattr(build, "EXACT_SIZE", 100)
+    monkeypatch.setattr(build, "MANY_LANDMARKS", 80)
+    monkeypatch.setattr(build, "N_LANDMARKS", 70)
     model = AsymmetricLSSVC().fit(X, y)
     assert model.solver_.name == "nystrom" and "160 samples would take minutes" in model.solver_.reason
     assert len(model.X_fit_) == 80 and model.score(X, y) >= exact.score(X, y) - 0.02
     assert AsymmetricLSSVC(kernel=RBF(0.5)).fit(X, y).solver_.name != "nystrom"
     monkeypatch.setattr(base, "MANY_LANDMARKS", 400)  # whose matrices take more than the budget
     assert AsymmetricLSSVC(memory_budget="1MB").fit(X, y).solver_.name != "nystrom"
+
+
+@pytest.mark.parametrize(
+    ("n", "budget", "expected"), [(4000, 1e10, None), (5000, 1e10, 2000), (45_000, 1e10, 3000), (200_000, 1e11, 4000)]
+)
+def test_landmarks_grow_with_the_samples(n, budget, expected):
+    found = build.many_landmarks(RBF(), np.broadcast_to(np.float32(0), (n, 3)), int(budget))
+    assert (found and found[0].n_landmarks) == expected
+
+
+def test_landmarks_fit_the_budget():
+    X, budget = np.broadcast_to(0.0, (60_000, 3)), 4 * 10**9
+    (one, _), (two, _) = (build.many_landmarks(kernel, X, budget) for kernel in (RBF(), SNE()))
+    assert one.n_landmarks > two.n_landmarks
+    assert 6 * 8 * 60_000 * 0.7 * two.n_landmarks <= budget
+    assert build.many_landmarks(RBF(), X, budget // 4) is None
 
 
 def test_graph_kernels_are_compared_over_their_parameters():

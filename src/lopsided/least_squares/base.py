@@ -36,18 +36,15 @@ from .._core import (
 from ..kernels import Kernel, Precomputed, as_kernel, takes_values
 from ..nystrom import Nystrom, select_nystrom
 from ..operators import out_of_sample_operator
-from ..svd import Choice
-from .build import KernelSaddle, Settings, saddle_of_landmarks, saddle_of_samples
+from .build import KernelSaddle, Settings, many_landmarks, saddle_of_landmarks, saddle_of_samples
 from .diagnostics import PrimalDiagnostics, diagnose_primal
 from .merging import HeldOutResult, Merging
-from .saddle import SADDLE_SOLVERS, affordable_size, check_solution, warn_if_near_singular
+from .saddle import SADDLE_SOLVERS, check_solution, warn_if_near_singular
 from .select_C import C_grid, Grid, select_C, stratified_subset, warn_if_useless
 from .select_kernel import is_choice, rank_kernels
 from .targets import Targets, check_weights
 
 SAMPLED_ROWS = 2000  # of rows in blocks, from which a kernel is chosen
-EXACT_SIZE = 4000  # samples up to which kernel="auto" uses all of them: the decomposition takes up to a minute
-MANY_LANDMARKS = 2000  # beyond: of 4,000 generated samples, they tell classes as well as the first 3,000 of them do
 SYMMETRIC_ULPS = 100  # tolerance on K - K', in units of eps times the largest entry, for a precomputed K
 
 
@@ -231,10 +228,8 @@ class AsymmetricLeastSquares(Estimator, ABC):
             raise ValueError(f"damping={damping} needs all rows in memory, and these are in blocks; leave it at 0")
         if not (damping or isinstance(kernel, Precomputed)):
             chosen = select_nystrom(self.solver, kernel, X, X, 1, budget=budget)
-            many = X.shape[0] > EXACT_SIZE and affordable_size(budget) >= MANY_LANDMARKS
-            if chosen is None and many and self.solver == self.kernel == "auto":
-                reason = f"decomposing {X.shape[0]} samples would take minutes"
-                chosen = Nystrom(MANY_LANDMARKS), Choice("nystrom", reason)
+            if self.solver == self.kernel == "auto":
+                chosen = many_landmarks(kernel, X, budget) or chosen
             if chosen is not None:
                 return saddle_of_landmarks(kernel, X, *chosen, budget=budget, seed=seed, weights=weights)
         largest_C = np.inf if grid is None or self.scale_C else float(grid.values.max())

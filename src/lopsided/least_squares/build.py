@@ -7,11 +7,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from .._core import Array, RowBlocks, check_finite, svd
+from .._core import Array, RowBlocks, check_finite, same_points, svd
 from ..exceptions import NotFiniteError
 from ..kernels import Kernel, Precomputed
 from ..nystrom import Nystrom, NystromFactors, approximate
-from ..operators import KernelOperator, LowRank, Stored, as_operator
+from ..operators import KernelOperator, LowRank, Stored, Sum, as_operator
 from ..svd import Choice, Factors
 from .saddle import (
     SMALL_MATRIX,
@@ -31,6 +31,10 @@ from .saddle import (
 # Default number of landmarks. On spambase, satimage and usps (`python benchmarks/askls_tables.py landmarks`) accuracy
 # gains 0.02 to 0.03 from 250 to 1,000, and -0.02 to 0.01 from there to 2,000, at four times the cost.
 N_LANDMARKS = 1000
+# kernel="auto" uses all samples up to EXACT_SIZE; beyond, this many landmarks, or if that is more a fifteenth of the
+# samples up to MOST_LANDMARKS: `python benchmarks/tables_blind.py sizes` prints accuracy and time of other numbers.
+EXACT_SIZE = 4000
+MANY_LANDMARKS, SAMPLES_PER_LANDMARK, MOST_LANDMARKS = 2000, 15, 4000
 # One decomposition costs less than leave-one-out by factorisations at three values of C: 4,000 samples take 30 s
 # instead of two minutes. Beyond this size both take many minutes, and memory counts.
 DECOMPOSED_SIZE = 1 << 14
@@ -140,6 +144,17 @@ def saddle_of_samples(kernel: Kernel, X: Array, Z: Array, settings: Settings) ->
     return KernelSaddle(family, choice, kernel, left, Z)
 
 
+def many_landmarks(kernel: Kernel, X: Array, budget: int) -> tuple[Nystrom, Choice] | None:
+    """Landmarks for samples too many to decompose, as many as the budget has room for; None if they are few."""
+    n, copies = X.shape[0], FACTOR_COPIES // 2 if kernel.symmetric else FACTOR_COPIES
+    wanted = max(MANY_LANDMARKS, min(n // SAMPLES_PER_LANDMARK, MOST_LANDMARKS))
+    room = budget / (COMPONENTS_PER_LANDMARK * copies * n * X.dtype.itemsize)
+    count = min(wanted, int(room), affordable_size(budget))
+    if n <= EXACT_SIZE or count <= N_LANDMARKS:
+        return None
+    return Nystrom(count), Choice("nystrom", f"decomposing {n} samples would take minutes")
+
+
 def saddle_of_landmarks(
     kernel: Kernel, X: Array, method: Nystrom, choice: Choice, *, budget: int, seed: int, weights: np.ndarray | None
 ) -> KernelSaddle:
@@ -152,13 +167,24 @@ def saddle_of_landmarks(
     method = clone(method).set_params(n_landmarks=count)
     found, _ = approximate(kernel, X, X, k, method=method, budget=budget, seed=seed, center=True, quiet=True)
     found = replace(found, factors=_in_memory(found.factors, budget))
+    symmetric = weights is None and kernel.symmetric and same_points(*(side.points for side in found.landmarks))
+    if symmetric:
+        found = _with_signs(found)
     assert found.means is not None  # the approximation is centred
     factors, (rows, columns), (left, right) = found.factors, found.means, found.landmarks
-    L = np.column_stack([factors.U * factors.s, np.ones_like(rows), rows])
-    R = np.column_stack([factors.V, columns - rows.mean(), np.ones_like(columns)])
+    ones = np.ones_like(rows)
+    means = LowRank(np.column_stack([ones, rows]), np.column_stack([columns - rows.mean(), ones]))
+    A = Sum([LowRank(factors.U * factors.s, factors.V), means])
     weighted, turns = _weighted(factors, Border(X.shape[0], weights))
-    family = Spectral(LowRank(L, R), weighted, weights=weights)
+    family = Spectral(A, weighted, symmetric=symmetric, weights=weights)
     return LandmarkedSaddle(family, choice, found.kernel, left.points, right.points, found, turns)
+
+
+def _with_signs(found: NystromFactors) -> NystromFactors:
+    """The approximation of a symmetric matrix with signs in the values and not in the right vectors, which go."""
+    U, s, V = found.factors.U, found.factors.s, found.factors.V
+    signs = np.sign(np.einsum("ij,ij->j", U, V))
+    return replace(found, factors=Factors(U, s * signs, U), right=found.left)
 
 
 def _in_memory(factors: Factors, budget: int) -> Factors:

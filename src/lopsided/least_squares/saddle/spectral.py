@@ -17,6 +17,7 @@ from .system import EPS, Conditioning, Duals, Fold, HeldOut, SaddleFamily, Saddl
 
 GRAM_ERROR = 1e-10  # estimated relative error up to which eigenvectors of B B' replace the SVD of B
 CLEARANCE = 0.1  # relative distance of 1/C to a singular value below which C="auto" moves away
+SQUARED_ENTRIES = 1 << 22  # entries of a factor that are squared at once
 SOLUTION_ENTRIES = 1 << 22  # entries of the solutions for several C held in memory at once, 32 MB in float64
 
 
@@ -111,12 +112,6 @@ class Spectral(SaddleFamily):
         """Largest singular value of the centred matrix."""
         return float(np.abs(self.factors.s).max(initial=0.0))
 
-    @cached_property
-    def squares(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Entries of U * U, V * V and U * V, which are the same if K is symmetric."""
-        U, V = self.factors.U, self.factors.V
-        return (U * U,) * 3 if self.symmetric else (U * U, V * V, U * V)
-
 
 @dataclass(eq=False)
 class SpectralSystem(SaddleSystem):
@@ -135,11 +130,13 @@ class SpectralSystem(SaddleSystem):
         self._cross = (1 / self._sums - 1 / self._gaps) / 2
 
     def inverse(self, R1: np.ndarray, R2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Solve by four products with the factors."""
+        """Solve by two products with each of the factors, of which a symmetric matrix has one."""
         U, V, beyond = self.family.factors.U, self.family.factors.V, np.asarray(self._beyond)[..., None, None]
-        u, v = product(U.T, R1), product(V.T, R2)
+        u = product(U.T, R1)
+        v = u if self.symmetric else product(V.T, R2)
         Ua, Vc = self.coordinates(u, v)
-        return _times_each(U, Ua - beyond * u) + beyond * R1, _times_each(V, Vc - beyond * v) + beyond * R2
+        a = _times_each(U, Ua - beyond * u) + beyond * R1
+        return a, a if self.symmetric else _times_each(V, Vc - beyond * v) + beyond * R2
 
     def coordinates(self, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """U'a = (p + q) / 2 and V'c = (p - q) / 2, from u = U'R1 and v = V'R2."""
@@ -147,12 +144,20 @@ class SpectralSystem(SaddleSystem):
         return (p + q) / 2, (p - q) / 2
 
     def inverse_diagonals(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Diagonals of the aa, cc and ac blocks of the inverse, by a product with squared entries each."""
-        left, right, mixed = self.family.squares
-        offset = np.asarray(self._beyond)[..., None] * (1 - self.border.unit[:, 0] ** 2)
-        own, cross = self._own[..., None], self._cross[..., None]
-        aa, cc, ac = (_times_each(*both)[..., 0] for both in ((left, own), (right, own), (mixed, cross)))
-        return tuple(self.border.roots[:, 0] ** 2 * diagonal for diagonal in (aa + offset, cc + offset, ac))
+        """Diagonals of the aa, cc and ac blocks of the inverse, by a product each with entries of the factors squared.
+
+        If K is symmetric, the first two are equal, and the third is zero.
+        """
+        U, V, own, cross = self.family.factors.U, self.family.factors.V, self._own[..., None], self._cross[..., None]
+        found = np.zeros((3, *self._own.shape[:-1], self.n))
+        for rows in slices_of(self.n, SQUARED_ENTRIES // max(1, U.shape[1])):
+            found[:2, ..., rows] = _times_each(U[rows] ** 2, own)[..., 0]
+            if not self.symmetric:
+                found[1, ..., rows] = _times_each(V[rows] ** 2, own)[..., 0]
+                found[2, ..., rows] = _times_each(U[rows] * V[rows], cross)[..., 0]
+        found[:2] += np.asarray(self._beyond)[..., None] * (1 - self.border.unit[:, 0] ** 2)
+        aa, cc, ac = found * self.border.roots[:, 0] ** 2
+        return aa, cc, ac
 
     def held_out_residuals(self, fold: np.ndarray, duals: Duals) -> HeldOut:
         """Residuals N_FF^-1 (a_F, c_F) of the f samples of a fold F; nan if the block is singular. Cost O(k f^2)."""
