@@ -8,7 +8,7 @@ from sklearn.metrics import log_loss
 
 from lopsided import AsymmetricLSSVC, AsymmetricLSSVR
 from lopsided.datasets import make_citation_graph
-from lopsided.exceptions import NearSingularWarning
+from lopsided.exceptions import LopsidedWarning, NearSingularWarning
 from lopsided.kernels import RBF, SNE, Diffusion, Laplacian, Linear, NodeKernel, Standardised
 from lopsided.least_squares import build, select_kernel
 
@@ -181,3 +181,34 @@ def test_units_of_columns_do_not_matter_where_standardised_ones_are_better(estim
     assert scaled.held_out_score_ > plain.held_out_score_ - 0.02
     np.testing.assert_allclose(scaled.kernel_.scale_, (X * units).std(axis=0))
     assert not any(isinstance(each.kernel, Standardised) for each in estimator().fit(X / X.std(axis=0), y).kernel_path_)
+
+
+def test_a_reason_that_kernels_share_is_given_once(rings):
+    with pytest.raises(
+        ValueError, match=r"none of 2 kernels .* RBF\(bandwidth=1.0\), Linear\(\): without some"
+    ) as caught:
+        AsymmetricLSSVC([1e140], kernel=[RBF(1.0), Linear()]).fit(*rings)
+    assert str(caught.value).count("singular") == 1
+
+
+@pytest.mark.parametrize("kernel", [RBF(1e100), SNE(1e100), "auto"])
+def test_samples_that_a_kernel_cannot_tell_apart_are_named(kernel, rings):
+    X, y = (np.ones((20, 2)), np.arange(20) % 3 == 0) if kernel == "auto" else rings
+    with pytest.warns(LopsidedWarning, match="as if all samples were alike"):
+        model = AsymmetricLSSVC(kernel=kernel).fit(X, y)
+    assert len(np.unique(model.predict(X))) == 1
+    np.testing.assert_allclose(model.predict_proba(X), model.predict_proba(X[:1]).repeat(len(X), axis=0), atol=1e-6)
+
+
+def test_a_class_that_is_never_predicted_has_a_probability(rng):
+    X, y = rng.standard_normal((60, 3)), np.arange(60) % 30 == 0
+    model = AsymmetricLSSVC([0.1], scale_C=True, kernel="linear").fit(X, y)
+    assert not model.predict(X).any()
+    assert (model.predict_proba(X)[:, 1] > 0).all()
+
+
+def test_classes_of_one_sample_each_are_learned_without_a_fold(rng):
+    X = rng.standard_normal((5, 3))
+    assert set(AsymmetricLSSVC().fit(X, list("abcde")).predict(X)) <= set("abcde")
+    with pytest.raises(ValueError, match="none of the 5 classes has two samples"):
+        AsymmetricLSSVC(merge="stack").fit(X, list("abcde"))

@@ -40,7 +40,7 @@ from .build import KernelSaddle, Settings, many_landmarks, saddle_of_landmarks, 
 from .diagnostics import PrimalDiagnostics, diagnose_primal
 from .merging import HeldOutResult, Merging
 from .saddle import SADDLE_SOLVERS, check_solution, warn_if_near_singular
-from .select_C import C_grid, Grid, select_C, stratified_subset, warn_if_useless
+from .select_C import C_grid, Grid, select_C, stratified_subset, warn_if_constant, warn_if_useless
 from .select_kernel import is_choice, rank_kernels
 from .targets import Targets, check_weights
 
@@ -120,6 +120,7 @@ class AsymmetricLeastSquares(Estimator, ABC):
             machine = self._build(kernel.fit(X, right), X, right, targets, grid, seed)
             best = self._select(machine, X, targets, grid, seed)
             system = machine.family.at(self.C_)
+            warn_if_constant(machine.family, system)
             if grid is not None:
                 warn_if_useless(system)
             duals = machine.duals(system, targets.Y)

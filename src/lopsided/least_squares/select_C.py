@@ -147,6 +147,16 @@ def warn_if_useless(system: SaddleSystem) -> None:
         )
 
 
+def warn_if_constant(family: SaddleFamily, system: SaddleSystem) -> None:
+    """Warn if centring leaves nothing of the kernel matrix but rounding: the functions are then constant."""
+    if system.norm_estimate() <= MOSTLY_ROUNDING * np.finfo(family.A.dtype).eps * family.mean_size:
+        warn(
+            "centring leaves nothing but rounding of this kernel matrix, as if all samples were alike, so that "
+            "predictions are constant; take a smaller bandwidth, another kernel, or samples that differ",
+            LopsidedWarning,
+        )
+
+
 def stratified_subset(y: np.ndarray, size: int, seed: int, *, of_classes: bool) -> np.ndarray:
     """Sorted indices of a random subset of ``size`` samples, of classes in proportion and at least one each."""
     everything, size = np.arange(len(y)), min(size, len(y))

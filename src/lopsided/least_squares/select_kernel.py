@@ -50,6 +50,13 @@ class Compared(NamedTuple):
     n_samples: int
 
 
+class Failed(NamedTuple):
+    """A kernel that cannot be compared, and why."""
+
+    kernel: Kernel
+    reason: str
+
+
 class KernelPath(tuple[Compared, ...]):
     """What was compared when a kernel was chosen, the best first; prints as a table."""
 
@@ -108,7 +115,7 @@ def rank_kernels(
     """
     affordable = affordable_size(budget // n_threads())  # each thread compares a kernel
 
-    def on(size: int, kernels: Sequence[Kernel]) -> tuple[list[Compared], list[str]]:
+    def on(size: int, kernels: Sequence[Kernel]) -> tuple[list[Compared], list[Failed]]:
         some = stratified_subset(targets.y, min(size, affordable), seed, of_classes=merging.of_classes)
         return _compared(kernels, X[some], targets.take(some), grid, merging)
 
@@ -118,7 +125,7 @@ def rank_kernels(
     others = [each for number, found in enumerate(pilots) if number != best for each in found]
     ranked, reasons = on(FIRST_SAMPLES, choices[best])
     if not ranked:
-        raise ValueError(f"none of {len(reasons)} kernels can be compared on these samples; " + "; ".join(reasons))
+        raise ValueError(f"none of {len(reasons)} kernels can be compared on these samples; " + _listed(reasons))
     if not isinstance(kernel, list):
         ranked += on(FIRST_SAMPLES, [near for each in ranked[:REFINED] for near in _nearby(each.kernel)])[0]
         ranked.sort(key=_error)
@@ -130,19 +137,19 @@ def rank_kernels(
 
 def _compared(
     kernels: Sequence[Kernel], X: Array, targets: Targets, grid: Grid | None, merging: Merging
-) -> tuple[list[Compared], list[str]]:
+) -> tuple[list[Compared], list[Failed]]:
     """Kernels with their best C, the best first, and why others fail on the data."""
 
-    def judged(kernel: Kernel) -> Compared | str:
+    def judged(kernel: Kernel) -> Compared | Failed:
         try:
             return _at_best_C(kernel, X, targets, grid, merging)
         except (ValueError, TypeError) as error:
-            return f"{kernel!r}: {error}"
+            return Failed(kernel, str(error))
 
     parts = slices_of(len(kernels), n_threads())
     results = [each for part in counted(parts, "kernels compared", len(parts)) for each in run(judged, kernels[part])]
     found = [each for each in results if isinstance(each, Compared)]
-    return sorted(found, key=_error), [each for each in results if isinstance(each, str)]
+    return sorted(found, key=_error), [each for each in results if isinstance(each, Failed)]
 
 
 def _at_best_C(kernel: Kernel, X: Array, targets: Targets, grid: Grid | None, merging: Merging) -> Compared:
@@ -157,6 +164,13 @@ def _at_best_C(kernel: Kernel, X: Array, targets: Targets, grid: Grid | None, me
     values = wide_grid(family) if grid is None else grid.of(family)
     C, best, _ = compare_C(family, values, targets, merging, clipped=grid is None)
     return Compared(kernel, C, best.error, best.score, len(K))
+
+
+def _listed(failed: Sequence[Failed]) -> str:
+    """Why kernels fail, each reason once."""
+    reasons = dict.fromkeys(each.reason for each in failed)
+    names = {reason: [repr(each.kernel) for each in failed if each.reason == reason] for reason in reasons}
+    return "; ".join(f"{', '.join(kernels)}: {reason}" for reason, kernels in names.items())
 
 
 def _error(compared: Compared) -> float:

@@ -70,7 +70,7 @@ def with_class_weights(
     else:
         factors = compute_class_weight(class_weight, classes=classes, y=classes[y])
     if not ((factors > 0) & (sums > 0)).all():
-        which = classes[(factors <= 0) | (sums <= 0)][0]
+        which = classes[(factors <= 0) | (sums <= 0)].tolist()[0]
         raise ValueError(
             f"the samples of class {which!r} have no weight above 0; give the class a positive weight, or leave its "
             "samples out"
