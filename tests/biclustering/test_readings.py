@@ -188,7 +188,7 @@ def test_the_columns_of_a_cluster_come_by_name(rng):
         numbers = [int(name[1:]) for name in names]
         assert set(columns[numbers]) == {rows[model.row_labels_ == cluster][0]}
     assert KernelBiclustering(3, random_state=0).fit(X).top_columns(2)[0].dtype.kind == "i"
-    with pytest.raises(ValueError, match="k=91 must be from 1 to the number of columns, 90"):
+    with pytest.raises(ValueError, match="k=91 must be a whole number from 1 to the number of columns, 90"):
         model.top_columns(91)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from numbers import Integral
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
@@ -26,14 +26,20 @@ class Clustering(NamedTuple):
     n_components: int | None
     n_init: int
     seed: int
+    centred: bool = False  # whether features are those of a table with centred columns
+
+    def of_reading(self, name: str) -> Self:
+        """The same for tables in one reading: all but "counts" centre columns."""
+        return self._replace(centred=name != "counts")
 
     def rule(self, F: np.ndarray, count: int) -> Discriminant:
         """Cluster points F (n, k) by k-means on ``count`` features, then by discriminants on more and more features.
 
+        If the table is centred, the means of ``count`` clusters span a dimension less, and k-means uses a feature less.
         The discriminant has fewer than ``count`` clusters if the points have fewer distinct features. The last one uses
         all features if ``n_components`` was given, and a few per cluster if it is None.
         """
-        start = self._leading(F, count)
+        start = self._leading(F, max(1, count - self.centred))
         live = start.any(axis=1)
         unit = np.sqrt(np.finfo(start.dtype).eps) * np.abs(start).max(initial=0.0)  # half the digits count
         distinct = min(count, len(np.unique(np.rint(start[live] / unit), axis=0)))

@@ -102,7 +102,7 @@ class Decomposition(NamedTuple):
         self, X: Array, reading: str, counts: Counts, clustering: Clustering
     ) -> tuple[Stability, list[Pair]]:
         """Stability of the row clusters in one reading, and the row features that it was found from."""
-        halves = self.half_features(X, reading, counts, clustering.seed)
+        halves, clustering = self.half_features(X, reading, counts, clustering.seed), clustering.of_reading(reading)
         if counts is None:
             return most_stable_count(halves, self.most_clusters(halves), clustering)[-1], halves
         return stability_of(halves, counts[0], clustering), halves

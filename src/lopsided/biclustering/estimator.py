@@ -50,12 +50,12 @@ class KernelBiclustering(NamesBiclusters, Estimator):
     A table is read in one of three ways: as "counts", whose entries compare as they are (counts, tf-idf, ratings), as
     "attributes", whose columns are of different kinds and units, or as "profiles", whose rows are to be compared
     whatever their level and scale. The kernel matrix of the table is decomposed as K = U diag(s) V^T. Rows are
-    clustered by their features U s and columns by V s: by k-means on as many features as clusters, then by Fisher's
-    discriminant on two, four and eight times as many. If entries are compared as they are, and ``spherical_`` and
-    ``joint`` are False, rows are then reassigned by their sums over the column clusters and columns by their sums over
-    the row clusters, until no label changes; if the side with fewer clusters describes the table in fewer bits when
-    divided into as many as the other, its sums over these are used. Entries may be negative, and rows or columns may
-    be empty.
+    clustered by their features U s and columns by V s: by k-means on as many features as clusters, or one less if the
+    reading centres columns, then by Fisher's discriminant on two, four and eight times as many. If entries are compared
+    as they are, and ``spherical_`` and ``joint`` are False, rows are then reassigned by their sums over the column
+    clusters and columns by their sums over the row clusters, until no label changes; if the side with fewer clusters
+    describes the table in fewer bits when divided into as many as the other, its sums over these are used. Entries may
+    be negative, and rows or columns may be empty.
 
     Parameters
     ----------
@@ -205,6 +205,7 @@ class KernelBiclustering(NamesBiclusters, Estimator):
         self.spherical_ = bool(is_mostly_zero(X) if self.spherical == "auto" else self.spherical)
         clustering, decomposition = self._clustering(seed), self._decomposition(seed)
         halves = self._choose(X, asked, clustering, decomposition)
+        clustering = clustering.of_reading(self.reading_.name)
         self._preparation: Any = decomposition.prepare(X, self.reading_.name)
         table = self._preparation.rows(X)
         self.svd_ = decomposition.svd(table, self.n_clusters_, self.reading_.name)
@@ -224,7 +225,7 @@ class KernelBiclustering(NamesBiclusters, Estimator):
             )
         seed = seed_of(self.random_state)
         halves = self._decomposition(seed).half_features(X, self.reading_.name, self.n_clusters_, seed)
-        return self._stability(halves, self._clustering(seed))
+        return self._stability(halves, self._clustering(seed).of_reading(self.reading_.name))
 
     @by_blocks
     @gate
@@ -250,7 +251,8 @@ class KernelBiclustering(NamesBiclusters, Estimator):
         self.reading_, halves = decomposition.choose_reading(self.reading, X, asked, clustering, checkerboard=board)
         if asked is None and min(X.shape) >= LEAST_SIDE:
             halves = halves or decomposition.half_features(X, self.reading_.name, None, clustering.seed)
-            self.path_ = most_stable_count(halves, decomposition.most_clusters(halves), clustering)
+            of_reading = clustering.of_reading(self.reading_.name)
+            self.path_ = most_stable_count(halves, decomposition.most_clusters(halves), of_reading)
         self.n_clusters_ = asked or (self.path_[-1].n_clusters if self.path_ else min(2, *X.shape),) * 2
         return halves
 
