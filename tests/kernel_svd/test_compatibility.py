@@ -3,6 +3,7 @@
 import pickle
 import tracemalloc
 from contextlib import contextmanager
+from dataclasses import replace
 from unittest import mock
 
 import numpy as np
@@ -182,6 +183,40 @@ def test_pca_is_the_best_projection_of_its_rank(kind, rng):
     _, s, Vt = np.linalg.svd(X)
     np.testing.assert_allclose(np.linalg.norm(X - X @ C @ C.T), np.linalg.norm(s[5:]), rtol=1e-8)
     np.testing.assert_allclose(C @ C.T, Vt[:5].T @ Vt[:5], atol=1e-8)
+
+
+@KINDS
+@every_matrix
+def test_a_random_projection_of_a_matrix_is_turned_to_the_coordinates_of_its_columns(make, kind, rng):
+    A = make(rng)
+    wide = A if A.shape[1] > A.shape[0] else A.T
+    maps = make_compatible("random", kind(A), kind(A.T), rng)
+    mapped = as_dense(maps.left(kind(A)) if wide is A else maps.right(kind(A.T)))
+    plain = as_dense(maps.project(kind(wide)))
+    root = sqrtm(plain @ plain.T).real
+    assert np.linalg.norm(mapped - root) <= 1e-6 * np.linalg.norm(root)
+    new = rng.standard_normal((3, len(wide))) @ wide
+    turned, before = (maps.left if wide is A else maps.right)(kind(new)), maps.project(kind(new))
+    np.testing.assert_allclose(turned @ turned.T, before @ before.T, atol=1e-8 * np.square(before).sum())
+
+
+def test_alignment_makes_a_random_projection_compare_rows_with_their_columns(rng):
+    A = rng.poisson(np.kron(np.eye(3) + 0.1, np.ones((30, 10)))).astype(float)  # three blocks
+    aligned = make_compatible("random", A, A.T, rng)
+    inner = np.kron(np.eye(3), np.ones((30, 10))).astype(bool)
+
+    def contrast(maps):
+        K = Linear()(maps.left(A), maps.right(A.T))
+        return K[inner].mean() - K[~inner].mean()
+
+    assert contrast(aligned) > 3 * abs(contrast(replace(aligned, rotation=None)))
+
+
+def test_a_random_projection_of_two_sets_or_of_large_widths_is_not_turned(rng):
+    X, Z = rng.standard_normal((12, 8)), rng.standard_normal((9, 5))
+    assert make_compatible("random", X, Z, rng).rotation is None
+    with mock.patch.object(build, "GRAM_SIDE", 7):
+        assert make_compatible("random", X, X.T, rng).rotation is None
 
 
 def test_a_random_projection_is_one_map_whatever_the_precision_or_blocks(rng):

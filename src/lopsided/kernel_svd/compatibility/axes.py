@@ -49,7 +49,7 @@ def aligned_axes(W: Array, U: np.ndarray, N: Array, decompose: Callable[[Array],
     rotation that make W V U^T symmetric. Otherwise they are the axes of N in order of their singular values, completed
     to r, and the sign of an axis is that of the sum of cubed coordinates, which no rotation of the points changes.
     """
-    if N.shape == W.shape[::-1] and same_points(N, by_rows(W.T)):
+    if are_columns(N, W):
         return U
     coordinates, _, factors = decompose(N)
     axes, r = np.asarray(reduce(matmul, factors)), U.shape[1]
@@ -59,6 +59,17 @@ def aligned_axes(W: Array, U: np.ndarray, N: Array, decompose: Callable[[Array],
     signs = np.ones(r, dtype=W.dtype)
     signs[:both] = _skew_signs(coordinates[:, :both]) * _skew_signs(U[:, :both])
     return axes[:, :r].astype(W.dtype, copy=False) * signs
+
+
+def are_columns(N: Array, W: Array) -> bool:
+    """Whether the points N are the columns of the matrix W."""
+    return N.shape == W.shape[::-1] and same_points(N, by_rows(W.T))
+
+
+def polar_rotation(P: np.ndarray) -> np.ndarray:
+    """Q with P Q = (P P^T)^(1/2) for a square P: orthogonal, or zero outside of the space of its rows. Cost: O(n^3)."""
+    U, _, (V,) = thin_svd(P)
+    return np.asarray(V @ U.T)
 
 
 def _skew_signs(U: np.ndarray) -> np.ndarray:

@@ -1,5 +1,6 @@
 """Compatibilities by name, or from given matrices."""
 
+from dataclasses import replace
 from numbers import Integral, Real
 
 import numpy as np
@@ -9,12 +10,12 @@ from sklearn.utils.validation import check_array
 
 from ..._core import FLOATS, Array, RowBlocks, blocks_of, check_points, checked, dense, in_unit, row_lengths, safe_unit
 from ...exceptions import AccuracyWarning, warn
-from .axes import aligned_axes, leading_svd, thin_svd
+from .axes import aligned_axes, are_columns, leading_svd, polar_rotation, thin_svd
 from .maps import Compatibility, Identity, PCAProjection, PseudoInverse, RandomProjection, TruncatedProjection
 
 BLOCK_BYTES = 1 << 25  # of a dense block of columns, at most
-GRAM_SIDE = 2500  # shorter side of sparse points up to which their Gram matrix is decomposed, in seconds
-# `python benchmarks/biclustering_table2.py truncation` changes it.
+GRAM_SIDE = 2500  # shorter side of a matrix up to which a square matrix of this size is decomposed, in seconds
+# `python benchmarks/biclustering_table2.py maps` changes it.
 ALIGNED_DIRECTIONS = 256  # of larger sparse points, unless twice the components are more
 PROJECTIONS = ("pca", "random", "pinv")
 
@@ -54,7 +55,11 @@ def make_compatible(name: str, X: Array, Z: Array, rng: np.random.Generator, bud
     if not isinstance(W, RowBlocks):  # blocks are mapped when they are read
         _check_budget(name, W, width, budget)
     if name == "random":
-        return RandomProjection(seed=int(rng.integers(1 << 62)), shape=(W.shape[1], width), of_right=W is Z)
+        found = RandomProjection(seed=int(rng.integers(1 << 62)), shape=(W.shape[1], width), of_right=W is Z)
+        in_blocks = isinstance(W, RowBlocks) or isinstance(N, RowBlocks)
+        if in_blocks or width > GRAM_SIDE or not are_columns(N, W):
+            return found
+        return replace(found, rotation=polar_rotation(found.project(W)))
     if name == "pinv" and W.shape[0] != width:
         raise ValueError(
             f"compatibility='pinv' is for the rows and columns of one matrix; here {W.shape[0]} vectors of "

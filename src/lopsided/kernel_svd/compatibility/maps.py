@@ -119,9 +119,13 @@ class RandomProjection(Compatibility):
     """Alternative a2: projection by independent normal entries of variance 1 / width, preserving norms on average.
 
     The matrix is drawn again from its seed whenever points are mapped, a few columns at a time and only in rows that
-    meet entries of the points, and is never stored. Cost: O(nnz width). It is not turned towards the coordinates of the
-    other side: the rotation that would do so is the polar factor of (W C)^T N, whose decomposition costs what "pca"
-    costs, and "pca" is the aligned map without the random factor.
+    meet entries of the points, and is never stored. Cost: O(nnz width).
+
+    A rotation Q after C keeps all lengths and products on the side that is mapped, and decides how it compares with the
+    other side. For the rows and columns of a matrix A with more columns than rows, Q is the polar factor for which
+    A C Q = (A C C^T A^T)^(1/2) is in the coordinates of the columns, as A C = (A A^T)^(1/2) is for "pca". This costs
+    an SVD of width x width, and is done up to a width of 2,500 for points in memory. Two sets of points have no
+    correspondence that Q could be found from.
 
     Examples
     --------
@@ -136,17 +140,23 @@ class RandomProjection(Compatibility):
     seed: int = 0
     shape: tuple[int, int] = (0, 0)  # widths before and after
     of_right: bool = False  # the side that is mapped
+    rotation: np.ndarray | None = None  # Q; None for the identity
     name: ClassVar[str] = "random"
 
     def left(self, X: Array) -> Array:
         """Map left points, the rows of X."""
-        return X if self.of_right else self._project(X)
+        return X if self.of_right else self._turned(X)
 
     def right(self, Z: Array) -> Array:
         """Map right points, the rows of Z."""
-        return self._project(Z) if self.of_right else Z
+        return self._turned(Z) if self.of_right else Z
 
-    def _project(self, W: Array) -> np.ndarray:
+    def _turned(self, W: Array) -> np.ndarray:
+        mapped = self.project(W)
+        return mapped if self.rotation is None else mapped @ self.rotation.astype(mapped.dtype, copy=False)
+
+    def project(self, W: Array) -> np.ndarray:
+        """Project points of the side that is mapped, before the rotation."""
         before, after = self.shape
         mapped = np.zeros((W.shape[0], after), dtype=W.dtype)
         met = np.arange(before)
