@@ -181,7 +181,8 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
         Parameters
         ----------
         X : sparse matrix, array, networkx graph, table of edges or path
-            The graph, in any form that :func:`lopsided.graphs.read_graph` accepts.
+            The graph, in any form that :func:`lopsided.graphs.read_graph` accepts; or one whose edges are in blocks on
+            disk, from :func:`lopsided.distributed.store_graph`, for the kernels NodeKernel and Katz.
         y : ignored
             Present for scikit-learn API consistency.
         """
