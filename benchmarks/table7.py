@@ -220,7 +220,7 @@ def _cpu(client: Any) -> float:
 
 def dense(smoke: bool) -> dict[str, Any]:
     """Against dask-ml's TruncatedSVD(20) on the same dense rows in memory, both from dask, with threads."""
-    n, width = (2000, 30) if smoke else (1_000_000, 200)
+    n, width = (2000, 30) if smoke else (200_000, 200)
     X = da.random.default_rng(SEED).standard_normal((n, width), chunks=(n // 20, width))
     X = (X * np.geomspace(5, 0.05, width)).astype(np.float32).persist()
     exact = np.sqrt(np.linalg.eigvalsh((X.T.astype(float) @ X.astype(float)).compute())[-RANK:])
