@@ -84,7 +84,7 @@ def _fit(parser: argparse.ArgumentParser, kernel: str | None = None) -> None:
             "--kernel", default=kernel, help=f"name of a kernel, such as sne or node_kernel (default {kernel})"
         )
     parser.add_argument("--seed", type=int, default=0, help="seed of random choices (default 0)")
-    parser.add_argument("--jobs", type=int, metavar="N", help="threads (default: all cores)")
+    parser.add_argument("--jobs", type=_positive, metavar="N", help="threads (default: all cores)")
     parser.add_argument(
         "--memory", metavar="SIZE", help="memory for large arrays, such as 2GB (default: a quarter of what is free)"
     )
