@@ -79,7 +79,7 @@ def waits(fit: Fit) -> dict[str, float]:
 def interrupt(smoke: bool) -> list[dict[str, object]]:
     """One row for each fit."""
     with threadpool_limits(1):  # CPU seconds of one thread are what a clock shows on an idle machine
-        rows = [{"fit": name, **waits(fit)} for name, fit in fits(60 if smoke else 1_500).items()]
+        rows = [{"fit": name, **waits(fit)} for name, fit in fits(60 if smoke else 1_000).items()]
     table = [[row["fit"], row["seconds"], row["longest_wait"]] for row in rows]
     print_table("Interrupts", ["fit", "fit, CPU s", "longest wait, CPU s"], table)
     return rows
