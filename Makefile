@@ -64,6 +64,7 @@ bench: $(STAMP)  ## the tables of README and docs
 	$(BIN)/python benchmarks/saved_models.py
 	$(BIN)/python benchmarks/command_line.py
 	$(BIN)/python benchmarks/callback_overhead.py
+	$(BIN)/python benchmarks/interrupts.py
 	$(BIN)/python benchmarks/explore_page.py
 	$(BIN)/python benchmarks/table7.py
 
