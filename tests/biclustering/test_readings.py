@@ -122,7 +122,7 @@ def test_missing_values_are_filled_in_with_a_warning(effect, rng):
     whole = X.copy()
     X[rng.random(X.shape) < 0.1] = np.nan
     before = X.copy()
-    with pytest.warns(LopsidedWarning, match=f"{np.isnan(X).sum()} missing values are filled in"):
+    with pytest.warns(LopsidedWarning, match=f"{np.isnan(X).sum():,} missing values are filled in"):
         model = KernelBiclustering(3, random_state=0).fit(X)
     np.testing.assert_array_equal(X, before)
     assert adjusted_rand_score(rows, model.row_labels_) > 0.9
