@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -67,19 +68,18 @@ def drawn(name: str) -> list[Mutant]:
 
 def _row(name: str, budget: Budget) -> Row:
     start, sample = time.perf_counter(), drawn(name)[: budget.examples]
-    outcomes = _outcomes(ROOMS[name], sample, start + budget.seconds)
-    tried = sample[: len(outcomes)]
-    alive = [one for one, outcome in zip(tried, outcomes, strict=True) if outcome == 0]
-    share = len(alive) / max(1, len(tried))
-    for one in alive:
-        print(f"survives: {one.path}:{one.line} {one.change}", flush=True)
-    return Row(
-        f"share of mutants of {name} that no test notices", len(tried), share, SURVIVING, time.perf_counter() - start
-    )
+    tried = alive = 0
+    for one, outcome in zip(sample, _outcomes(ROOMS[name], sample, start + budget.seconds), strict=False):
+        tried += 1
+        if outcome == 0:
+            alive += 1
+            print(f"survives: {one.path}:{one.line} {one.change}", flush=True)
+    share = alive / max(1, tried)
+    return Row(f"share of mutants of {name} that no test notices", tried, share, SURVIVING, time.perf_counter() - start)
 
 
-def _outcomes(room: Room, sample: list[Mutant], end: float) -> list[int | str]:
-    """The exit code of the tests for each mutant that there was time for."""
+def _outcomes(room: Room, sample: list[Mutant], end: float) -> Iterator[int | str]:
+    """The exit code of the tests for each mutant that there is time for."""
     with TemporaryDirectory() as folder:
         tree = Path(folder) / "lopsided"
         shutil.copytree(ROOT / "src" / "lopsided", tree)
@@ -94,7 +94,6 @@ def _outcomes(room: Room, sample: list[Mutant], end: float) -> list[int | str]:
             command, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         assert runner.stdin and runner.stdout
-        outcomes: list[int | str] = []
         _, unchanged, _ = json.loads(runner.stdout.readline())
         if unchanged != 0:
             raise RuntimeError(f"the tests {room.tests} fail on unchanged sources: exit code {unchanged}")
@@ -103,7 +102,6 @@ def _outcomes(room: Room, sample: list[Mutant], end: float) -> list[int | str]:
                 break
             runner.stdin.write(json.dumps([f"lopsided/{one.path}", one.source]) + "\n")
             runner.stdin.flush()
-            outcomes.append(json.loads(runner.stdout.readline())[1])
+            yield json.loads(runner.stdout.readline())[1]
         runner.stdin.close()
         runner.wait()
-    return outcomes

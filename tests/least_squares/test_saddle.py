@@ -23,6 +23,7 @@ from lopsided.exceptions import ConvergenceWarning, NearSingularWarning
 from lopsided.least_squares.saddle import (
     BlockLU,
     Minres,
+    Spectral,
     check_solution,
     choose_saddle,
     minres,
@@ -88,6 +89,16 @@ def test_every_solver_agrees_with_the_bordered_matrix(name, C, weighted):
     duals = SADDLES[name](K, w if weighted else None).at(C).solve(Y)
     for found, expected in zip(duals, solve_bordered(K, C, Y, weights=w), strict=True):
         assert_close(found, expected, ulps=1e5)
+
+
+@pytest.mark.parametrize("unit", [1e-5, 1.0, 1e5])
+@with_or_without_weights
+def test_a_decomposition_is_as_accurate_in_any_unit(unit, weighted):
+    K, Y, w, C = unit * matrix("any"), targets(), weights_of(weighted), 1e6 / unit
+    a, c, b1, b2 = Spectral.of_matrix(Stored(K), C, weights=w).at(C).solve(Y)
+    expected = solve_bordered(K / unit, C * unit, Y, weights=w)
+    for found, wanted in zip((unit * a, unit * c, b1, b2), expected, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-8 * np.abs(wanted).max())
 
 
 @every_inverse
