@@ -8,7 +8,7 @@ import pytest
 from cases import eta
 from lopsided import KernelSVD, Nystrom
 from lopsided.exceptions import AccuracyWarning, NotFiniteError, RankWarning
-from lopsided.kernels import RBF, SNE, Exponential, Linear, Polynomial, StudentT
+from lopsided.kernels import RBF, SNE, Exponential, Laplacian, Linear, Polynomial, StudentT
 
 N, M = 350, 310
 
@@ -115,6 +115,35 @@ def test_a_largest_value_of_the_plain_extension_is_near_the_truth_or_there_is_a_
         warnings.simplefilter("always")
         found = KernelSVD(1, kernel="poly", random_state=seed, solver=method).fit(X, Z=Z).singular_values_[0]
     assert caught or 0.6 * true < found < 1.6 * true
+
+
+@pytest.mark.parametrize("per_component", [1, 2, 4, 20])
+@pytest.mark.parametrize("data", DATA.values(), ids=DATA)
+def test_no_value_is_far_too_large_without_a_warning(data, per_component):
+    far = fits = 0
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X, Z, kernel = data(rng, N), data(rng, M), [RBF(1.0), RBF(None), SNE(1.0), StudentT(1.0)][seed]
+        true = np.linalg.svd(kernel.fit(X, Z)(X, Z), compute_uv=False)
+        for k in (2, 5):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                model = KernelSVD(k, kernel=kernel, random_state=seed, solver=Nystrom(k * per_component)).fit(X, Z=Z)
+            s = model.singular_values_
+            ratios = s[s > 1e-3 * s[0]] / true[: np.sum(s > 1e-3 * s[0])]
+            assert caught or ratios.max() < 10
+            far, fits = far + (not caught and ratios.max() > 1.5), fits + 1
+    assert far <= fits / 8  # u^T K v may be as wrong as s
+
+
+@pytest.mark.parametrize("kernel", [RBF(None), SNE(1.0), StudentT(1.0), Linear(), Laplacian(None)], ids=repr)
+def test_the_default_number_of_landmarks_causes_no_alarm(kernel):
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X, Z = rng.standard_normal((2 * N, 3)), rng.standard_normal((2 * M, 3))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            KernelSVD(3, kernel=kernel, random_state=seed, solver="nystrom").fit(X, Z=Z)
 
 
 @pytest.mark.parametrize("center", [False, True], ids=["", "centred"])

@@ -6,8 +6,11 @@ from .._core import Array, RowBlocks, rows_of_both, run, singular_values, slices
 from ..exceptions import AccuracyWarning, warn
 from ..operators import TILE_BYTES, KernelOperator, as_operator
 from .extension import NystromFactors
+from .landmarks import leverage
 
-CHECKED_ROWS = 64  # on which the largest singular value is checked
+CHECKED_ROWS = 64  # on which singular values are checked, at least
+ROWS_PER_TRIPLET = 2  # if that gives more
+CHECKED_SIZE = 1e-3  # of the largest singular value: smaller ones are not checked
 CHECKED_COLUMNS = 1 << 14  # at most, of these rows
 CONFIRMED_SHARE = 0.7  # of it that they must confirm, or of them that it must; tests/reliability/test_nystrom_values.py
 # Size of what is left of the matrix, in units of the last singular value, above which a component may be missing. Of
@@ -53,37 +56,45 @@ def estimate_eta(result: NystromFactors, X: Array, Z: Array, rng: np.random.Gene
     return total
 
 
-def warn_if_unconfirmed(result: NystromFactors, X: Array, Z: Array, seed: int) -> None:
-    """Warn if the largest singular value is far from u^T K v, as happens if landmarks miss what matters.
+def warn_if_unconfirmed(result: NystromFactors, X: Array, Z: Array, k: int, seed: int) -> None:
+    """Warn if the k leading singular values are far from u^T K v, as happens if landmarks miss what matters.
 
-    Rows drawn with the probabilities u_i^2 make the mean of (K v)_i / u_i an estimate of u^T K v, which is at most the
-    largest singular value of K; the terms are nearly equal if the triplet is accurate. Beyond 16,384 columns, K v is
-    itself the mean of as many draws with the probabilities v_j^2. Cost: 64 min(m, 16384) kernel values.
+    On rows drawn by their leverage, u_i (K v)_i is summed and divided by the sum of u_i^2: all terms give the singular
+    value if the triplet is accurate. The first value must be neither too large nor too small, the others not too
+    large. Beyond 16,384 columns, K v is itself the mean of as many draws with the probabilities v_j^2, and only the
+    first value is large enough to be told from their noise. Cost: kernel values of 64 rows, or two per triplet, with
+    min(m, 16384) columns.
     """
-    u, v = (_first(side).astype(float) for side in (result.factors.U, result.factors.V))
-    rng, s = np.random.default_rng(seed), float(result.factors.s[0])
-    shares = np.square(u) / np.square(u).sum()
-    rows, columns, weights = np.unique(rng.choice(len(u), CHECKED_ROWS, p=shares)), np.arange(len(v)), v
-    if len(v) > CHECKED_COLUMNS:
-        drawn = rng.choice(len(v), CHECKED_COLUMNS, p=np.square(v) / np.square(v).sum())
-        columns, counts = np.unique(drawn, return_counts=True)
-        weights = counts / CHECKED_COLUMNS * np.square(v).sum() / v[columns]
+    k = k if result.factors.V.shape[0] <= CHECKED_COLUMNS else 1
+    U, V = (_leading(side, k) for side in (result.factors.U, result.factors.V))
+    rng, s = np.random.default_rng(seed), result.factors.s[: U.shape[1]].astype(float)
+    draws = max(CHECKED_ROWS, ROWS_PER_TRIPLET * len(s))
+    rows, columns, weights = np.unique(rng.choice(len(U), draws, p=leverage(U))), np.arange(len(V)), V.astype(float)
+    if len(V) > CHECKED_COLUMNS:
+        shares = leverage(V)
+        columns, counts = np.unique(rng.choice(len(V), CHECKED_COLUMNS, p=shares), return_counts=True)
+        weights = (counts / CHECKED_COLUMNS / shares[columns])[:, None] * weights[columns]
     A = as_operator(result.kernel, *rows_of_both(X, rows, Z, columns), budget=0)
-    found = A @ weights.astype(A.dtype)
+    u, found = U[rows].astype(float), (A @ weights.astype(A.dtype)).astype(float)
     if result.means is not None:
         left, right = result.means
-        found = found - (right[columns] @ weights + (left[rows] - left.mean()) * weights.sum())
-    share = float(np.average(found / u[rows], weights=shares[rows])) / s
-    if not CONFIRMED_SHARE < share < 1 / CONFIRMED_SHARE:
+        found -= right[columns] @ weights + np.outer(left[rows] - left.mean(), weights.sum(axis=0))
+    confirmed = np.einsum("ij,ij->j", u, found) / np.maximum(np.square(u).sum(axis=0), np.finfo(float).tiny)
+    wrong = (s > CHECKED_SIZE * s[0]) & (confirmed < CONFIRMED_SHARE * s)
+    wrong[0] |= not confirmed[0] < s[0] / CONFIRMED_SHARE
+    if wrong.any():
+        first = int(wrong.argmax())
+        which = "a largest singular value" if first == 0 else f"singular value {first + 1} a size"
         warn(
-            f"landmarks give a largest singular value of {s:.3g}, where rows of K confirm {max(share, 0) * s:.3g}; "
-            "use more landmarks, landmarks='pivoted', or an exact solver",
+            f"landmarks give {which} of {s[first]:.3g}, where rows of K confirm {max(confirmed[first], 0):.3g}; use "
+            "more landmarks, landmarks='pivoted', or an exact solver",
             AccuracyWarning,
         )
 
 
-def _first(vectors: np.ndarray) -> np.ndarray:
-    return vectors.column(0) if isinstance(vectors, RowBlocks) else vectors[:, 0]
+def _leading(vectors: np.ndarray, k: int) -> np.ndarray:
+    """The k leading vectors; of rows in blocks, which would have to be gathered, the first."""
+    return vectors.column(0)[:, None] if isinstance(vectors, RowBlocks) else vectors[:, :k]
 
 
 def warn_if_left_over(result: NystromFactors, X: Array, Z: Array, tol: float, rng: np.random.Generator) -> None:

@@ -134,11 +134,17 @@ def by_leverage(points: Array, vectors: np.ndarray, p: int, rng: np.random.Gener
 
     The weight of a row is the inverse of its probability of inclusion.
     """
-    scores = np.concatenate(in_slabs(_squared_lengths, vectors, SLAB_ROWS))
+    scores = leverage(vectors)
     n = len(scores)
-    chances = UNIFORM_SHARE / n + (1 - UNIFORM_SHARE) * scores / scores.sum()
+    chances = UNIFORM_SHARE / n + (1 - UNIFORM_SHARE) * scores
     indices = rng.choice(n, p, replace=False, p=chances)
     return rows_as_landmarks(points, indices, 1 / chances_of_inclusion(chances, p)[indices])
+
+
+def leverage(vectors: np.ndarray) -> np.ndarray:
+    """Squared lengths of the rows, scaled to sum to one."""
+    scores = np.concatenate(in_slabs(_squared_lengths, vectors, SLAB_ROWS))
+    return scores / scores.sum()
 
 
 def _squared_lengths(slab: np.ndarray) -> np.ndarray:

@@ -158,9 +158,10 @@ def approximate(
             chosen = left, right
         rng = np.random.default_rng(seed)
         result = nystrom(kernel, X, Z, chosen, k, **settings, spare=spare, quiet=quiet, rng=rng)
+        checked = 1 if plain else result.k  # u^T K v says nothing of further values if vectors are not orthonormal
         if not tol:
             if not quiet:
-                warn_if_unconfirmed(result, X, Z, seed)
+                warn_if_unconfirmed(result, X, Z, checked, seed)
             return result, ()
         eta = estimate_eta(result, X, Z, np.random.default_rng(seed))
         path.append(Attempt(len(chosen[0]), len(chosen[1]), eta))
@@ -170,7 +171,7 @@ def approximate(
             break
         counts = larger
     if eta <= tol:
-        warn_if_unconfirmed(result, X, Z, seed)
+        warn_if_unconfirmed(result, X, Z, checked, seed)
         if not plain and counts != shape:
             warn_if_left_over(result, X, Z, tol, np.random.default_rng([seed, 2]))
     else:
