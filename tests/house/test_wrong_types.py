@@ -58,6 +58,8 @@ FACTORS = Factors(np.eye(9, 2), np.array([2.0, 1.0]), np.eye(4, 2))
         (lambda: psnr(X, X, peak=sparse.eye_array(2)), "(?s)peak=.* must be positive and finite"),
         (lambda: image_svd(X, n_components=sparse.eye_array(1)), "'n_components' parameter of image_svd"),
         (lambda: GRAPH.most_similar(0, 1, return_scores=X), "'return_scores' parameter of most_similar"),
+        (lambda: GRAPH.most_similar(0, 1, as_=X), "'as_' parameter of most_similar"),
+        (lambda: make_click_log(10**30, block_rows=20), "makes more than 1,000,000 blocks of 20 rows"),
         (lambda: GRAPH.nearest_targets(0, 1, new_only=X), "'new_only' parameter of nearest_targets"),
         (lambda: KernelBiclustering(2).fit(X).top_columns(X), "(?s)k=.* must be a whole number from 1 to the number"),
         (lambda: AsymmetricLSSVR().fit(X, X[:, 0]).predict_interval(X, coverage=X), "(?s)coverage=.* must lie between"),

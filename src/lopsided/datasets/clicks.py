@@ -17,6 +17,7 @@ GROUP_NOISE = 0.5  # standard deviation of what a field shows of the context, in
 FEWEST, MOST = 2.0, 1e5  # categories of a group, by field; the rank-th is drawn in proportion to 1 / rank
 BIAS, ADDITIVE, INTERACTION = -1.2, 0.6, 1.0  # of the log-odds of a click: bias, weight of a, weight of a b
 BLOCK_ROWS = 50_000
+MOST_BLOCKS = 1_000_000  # tasks that dask can be asked to list
 
 
 @checked(n_samples=[COUNT], n_columns=[COUNT], n_fields=[COUNT], block_rows=[COUNT])
@@ -60,6 +61,10 @@ def make_click_log(
     """
     from ..distributed import from_blocks  # of an optional extra
 
+    if n_samples > MOST_BLOCKS * block_rows:
+        raise ValueError(
+            f"n_samples={n_samples} makes more than {MOST_BLOCKS:,} blocks of {block_rows} rows; raise block_rows"
+        )
     heights = [min(block_rows, n_samples - start) for start in range(0, n_samples, block_rows)]
     log = _ClickLog(seed_of(random_state), tuple(heights), n_columns, n_fields)
     X = from_blocks(log.rows, heights, n_columns, sparse.csr_array((0, 0), dtype=np.float32))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._core import blocks_of, checked, gate, jobs, largest, row_lengths
@@ -131,7 +132,7 @@ class ScoresEdges(ABC):
         return (found, scores) if return_scores else found
 
     @gate
-    @checked(return_scores=["boolean"])
+    @checked(as_=[StrOptions(set(ROLES))], return_scores=["boolean"])
     def most_similar(self, u: Any, k: int = 10, *, as_: str = "both", return_scores: bool = False) -> Any:
         """Find the k nodes most like u in a role, by the cosine of their vectors, best first, excluding u itself.
 
@@ -153,8 +154,6 @@ class ScoresEdges(ABC):
         """
         check_is_fitted(self)
         rows, n = self._nodes.numbers(u), len(self._nodes)
-        if as_ not in ROLES:
-            raise ValueError(f"as_={as_!r} is not one of {ROLES}")
         if not (isinstance(k, Integral) and 1 <= k < n):
             raise ValueError(f"k={k} must be a whole number from 1 to the number of other nodes, {n - 1}")
         sides = [side for role, side in zip(ROLES, self._sides(), strict=False) if as_ in (role, "both")]
