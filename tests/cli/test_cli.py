@@ -177,6 +177,16 @@ def test_recommend_leaves_out_what_users_have(run):
     assert set(from_csv(run("recommend", "r.csv", "--item", "film", "--of", "u7")[0])["user"]) == {"u7"}
 
 
+def test_tables_of_text_without_a_header_lose_no_row(run):
+    pairs = [("u1", "a"), ("u1", "b"), ("u2", "b"), ("u2", "c"), ("u3", "a"), ("u3", "c")]
+    pd.DataFrame(pairs).to_csv("r.csv", index=False, header=False)
+    _, err = run("recommend", "r.csv", "-k", 1, "--components", 2)
+    assert "read 6 interactions of 3 users ('column 1') and 3 items ('column 2')" in err
+    Path("l.csv").write_text("ann,x\nbob,y\ncem,x\n")
+    _, err = run("explore", "follows.csv", "--labels", "l.csv", "-k", 2)
+    assert "3 nodes have labels" in err
+
+
 def test_recommend_gives_what_is_left_to_users_who_have_nearly_all(run):
     pairs = [("ann", item) for item in "abcd"] + [("bob", item) for item in "abc"] + [("cem", item) for item in "de"]
     pd.DataFrame(pairs, columns=["user", "item"]).to_csv("r.csv", index=False)

@@ -16,8 +16,8 @@ from .text import SPACES, cleaned, start
 def read_columns(path: Path) -> dict[str, np.ndarray]:
     """The columns of a CSV, TSV or Parquet file by name; numbers as numbers, missing ones as nan, all else as strings.
 
-    The first line of a text file is a header if none of its cells is a number; otherwise columns are named by position,
-    "column 1" and so on.
+    The first line of a text file is a header if none of its cells is a number, or occurs again in its column; otherwise
+    columns are named by position, "column 1" and so on.
     """
     kind, pyarrow = extension(path), imported_pyarrow()
     if kind not in (*SEPARATORS, ".parquet"):
@@ -38,7 +38,7 @@ def _parsed(path: Path, separator: str) -> Any:
     rows = [cells for _, cells in islice(text.lines(), JUDGED_LINES)]
     if not rows:
         raise ValueError("the file is empty")
-    has_header = not any(map(is_number, rows[0]))
+    has_header = not any(is_number(cell) or _recurs(cell, j, rows[1:]) for j, cell in enumerate(rows[0]))
     names = rows[0] if has_header else by_position(len(rows[0]))
     if len(set(names)) < len(names):
         raise ValueError(f"column names {shown(names)} are not distinct; rename them")
@@ -48,3 +48,8 @@ def _parsed(path: Path, separator: str) -> Any:
         parse_options=pyarrow.csv.ParseOptions(delimiter=" " if text.separator == SPACES else text.separator),
         convert_options=pyarrow.csv.ConvertOptions(strings_can_be_null=True, null_values=["", "NA", "NaN", "nan"]),
     )
+
+
+def _recurs(cell: str, column: int, rows: list[list[str]]) -> bool:
+    """Whether a cell is also in another row of its column, as names of columns are not."""
+    return cell != "" and any(row[column : column + 1] == [cell] for row in rows)
