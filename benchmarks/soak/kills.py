@@ -22,7 +22,7 @@ from lopsided.distributed import checkpoint, open_store
 
 from . import Budget, Row, timed
 
-ROWS, COLUMNS, HEIGHT = 20_000, 2000, 500
+ROWS, COLUMNS, HEIGHT = 8000, 2000, 500
 KILLS = 20
 IMPORTED = (
     "lopsided.distributed.gate",
