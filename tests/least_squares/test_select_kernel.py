@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.datasets import make_circles
+from sklearn.datasets import make_circles, make_gaussian_quantiles
 from sklearn.metrics import log_loss
 
 from lopsided import AsymmetricLSSVC, AsymmetricLSSVR
@@ -212,3 +212,24 @@ def test_classes_of_one_sample_each_are_learned_without_a_fold(rng):
     assert set(AsymmetricLSSVC().fit(X, list("abcde")).predict(X)) <= set("abcde")
     with pytest.raises(ValueError, match="none of the 5 classes has two samples"):
         AsymmetricLSSVC(merge="stack").fit(X, list("abcde"))
+
+
+def test_a_class_between_others_is_told_by_stacking():
+    X, y = make_gaussian_quantiles(n_samples=500, n_features=4, n_classes=4, random_state=0)
+    auto, mean = (AsymmetricLSSVC(merge=merge).fit(X[:300], y[:300]) for merge in ("auto", "mean"))
+    assert (auto.merge_, mean.merge_) == ("stack", "mean")
+    assert auto.held_out_score_ > mean.held_out_score_ + 0.1
+    assert auto.score(X[300:], y[300:]) > mean.score(X[300:], y[300:]) + 0.1
+    np.testing.assert_array_equal(auto.predict_proba(X).argmax(axis=1), auto.predict(X))
+
+
+def test_stacking_is_chosen_only_where_it_is_judged_and_better(rings, rng):
+    X = rng.standard_normal((90, 4))
+    y = X[:, :3].argmax(axis=1)
+    cases = {
+        "two classes": AsymmetricLSSVC().fit(*rings),
+        "a kernel that was given": AsymmetricLSSVC(kernel="rbf").fit(X, y),
+        "a class in fewer samples than folds": AsymmetricLSSVC().fit(X, np.where(np.arange(90) < 4, 3, y)),
+        "a regression": AsymmetricLSSVR().fit(X, X),
+    }
+    assert {model.merge_ for model in cases.values()} == {"mean"}, cases

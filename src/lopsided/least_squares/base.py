@@ -40,7 +40,7 @@ from .build import KernelSaddle, Settings, many_landmarks, saddle_of_landmarks, 
 from .diagnostics import PrimalDiagnostics, diagnose_primal
 from .merging import HeldOutResult, Merging
 from .saddle import SADDLE_SOLVERS, check_solution, warn_if_near_singular
-from .select_C import C_grid, Grid, select_C, stratified_subset, warn_if_constant, warn_if_useless
+from .select_C import C_grid, Grid, select_C, stack_if_better, stratified_subset, warn_if_constant, warn_if_useless
 from .select_kernel import is_choice, rank_kernels
 from .targets import Targets, check_weights
 
@@ -58,7 +58,7 @@ class AsymmetricLeastSquares(Estimator, ABC):
         "C": [Interval(Real, 0, None, closed="neither"), "array-like", StrOptions({"auto"})],
         "kernel": [str, Kernel, callable, list],
         "scale_C": ["boolean"],
-        "merge": [StrOptions({"mean", "source", "target", "stack"})],
+        "merge": [StrOptions({"auto", "mean", "source", "target", "stack"})],
         "cv": ["cv_object", None],
         "solver": [StrOptions({"auto", "nystrom", *SADDLE_SOLVERS}), Nystrom],
         "damping": [Interval(Real, 0, None, closed="left")],
@@ -75,7 +75,7 @@ class AsymmetricLeastSquares(Estimator, ABC):
         *,
         kernel: Any = "auto",
         scale_C: bool = False,
-        merge: str = "mean",
+        merge: str = "auto",
         cv: Any = None,
         solver: Any = "auto",
         damping: float = 0.0,
@@ -105,6 +105,7 @@ class AsymmetricLeastSquares(Estimator, ABC):
             predictions are weighted means; a kernel fits its own parameters without weights.
         """
         self._check_parameters()
+        self.merge_ = "mean" if self.merge == "auto" else self.merge
         grid = None if isinstance(self.C, str) else C_grid(self.C, in_units=self.scale_C)
         seed = seed_of(self.random_state)
         given, y = self._check_samples(X, y)
@@ -178,7 +179,7 @@ class AsymmetricLeastSquares(Estimator, ABC):
 
     @property
     def _merging(self) -> Merging:
-        return Merging(self.merge, of_classes=is_classifier(self), by_likelihood=is_choice(self.kernel))
+        return Merging(self.merge_, of_classes=is_classifier(self), by_likelihood=is_choice(self.kernel))
 
     @property
     def _holds_out(self) -> bool:
@@ -258,6 +259,8 @@ class AsymmetricLeastSquares(Estimator, ABC):
         self.C_, best, self.path_ = select_C(
             grid, machine.family, X, targets, merging=merging, cv=self.cv, seed=seed, budget=budget
         )
+        if self.merge == "auto" and (stacked := stack_if_better(machine.family, self.C_, best, targets, merging)):
+            self.merge_, best = "stack", stacked
         return best
 
     def _store_held_out(self, best: HeldOutResult, X: Array, used: np.ndarray, targets: Targets) -> None:
@@ -281,8 +284,8 @@ class AsymmetricLeastSquares(Estimator, ABC):
 
     def _merged(self, X: Array, right: Array) -> np.ndarray:
         """Merged values at samples X as sources and ``right`` as targets."""
-        source = self._values(X, of_right=False) if self.merge != "target" else None
-        target = self._values(right, of_right=True) if self.merge != "source" else None
+        source = self._values(X, of_right=False) if self.merge_ != "target" else None
+        target = self._values(right, of_right=True) if self.merge_ != "source" else None
         return self._merging.merge(source, target, getattr(self, "merger_", None))
 
     def _check_new(self, X: Array) -> Array:
@@ -297,10 +300,10 @@ class AsymmetricLeastSquares(Estimator, ABC):
             return None
         wanted = f"k(training, new) transposed, shape (n_new, {self.n_features_in_})"
         if Z is None:
-            if self.merge == "source" or self._of_symmetric:
+            if self.merge_ == "source" or self._of_symmetric:
                 return None
             raise ValueError(
-                f"merge={self.merge!r} needs {wanted}, as Z, beside X = k(new, training); or use merge='source'"
+                f"merge={self.merge_!r} needs {wanted}, as Z, beside X = k(new, training); or use merge='source'"
             )
         Z = check_points(Z, "Z")
         if Z.shape[1] != self.n_features_in_:

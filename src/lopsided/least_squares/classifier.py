@@ -60,9 +60,10 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         by the log-loss of calibrated probabilities.
         Otherwise a kernel of :mod:`lopsided.kernels`, its name, a vectorised f(X, Z), or "precomputed": X is then the
         square K.
-    merge : {"mean", "source", "target", "stack"}, default="mean"
+    merge : {"auto", "mean", "source", "target", "stack"}, default="auto"
         How f_s and f_t make one decision: their mean, one of them alone, or a logistic regression on standardised
-        held-out values of both ("stack").
+        held-out values of both ("stack"). "auto" is the mean, but of three or more classes and with a chosen kernel
+        "stack" if its held-out log-loss is lower: a machine per class sees little of a class that lies between others.
     cv : int, splitter or None, default=None
         How samples are held out; the kernel stays fitted on all. None means exact leave-one-out from one factorisation,
         or up to 10 folds if merge="stack" or the solver gives no entries of the inverse (MINRES, damping).
@@ -108,6 +109,8 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         Accuracy of ``held_out_predictions_``.
     path_ : dict
         What was compared when C was chosen: arrays "C", "error" (the criterion) and "score".
+    merge_ : str
+        How the functions are merged.
     kernel_path_ : tuple of (kernel, C, error, score, n_samples)
         What was compared when a kernel was chosen, the best first; prints as a table.
     X_fit_, Z_fit_ : arrays or sparse matrices
@@ -147,7 +150,7 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         *,
         kernel: Any = "auto",
         scale_C: bool = False,
-        merge: str = "mean",
+        merge: str = "auto",
         cv: Any = None,
         solver: Any = "auto",
         class_weight: Any = None,
@@ -210,7 +213,7 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         itself gives the probabilities.
         """
         decisions = per_class_scores(self._decide(X, Z))
-        return softmax(decisions if self.merge == "stack" else self.merger_ * decisions, axis=1)
+        return softmax(decisions if self.merge_ == "stack" else self.merger_ * decisions, axis=1)
 
     def _encode_targets(self, y: np.ndarray, weights: np.ndarray | None) -> Targets:
         check_classification_targets(y)

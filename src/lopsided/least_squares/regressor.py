@@ -25,9 +25,9 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
     C : float, array-like or "auto", default="auto"
         Inverse regularisation strength, the inverse of KernelRidge's alpha. Of several values, the one with the least
         squared error of held-out predictions is used; "auto" as in :class:`AsymmetricLSSVC`.
-    merge : {"mean", "source", "target", "stack"}, default="mean"
-        How f_s and f_t are combined: their mean, one of them alone, or a ridge regression on standardised held-out
-        values of both ("stack").
+    merge : {"auto", "mean", "source", "target", "stack"}, default="auto"
+        How f_s and f_t are combined: their mean ("auto" or "mean"), one of them alone, or a ridge regression on
+        standardised held-out values of both ("stack").
     kernel, scale_C, cv, solver, damping, tol, random_state, n_jobs, memory_budget, verbose : various
         These parameters, and the default of each, are those of :class:`AsymmetricLSSVC`.
 
@@ -37,7 +37,7 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
         As in :class:`AsymmetricLSSVC`; k is the number of targets.
     held_out_predictions_, held_out_score_
         As in :class:`AsymmetricLSSVC`; the score is R^2.
-    solver_, kernel_, X_fit_, Z_fit_, merger_, n_features_in_, feature_names_in_
+    solver_, kernel_, merge_, X_fit_, Z_fit_, merger_, n_features_in_, feature_names_in_
         As in :class:`AsymmetricLSSVC`; ``merger_`` is None unless merge="stack".
 
     Examples

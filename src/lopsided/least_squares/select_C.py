@@ -1,6 +1,7 @@
 """Selection of C by exact leave-one-out or cross-validation."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from .saddle import BlockLU, Fold, Minres, SaddleFamily, SaddleSystem, Spectral,
 from .targets import Targets
 
 N_FOLDS = 10  # of cross-validation, as in the 2023 paper
+STACKING_FOLDS = 5  # on which merge="auto" judges stacking; each takes a logistic regression
 # Candidates for C="auto", in units of 1 / (largest singular value): below 1 the system is positive definite, at 1 it is
 # singular. `python benchmarks/askls_tables.py ablation` changes them on four UCI sets.
 WIDE_C = 0.2 * 10 ** np.arange(0, 6.5, 0.5)
@@ -74,6 +76,28 @@ def select_C(
     else:
         values = grid.of(family)
     return compare_C(family, values, targets, merging, _folds(family, merging, cv, X, targets.y), clipped=clear)
+
+
+def stack_if_better(
+    family: SaddleFamily, C: float, best: HeldOutResult, targets: Targets, merging: Merging
+) -> HeldOutResult | None:
+    """Held-out results of stacking three or more classes, if their log-loss is below that of ``best``, else None.
+
+    Where a class lies between others, no function of its own machine is large on it, but those of the others tell it.
+    Only tried on a full decomposition, which makes folds cheap, and if every fold holds every class.
+    """
+    judged = merging.of_classes and merging.by_likelihood and merging.how == "mean" and targets.Y.shape[1] > 1
+    if not (judged and isinstance(family, Spectral) and family.complete):
+        return None
+    if np.bincount(targets.y, minlength=targets.Y.shape[1]).min() < STACKING_FOLDS:
+        return None
+    stacking = replace(merging, how="stack")
+    folds = _folds(family, stacking, STACKING_FOLDS, targets.Y, targets.y)
+    ((source, target),) = family.leave_folds_out(np.array([C]), targets.Y, folds)
+    if not np.isfinite(source + target).all():
+        return None
+    (found,) = stacking.held_out(source[None], target[None], targets, folds)
+    return found if found.error < best.error else None
 
 
 def C_grid(C: Any, *, in_units: bool = False) -> Grid:
