@@ -161,8 +161,8 @@ class RandomProjection(Compatibility):
         mapped = np.zeros((W.shape[0], after), dtype=W.dtype)
         met = np.arange(before)
         if sparse.issparse(W):
-            W = W.tocsc()
-            met = np.flatnonzero(np.diff(W.indptr))
+            W = by_columns = sparse.csc_array(W)
+            met = np.flatnonzero(np.diff(by_columns.indptr))
         tiles = np.unique(met // TILE_ROWS)
         parts = [tiles[part] for part in slices_of(len(tiles), BLOCK_ENTRIES // (TILE_ROWS * TILE_COLUMNS))]
         rows = [(part[:, None] * TILE_ROWS + np.arange(TILE_ROWS)).ravel() for part in parts]
