@@ -279,11 +279,11 @@ def test_nearest_targets_are_those_of_all_pairs(ranking):
     graph = make_directed_blocks(300, random_state=0)[0]
     model = DirectedGraphEmbedding(32).fit(graph)
     model._decoder = replace(model._decoder, formula=model._decoder.formula._replace(ranking=ranking))
-    by_scores, by_ranking = (
-        sources @ targets.T + one.reverse_score_ * (graph.T.toarray() != 0)
-        for one in (model, DirectedGraphEmbedding(32, decoder=ranking).fit(graph))
-        for sources, targets in [one.edge_vectors()]
-    )
+    sources, targets = model.edge_vectors()
+    by_scores = by_ranking = sources @ targets.T + model.reverse_score_ * (graph.T.toarray() != 0)
+    if ranking == "factors":
+        proximity = model._parts_[0]
+        by_ranking = proximity.U * proximity.s @ proximity.V.T
     has_edges = np.diff(graph.indptr) + np.bincount(graph.indices, minlength=graph.shape[0]) > 0
     products = np.where(has_edges[:, None], by_ranking, by_scores)
     np.fill_diagonal(products, -np.inf)

@@ -138,10 +138,13 @@ class EdgeDecoder:
     def _best_by_factors(
         self, nodes: Nodes, k: int, excluded: sparse.csr_array | None, own: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The same, ranked by factors; by scores for nodes of which factors say nothing, as for those without edges."""
+        """The same, ranked by factors; by scores for nodes of which factors say nothing, as for those without edges.
+
+        All triplets of the first part count, also those beyond the width that scores were learned with.
+        """
         placed = np.asarray(nodes.vectors[0].source.any(axis=1))
         best, values = np.empty((len(placed), k), dtype=np.intp), np.empty((len(placed), k))
-        by_kernel = replace(self, formula=by_factors(len(self.parts)))
+        by_kernel = replace(self, formula=by_factors(len(self.parts)), width=len(self.parts[0].s))
         by_scores = replace(self, formula=self.formula._replace(ranking=LEARNED))
         for decoder, rows in ((by_kernel, np.flatnonzero(placed)), (by_scores, np.flatnonzero(~placed))):
             if len(rows):
