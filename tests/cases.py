@@ -476,7 +476,7 @@ def solve_bordered(K, C, Y, damping=0.0, weights=1.0):
 
 ESTIMATORS = [
     KernelSVD(center=True),
-    KernelSVD(kernel="sne", solver=Nystrom(10), tol=0.9, compatibility="random"),
+    KernelSVD(kernel="sne", solver=Nystrom(14), tol=0.9, compatibility="random"),
     AsymmetricLSSVC(C=0.1),
     AsymmetricLSSVC(C=[0.1, 1.0]),
     AsymmetricLSSVC(merge="stack"),

@@ -123,7 +123,7 @@ def test_classify_completes_the_classes_of_a_table(run):
     X, y = load_iris(return_X_y=True)
     frame = pd.DataFrame(X, columns=list("abcd")).assign(species=np.array(["s", "v", "g"])[y])
     hidden = frame.sample(30, random_state=0).index
-    frame.assign(species=frame["species"].mask(frame.index.isin(hidden))).to_csv("iris.csv", index=False)
+    frame.assign(species=frame["species"].mask(np.isin(frame.index, hidden))).to_csv("iris.csv", index=False)
     out, err = run("classify", "iris.csv", "--label", "species", "--save", "m.lopsided")
     found = from_csv(out).set_index("id")["class"]
     assert (found == frame["species"].loc[found.index]).mean() > 0.9 and len(found) == 30

@@ -325,7 +325,7 @@ REFUSED = {
     "ambiguous": (pd.DataFrame([[0, 1], [1, 2]]), "may be an adjacency matrix or a list of edges"),
     "dates": (pd.DataFrame({"a": ["x"], "b": ["y"], "t": pd.to_datetime(["2020-01-01"])}), "real numbers.*datetime"),
     "complex": (pd.DataFrame({"a": ["x"], "b": ["y"], "w": [1j]}), "real numbers.*complex"),
-    "huge": (pd.DataFrame({"a": ["x"], "b": ["y"], "w": np.array([10**400], dtype=object)}), "real numbers"),
+    "huge": (pd.DataFrame({"a": ["x"], "b": ["y"], "w": pd.Series([10**400], dtype=object)}), "real numbers"),
     "NA": (
         pd.DataFrame({"source": pd.array(["a", None], dtype="string"), "target": ["b", "c"]}),
         "edge 1 has no source",

@@ -466,5 +466,5 @@ def test_points_of_hardly_any_weight_are_embedded_like_new_ones(light, dtype, rn
 
 def test_landmarks_take_no_weights(rng):
     X = rng.standard_normal((30, 3))
-    with pytest.raises(ValueError, match="takes no weights"):
+    with pytest.raises(ValueError, match="does not support weights"):
         KernelSVD(2, solver=Nystrom(10)).fit(X, Z=X, right_weights=np.ones(30))
