@@ -62,11 +62,13 @@ def warn_if_unconfirmed(result: NystromFactors, X: Array, Z: Array, k: int, seed
     On rows drawn by their leverage, u_i (K v)_i is summed and divided by the sum of u_i^2: all terms give the singular
     value if the triplet is accurate. The first value must be neither too large nor too small, the others not too
     large. Beyond 16,384 columns, K v is itself the mean of as many draws with the probabilities v_j^2, and only the
-    first value is large enough to be told from their noise. Cost: kernel values of 64 rows, or two per triplet, with
-    min(m, 16384) columns.
+    first value is large enough to be told from their noise; of rows in blocks the first alone is gathered. Cost:
+    kernel values of 64 rows, or two per triplet, with min(m, 16384) columns.
     """
-    k = k if result.factors.V.shape[0] <= CHECKED_COLUMNS else 1
-    U, V = (_leading(side, k) for side in (result.factors.U, result.factors.V))
+    sides = result.factors.U, result.factors.V
+    if sides[1].shape[0] > CHECKED_COLUMNS or any(isinstance(side, RowBlocks) for side in sides):
+        k = 1
+    U, V = (_leading(side, k) for side in sides)
     rng, s = np.random.default_rng(seed), result.factors.s[: U.shape[1]].astype(float)
     draws = max(CHECKED_ROWS, ROWS_PER_TRIPLET * len(s))
     rows, columns, weights = np.unique(rng.choice(len(U), draws, p=leverage(U))), np.arange(len(V)), V.astype(float)
@@ -93,7 +95,7 @@ def warn_if_unconfirmed(result: NystromFactors, X: Array, Z: Array, k: int, seed
 
 
 def _leading(vectors: np.ndarray, k: int) -> np.ndarray:
-    """The k leading vectors; of rows in blocks, which would have to be gathered, the first."""
+    """The k leading vectors, gathered if rows are in blocks, of which k is one."""
     return vectors.column(0)[:, None] if isinstance(vectors, RowBlocks) else vectors[:, :k]
 
 
