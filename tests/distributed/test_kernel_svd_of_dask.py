@@ -245,7 +245,7 @@ def test_what_needs_all_rows_says_so():
     fails(in_dask(points(N, is_sparse=True), 250), "decomposes all points", compatibility="pca")
     with pytest.raises(ValueError, match="sums over all right points"):
         model(kernel="sne", solver=Nystrom(60, denominators="all")).fit(X, Z=X)
-    fails(dd.from_pandas(pd.DataFrame({"a": ["x", "y"]}), npartitions=1), "columns a of X are no numbers")
+    fails(dd.from_pandas(pd.DataFrame({"a": ["x", "y"]}), npartitions=1), "columns a of X are not numeric")
     fails(X[:, 0], "1 dimensions")
     assert model(solver="auto").fit(X, Z=points(M, seed=1)).solver_.name == "nystrom"
 
