@@ -16,8 +16,8 @@ over 6 x 6 values in five folds, gradient boosting, and Gaussian processes for r
 log-loss and Brier score of probabilities with those of CalibratedClassifierCV(SVC) and logistic regression, all with
 their defaults. "hard" runs generated tables of kinds that defaults stumble over, in their own units, against peers on
 standardised columns. "ablation" repeats the half "choose" with other constants; "sizes" compares all samples with
-landmarks, on 2,000 to 8,000 samples of MNIST and protein-casp: EXACT_SIZE and the numbers of landmarks in
-least_squares/build.py rest on it. "cost" times exact leave-one-out over 5 kernels, 8 bandwidths and 30 values of C on
+landmarks, on 2,000 to 8,000 samples of MNIST and protein-casp, the trade-off behind EXACT_SIZE and MANY_LANDMARKS in
+least_squares/build.py. "cost" times exact leave-one-out over 5 kernels, 8 bandwidths and 30 values of C on
 2,000 samples against one dense solve.
 """
 
