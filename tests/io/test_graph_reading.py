@@ -323,8 +323,8 @@ REFUSED = {
     "no id": (Graph(np.eye(2), ["a", None]), "None or nan is not an id"),
     "text in a list": ([("a", "b", "much"), ("b", "c")], "real numbers: edge 0 has 'much'"),
     "ambiguous": (pd.DataFrame([[0, 1], [1, 2]]), "may be an adjacency matrix or a list of edges"),
-    "dates": (pd.DataFrame({"a": ["x"], "b": ["y"], "t": pd.to_datetime(["2020-01-01"])}), "real numbers.*datetime"),
-    "complex": (pd.DataFrame({"a": ["x"], "b": ["y"], "w": [1j]}), "real numbers.*complex"),
+    "dates": (pd.DataFrame({"a": ["x"], "b": ["y"], "t": pd.to_datetime(["2020-01-01"])}), "real numbers.*datetim"),
+    "complex": (pd.DataFrame({"a": ["x"], "b": ["y"], "w": [1j]}), "real numbers.*(1j|complex)"),
     "huge": (pd.DataFrame({"a": ["x"], "b": ["y"], "w": pd.Series([10**400], dtype=object)}), "real numbers"),
     "NA": (
         pd.DataFrame({"source": pd.array(["a", None], dtype="string"), "target": ["b", "c"]}),

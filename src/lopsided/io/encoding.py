@@ -109,7 +109,7 @@ class Encoder:
 
 def _refusal(value: Any, where: str) -> str:
     if callable(value) and not isinstance(value, BaseEstimator):
-        name = getattr(value, "__qualname__", type(value).__name__)
+        name = getattr(value, "__qualname__", getattr(value, "__name__", type(value).__name__))
         return (
             f"{where} is a function, {name}, and a saved model holds no code; use a kernel of lopsided.kernels, or "
             "compute the kernel matrix and fit with kernel='precomputed'"
