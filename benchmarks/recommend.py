@@ -58,6 +58,9 @@ TRIALS: dict[str, dict[str, Any]] = {  # constants of the room
     "a tenth hidden": {"trials.HIDDEN_SHARE": 0.1},
     "half hidden": {"trials.HIDDEN_SHARE": 0.5},
     "100 trial users": {"trials.TRIAL_USERS": (100, 100)},
+    "500 trial users": {"trials.TRIAL_USERS": (500, 500)},
+    "margin of 1 standard error": {"trials.MARGIN": 1.0},
+    "margin of 2 standard errors": {"trials.MARGIN": 2.0},
     "128 trial components": {"estimator.TRIAL_COMPONENTS": 128},
 }
 

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from .._core import row_lengths
 from ..svd import Factors
 from .discriminant import Discriminant, class_means, nearest_mean
 
@@ -37,6 +38,14 @@ def matched_left_classes(means: np.ndarray) -> np.ndarray:
     """
     left, right = linear_sum_assignment(-means)
     return left[np.argsort(right)]
+
+
+def block_rules(K: Any, labels: tuple[np.ndarray, np.ndarray], finer: np.ndarray | None) -> BlockRules | None:
+    """Classifiers after block sweeps from labels of both sides, and from ``finer`` ones of the side with fewer."""
+    if finer is None:
+        return block_sweeps(K, *labels)[0]
+    energy = float(np.square(row_lengths(K), dtype=float).sum())
+    return unequal_sweeps(K, *labels, finer, energy)[0]
 
 
 def block_sweeps(

@@ -53,6 +53,16 @@ class Clustering(NamedTuple):
             rule = rule._replace(spherical=self.spherical)
         return rule
 
+    def rules(self, features: Pair, counts: tuple[int, int], *, joint: bool) -> tuple[Discriminant, Discriminant]:
+        """Rules of the row clusters and of the column clusters, one for both if they are clustered jointly.
+
+        Fewer distinct features than clusters give fewer clusters, with a warning.
+        """
+        if joint:
+            return (self._checked_rule("points", np.concatenate(features), counts[0]),) * 2
+        rows, columns = map(self._checked_rule, ("rows", "columns"), features, counts)
+        return rows, columns
+
     def finer_labels(self, features: Pair, labels: Pair) -> np.ndarray | None:
         """Labels of the side with fewer clusters in as many clusters as the other side; None if there are no more."""
         counts = [int(of_side.max()) + 1 for of_side in labels]
@@ -64,6 +74,13 @@ class Clustering(NamedTuple):
         finer = self.rule(F, most).labels(F)
         sizes = np.bincount(finer)
         return finer if len(sizes) > counts[fewer] and sizes.min() > 0 else None
+
+    def _checked_rule(self, name: str, F: np.ndarray, count: int) -> Discriminant:
+        rule = self.rule(F, count)
+        if len(rule.offsets) < count:
+            found = f"the {name} have only {len(rule.offsets)} distinct feature vectors"
+            warn(f"n_clusters={count}, but {found}: other clusters are empty; lower n_clusters", LopsidedWarning)
+        return rule
 
     def _leading(self, F: np.ndarray, width: int) -> np.ndarray:
         """Leading features, or their directions."""

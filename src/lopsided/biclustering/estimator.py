@@ -22,18 +22,15 @@ from .._core import (
     gate,
     in_unit,
     reject_masked,
-    row_lengths,
     safe_unit,
     seed_of,
 )
-from ..exceptions import LopsidedWarning, warn
 from ..kernel_svd import KernelSVD, kernel_times
 from ..kernels import Precomputed
 from ..svd import Factors
-from .blocks import BlockRules, block_means, block_sweeps, matched_left_classes, unequal_sweeps
+from .blocks import BlockRules, block_means, block_rules, matched_left_classes
 from .clustering import Clustering, Pair, check_counts, is_mostly_zero
 from .decompose import LEAST_SIDE, Counts, Decomposition
-from .discriminant import Discriminant
 from .missing import Filling, filled
 from .names import NamesBiclusters
 from .readings import READINGS
@@ -262,8 +259,8 @@ class KernelBiclustering(NamesBiclusters, Estimator):
         left, right = self.svd_.transform(table), self.svd_.transform_right(columns_of_table)
         self._unit = safe_unit(left, right)
         left, right = in_unit(left, self._unit), in_unit(right, self._unit)
-        rules = self._fit_rules(left, right, clustering)
-        self._row_rule, self._column_rule = rules[0], rules[-1]
+        rules = clustering.rules((left, right), self.n_clusters_, joint=self.joint)
+        self._row_rule, self._column_rule = rules
         rows, columns = self._row_rule.labels(left), self._column_rule.labels(right)
         self._blocks = self._fit_blocks(table, (left, right), (rows, columns), clustering)
         if self._blocks is None:
@@ -290,18 +287,6 @@ class KernelBiclustering(NamesBiclusters, Estimator):
         labels = self.row_labels_[sampled_rows(len(self.row_labels_), clustering.seed)]
         return cluster_stability(labels, halves, self.n_clusters_[0], clustering)
 
-    def _fit_rules(self, left: np.ndarray, right: np.ndarray, clustering: Clustering) -> list[Discriminant]:
-        """Rules of the row clusters and of the column clusters; one rule for both if they are clustered jointly."""
-        sides = list(zip(("rows", "columns"), (left, right), self.n_clusters_, strict=True))
-        if self.joint:
-            sides = [("points", np.concatenate([left, right]), self.n_clusters_[0])]
-        rules = [clustering.rule(F, count) for _, F, count in sides]
-        for (name, _, count), rule in zip(sides, rules, strict=True):
-            if len(rule.offsets) < count:
-                found = f"the {name} have only {len(rule.offsets)} distinct feature vectors"
-                warn(f"n_clusters={count}, but {found}: other clusters are empty; lower n_clusters", LopsidedWarning)
-        return rules
-
     def _fit_blocks(self, table: Array, features: Pair, labels: Pair, clustering: Clustering) -> BlockRules | None:
         """Rules by sums over the clusters of the other side, where the kernel compares entries and lengths matter."""
         of_entries = isinstance(self.svd_.kernel_, Precomputed) and self.reading_.name == "counts"
@@ -311,11 +296,7 @@ class KernelBiclustering(NamesBiclusters, Estimator):
         if any(np.bincount(of_side).min() == 0 for of_side in labels):
             return None
         K = in_unit(self.svd_.kernel_.left(table), self._unit)
-        finer = clustering.finer_labels(features, labels)
-        if finer is None:
-            return block_sweeps(K, *labels)[0]
-        energy = float(np.square(row_lengths(K), dtype=float).sum())
-        return unequal_sweeps(K, *labels, finer, energy)[0]
+        return block_rules(K, labels, clustering.finer_labels(features, labels))
 
     def _match_clusters(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Label of each column cluster: of the row cluster it is most associated with, unless labels are final."""

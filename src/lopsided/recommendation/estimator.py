@@ -45,10 +45,10 @@ class KernelRecommender(Estimator):
         Normalisation of the table by the sums of its rows and columns.
     popularity : float or "auto", default="auto"
         p. 0 ranks items by association, which favours rare ones; 0.5 undoes the kernel's normalisation by popularity.
-        "auto" chooses it by hidden interactions, and takes 0.25 if no other is better by a standard error.
+        "auto" chooses it by hidden interactions, and takes 0.25 if no other is better by 1.5 standard errors.
     threshold : float or "auto", default="auto"
         t, in units of the largest squared singular value. "auto" chooses it with the popularity, and takes s_q^2 if
-        nothing is better by a standard error. A table with fewer than ten users of several interactions gets
+        nothing is better by 1.5 standard errors. A table with fewer than ten users of several interactions gets
         these defaults.
     tol, random_state, n_jobs, memory_budget, verbose : default=0.2, None, None, None, 0
         As in ``KernelSVD``; rankings change little below 0.2.
@@ -74,7 +74,7 @@ class KernelRecommender(Estimator):
     Notes
     -----
     Cost of ``fit``: O(nnz q) per product, and if anything is chosen a second decomposition with at most 32 components
-    and some twenty rankings of at most 4 million scores, or those of 100 users. Cost of ``recommend`` for b users:
+    and some twenty rankings of at most 2 million scores, or those of 100 users. Cost of ``recommend`` for b users:
     O(b m q), and the sparse product of their rows with K^T K. Nothing of the size of the table, or of items x items,
     is stored.
 

@@ -41,9 +41,10 @@ class Smoother:
     def scores(self, projected: Projected, t: float) -> np.ndarray:
         """Scores of all items, shape (rows, m)."""
         chord = self.squares.dtype.type(self.squares[-1] + t)
-        beyond_chord = self.squares / (self.squares + t) - self.squares / chord
+        beyond_chord = self.squares * (chord / (self.squares + t) - 1)
         found = (projected.coordinates * beyond_chord) @ self.V.T
-        found += projected.products / chord
+        found += projected.products
+        found /= chord
         return found
 
 

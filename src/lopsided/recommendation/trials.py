@@ -19,8 +19,9 @@ RANKS = (1, 2, 8, 32)  # t is the square of these singular values, or of the las
 ABOVE_FIRST = 4.0  # the largest t, in units of the largest squared singular value
 HIDDEN_SHARE = 0.2  # of a user's interactions
 TOP = 20  # recommended items that are judged
-TRIAL_ENTRIES = 1 << 22  # scores of trial users, which bounds their number
+TRIAL_ENTRIES = 1 << 21  # scores of trial users, which bounds their number
 TRIAL_USERS = (100, 500)  # least, whatever the number of items, and most
+MARGIN = 1.5  # standard errors by which a setting must be better than the default
 FEWEST_USERS = 10  # below which nothing can be said
 
 
@@ -74,11 +75,13 @@ class Trials:
         self.smoother, self.hidden, self.judged = smoother, hidden, dict[Setting, np.ndarray]()
         self._projected, self._counts = smoother.project(rows), item_counts(hidden.table)
         self._latest = -1.0, np.empty(0)  # a threshold, and the scores of all items under it
+        self._weighted = np.empty_like(self._projected.products)  # scores of one setting, in memory that is used again
 
     def of(self, setting: Setting) -> np.ndarray:
         """NDCG of every trial user."""
         if setting not in self.judged:
-            scores = self._smoothed(setting.threshold) * popularity_weights(self._counts, setting.popularity)
+            weights, scores = popularity_weights(self._counts, setting.popularity), self._weighted
+            np.multiply(self._smoothed(setting.threshold), weights, out=scores)
             best = best_columns(lambda users: scores[users], self.hidden.rows, min(TOP, scores.shape[1]))
             self.judged[setting] = ndcg_of_users(best, self.hidden.held_out)
         return self.judged[setting]
@@ -127,14 +130,14 @@ def best_setting(trials: Trials, grid: Grid) -> Setting:
     """The setting of a grid under which the hidden interactions rank best.
 
     The threshold is chosen at the default popularity, then the popularity at this threshold, then both again. The
-    default stays if the best is not better by more than one standard error over the users.
+    default stays unless the best is better by 1.5 standard errors over the users.
     """
     best = grid.default
     for _ in range(2):
         best = trials.best(Setting(t, best.popularity) for t in grid.thresholds)
         best = trials.best(Setting(best.threshold, p) for p in grid.popularities)
     gain = trials.of(best) - trials.of(grid.default)
-    return best if gain.mean() > gain.std() / np.sqrt(len(gain)) else grid.default
+    return best if gain.mean() > MARGIN * gain.std() / np.sqrt(len(gain)) else grid.default
 
 
 def _part(table: sparse.coo_array, part: np.ndarray) -> sparse.csr_array:
