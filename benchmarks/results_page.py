@@ -279,14 +279,12 @@ def prior_2012() -> str:
 
 def baselines_2012() -> str:
     """The paper's baselines that are written from their papers."""
-    rows = [
-        [
-            name,
-            *(both(mean(errors), at, 2) for errors, at in zip(one.values(), prior_baselines.PAPER[name], strict=True)),
-        ]
-        for name, one in stored("prior_baselines", "table").items()
-    ]
-    return table(["data", "Cluster", "TSK", "Breg"], rows)
+    found, methods = stored("prior_baselines", "table"), ("Cluster", "TSK", "Breg")
+    rows = []
+    for name, paper in prior_baselines.PAPER.items():
+        ours = [mean(found[name][method]) if name in found else None for method in methods]
+        rows.append([name, *(both(one, at, 2) for one, at in zip(ours, paper, strict=True))])
+    return table(["data", *methods], rows)
 
 
 def pairs_2012() -> str:
