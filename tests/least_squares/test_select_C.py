@@ -16,7 +16,7 @@ from cases import centred, solve_bordered
 from lopsided import AsymmetricLSSVC, AsymmetricLSSVR, Nystrom
 from lopsided.exceptions import LopsidedWarning
 from lopsided.kernels import RBF, SNE
-from lopsided.least_squares.merging import _log_loss
+from lopsided.least_squares.merging import _log_losses
 from lopsided.least_squares.saddle import Spectral
 from lopsided.least_squares.select_C import stratified_subset
 from lopsided.least_squares.targets import Targets
@@ -34,7 +34,7 @@ def test_a_certain_mistake_is_as_likely_for_any_number_of_classes(n_classes):
     """Laplace's rule of succession: after n right decisions the next is wrong with probability 1 / (n + 2)."""
     y = np.arange(40) % n_classes
     decisions = 50.0 * np.eye(n_classes)[y]  # others are less likely by exp(-50)
-    loss = _log_loss(decisions, Targets(np.eye(n_classes)[y], y))
+    (loss,) = _log_losses(decisions[None], Targets(np.eye(n_classes)[y], y))
     assert loss == pytest.approx(50 / 42, rel=1e-12)
 
 
@@ -42,9 +42,9 @@ def test_a_certain_mistake_is_as_likely_for_any_number_of_classes(n_classes):
 def test_likelihoods_of_enormous_decisions_do_not_overflow(size):
     y, decisions = np.arange(6) % 3, size * np.random.default_rng(0).standard_normal((6, 3))
     shifted = decisions - 7 * size  # the same for all classes of a sample
-    loss = _log_loss(decisions, Targets(np.eye(3)[y], y))
-    assert np.isfinite(loss)
-    assert _log_loss(shifted, Targets(np.eye(3)[y], y)) == pytest.approx(loss, rel=1e-9)
+    one, other = _log_losses(np.stack([decisions, shifted]), Targets(np.eye(3)[y], y))
+    assert np.isfinite(one)
+    assert other == pytest.approx(one, rel=1e-9)
 
 
 @either
