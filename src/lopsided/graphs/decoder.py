@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from .._core import blocks_of, largest, with_one_blas_thread
+from .._core import AdjacencyBlocks, blocks_of, largest, with_one_blas_thread
 from ..exceptions import LopsidedWarning, warn
 from .kernel_choice import COSINE, FACTORS, LEARNED, STEP
 from .nodes import Nodes, known_nodes, some_nodes
@@ -151,6 +151,21 @@ class EdgeDecoder:
                 others = None if excluded is None else excluded[rows], None if own is None else own[rows]
                 best[rows], values[rows] = decoder.best_targets(some_nodes(nodes, rows), k, *others)
         return best, values
+
+
+def learns_scores(decoder: str, A: sparse.csr_array) -> bool:
+    """Whether a decoder, "auto", "learned" or "factors", learns on a graph; ValueError if it is to and cannot."""
+    if decoder == FACTORS:
+        return False
+    if isinstance(A, AdjacencyBlocks):
+        missing = "all edges in memory, not in blocks"
+    elif (least := A.data.min()) < 0:
+        missing = f"weights >= 0, as it takes steps with probabilities P = D^-1 A, but the least is {least:g}"
+    else:
+        return True
+    if decoder == LEARNED:
+        raise ValueError(f"decoder='learned' needs {missing}; use decoder='factors'")
+    return False
 
 
 def by_factors(n_parts: int) -> Formula:

@@ -12,7 +12,6 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
 from .._core import (
-    AdjacencyBlocks,
     Estimator,
     announce,
     atomic_fit,
@@ -20,7 +19,6 @@ from .._core import (
     counted,
     gate,
     jobs,
-    row_lengths,
     seed_of,
 )
 from ..exceptions import RankWarning, quiet, warn
@@ -28,17 +26,16 @@ from ..io import read_graph
 from ..kernels import Balance, Diffusion, Kernel, Walk
 from ..nystrom import Nystrom
 from .blend import Blend, weights_by_trials
-from .decoder import EdgeDecoder, Formula, by_factors, learned, with_better_ranking
+from .decoder import EdgeDecoder, Formula, by_factors, learned, learns_scores, with_better_ranking
 from .kernel_choice import AUTO, Recipe, is_auto, recipes
 from .new_edges import NewEdges, edges_of_new
 from .node_index import NodeIndex
 from .nodes import Degrees, Nodes, is_linked, known_nodes
-from .parts import Part, Sides, fit_part, in_single
+from .parts import Part, Sides, fit_part, in_single, unit_rows
 from .scoring import ScoresEdges
 from .trials import mutual_share, trials
 
 OF_KERNEL_SVD = ("solver", "tol", "random_state", "n_jobs", "memory_budget")  # parameters passed on
-ROUNDING_LENGTH = 10  # in units of eps: length beside the longest row up to which a row may be all rounding errors
 
 
 class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
@@ -191,12 +188,13 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
         k, seed = min(self.n_components, A.shape[0]), seed_of(self.random_state)
         wanted = recipes(self.kernel, A, k, self.center)
         self._check_graph(A)
+        learns = learns_scores(self.decoder, A)
         computed, unit = in_single(A) if is_auto(self.kernel) else (A, 1.0)
         balance = self._balanced(computed)
         kernels = " and ".join(type(recipe.kernel).__name__ for recipe in wanted)
         announce(lambda: f"embedding {len(nodes):,} nodes and {A.nnz:,} edges in {k} components by {kernels}")
         with jobs(self.n_jobs, self.memory_budget):
-            formula, weights = self._learned(wanted, computed, k, seed)
+            formula, weights = self._learned(wanted, computed, k, seed, learns)
             parts = self._parts(wanted, computed, balance)
             decoder = EdgeDecoder(formula, parts, known_nodes(parts, computed), k)
             blend = Blend.of(parts, decoder.known, weights, self.scaling, k, seed) if is_auto(self.kernel) else None
@@ -262,18 +260,6 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
             )
         if self.n_components > n:
             warn(f"n_components={self.n_components} exceeds the number of nodes; {n} are kept", RankWarning)
-        if self.decoder == "learned" and isinstance(A, AdjacencyBlocks):
-            raise ValueError("decoder='learned' needs all edges in memory, not in blocks; use decoder='factors'")
-        if self.decoder == "learned" and A.data.min() < 0:
-            raise ValueError(
-                f"decoder='learned' takes steps with probabilities P = D^-1 A, for which weights must be >= 0, but the "
-                f"least is {A.data.min():g}; use decoder='factors'"
-            )
-
-    def _learns(self, A: sparse.csr_array) -> bool:
-        if isinstance(A, AdjacencyBlocks):
-            return False
-        return self.decoder == "learned" or (self.decoder == "auto" and A.data.min() >= 0)
 
     def _balanced(self, A: sparse.csr_array) -> Balance:
         return Balance(A, self.normalize, self.self_loops, isolated=~is_linked(A))
@@ -285,18 +271,18 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
         return [fit_part(recipe, balance.matrix(A), ~balance.isolated, settings) for recipe in todo]
 
     def _learned(
-        self, wanted: tuple[Recipe, ...], A: sparse.csr_array, k: int, seed: int
+        self, wanted: tuple[Recipe, ...], A: sparse.csr_array, k: int, seed: int, learns: bool
     ) -> tuple[Formula, tuple[float, ...]]:
         """The formula of scores and the weights of the parts, from embeddings of the graph without some of its edges.
 
         Nothing else of these is kept, so that memory never holds them beside the embedding of the graph.
         """
-        seen = trials(A, seed) if is_auto(self.kernel) or self._learns(A) else []
+        seen = trials(A, seed) if is_auto(self.kernel) or learns else []
         narrow = tuple(recipe._replace(width=k) for recipe in wanted)
         with quiet():  # the graph itself will warn
             again = counted(seen, "copies of the graph with hidden edges", len(seen))
             tried = [self._parts(narrow, trial.adjacency, self._balanced(trial.adjacency)) for trial in again]
-        formula = learned(tried, seen) if seen and self._learns(A) else by_factors(len(wanted))
+        formula = learned(tried, seen) if seen and learns else by_factors(len(wanted))
         if self.decoder == AUTO and formula.is_learned:
             formula = with_better_ranking(formula, tried, seen)
         if not is_auto(self.kernel):
@@ -332,7 +318,7 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
     def _output(self, vectors: np.ndarray, ids: np.ndarray | None) -> Any:
         """Scale rows to unit length if requested; index pandas output by node ids, since rows of X may be edges."""
         if self.unit_length:
-            vectors = _unit_rows(vectors)
+            vectors = unit_rows(vectors)
         if _get_output_config("transform", self)["dense"] != "pandas":
             return vectors
         import pandas as pd
@@ -358,11 +344,3 @@ def company_vectors(model: DirectedGraphEmbedding) -> Sides:
     if model._blend is None:
         return Sides(model.source_embedding_, model.target_embedding_)
     return Sides(*map(np.hstack, model._blend.of_parts(model._parts_, model._decoder.known)))
-
-
-def _unit_rows(vectors: np.ndarray) -> np.ndarray:
-    """Scale rows to length one; rows that are rounding errors beside the longest have no direction and stay short."""
-    lengths = row_lengths(vectors)
-    longest = lengths.max(initial=0)
-    has_direction = lengths > ROUNDING_LENGTH * np.finfo(lengths.dtype).eps * longest
-    return vectors / np.where(has_direction, lengths, longest or 1)[:, None]

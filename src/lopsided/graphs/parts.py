@@ -15,6 +15,7 @@ from ..svd import Choice, powers
 from .kernel_choice import Recipe, warn_if_no_paths
 
 SINGLE_RANGE = 1e30  # ratio of weights up to which single precision, which suffices for an embedding, holds them
+SHORT_ROW = 10  # in units of eps: length beside the longest row up to which a row may be all rounding errors
 ROUNDING_LENGTH = 100  # in units of eps times the largest singular value: rows up to it may be all rounding errors
 
 
@@ -94,6 +95,14 @@ def directions(vectors: np.ndarray, largest: float) -> np.ndarray:
     lengths = row_lengths(vectors)[:, None]
     has_direction = lengths > ROUNDING_LENGTH * np.finfo(vectors.dtype).eps * largest
     return np.where(has_direction, vectors / np.where(has_direction, lengths, 1), 0)
+
+
+def unit_rows(vectors: np.ndarray) -> np.ndarray:
+    """Scale rows to length one; rows that are rounding errors beside the longest have no direction and stay short."""
+    lengths = row_lengths(vectors)
+    longest = lengths.max(initial=0)
+    has_direction = lengths > SHORT_ROW * np.finfo(lengths.dtype).eps * longest
+    return vectors / np.where(has_direction, lengths, longest or 1)[:, None]
 
 
 def in_single(A: sparse.csr_array) -> tuple[sparse.csr_array, float]:
