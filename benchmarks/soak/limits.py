@@ -76,7 +76,7 @@ def size(value: Any) -> int:
     return sum(map(size, vars(value).values())) if hasattr(value, "__dict__") and not callable(value) else 0
 
 
-def _case(*arguments: str, **environment: str) -> dict[str, Any]:
+def run_case(*arguments: str, **environment: str) -> dict[str, Any]:
     """Run a case in a process of its own, and return what it printed."""
     done = subprocess.run(
         [sys.executable, "-m", "soak.limits", *arguments],
@@ -112,7 +112,7 @@ def peaks(names: list[str]) -> tuple[int, float, list[str]]:
     """The largest ratio of peaks, less a slack, to budget, input and output."""
     worst, wrong = 0.0, []
     for name in names:
-        found = _case("peak", name)
+        found = run_case("peak", name)
         ratio = (found["taken"] - SLACK) / (BUDGET + found["given"]) if "taken" in found else np.inf
         worst = max(worst, ratio)
         if ratio > ALLOWED:
@@ -169,7 +169,7 @@ def under_limit(name: str) -> dict[str, Any]:
 
 def limited(names: list[str]) -> tuple[int, int, list[str]]:
     """Cases that end in neither an answer nor a message that names the bytes they need."""
-    found = {name: _case("under_limit", name) for name in names}
+    found = {name: run_case("under_limit", name) for name in names}
     wrong = [f"{name}: {each}" for name, each in found.items() if not ("done" in each or each.get("names a budget"))]
     return len(found), len(wrong), wrong
 
@@ -223,7 +223,7 @@ def interrupted(names: list[str]) -> tuple[int, float, list[str]]:
     worst, wrong, tried = 0.0, [], 0
     for name in names:
         with tempfile.TemporaryDirectory() as folder:
-            found = _case("interrupt", name, TMPDIR=folder)
+            found = run_case("interrupt", name, TMPDIR=folder)
         if "finished" in found:
             continue
         tried += 1
@@ -253,7 +253,7 @@ def _settled() -> int:
 
 def leaks(names: list[str], fits: int) -> tuple[int, float, list[str]]:
     """The most memory, in MB, that the fits of an estimator keep."""
-    found = {name: _case("leak", name, str(fits)) for name in names}
+    found = {name: run_case("leak", name, str(fits)) for name in names}
     kept = {name: each.get("bytes", np.inf) for name, each in found.items()}
     wrong = [f"{name}: {each}" for name, each in found.items() if kept[name] > LEAK or each.get("files")]
     return fits * len(names), max(kept.values()) / MB, wrong

@@ -73,7 +73,7 @@ def _check_for_blocks(kernel: Any) -> None:
     known = as_kernel(kernel) if not is_auto(kernel) else None
     if not isinstance(known, OF_BLOCKS) or known.adjacency is not None:
         raise ValueError(
-            f"kernel={kernel!r} needs all edges in memory, and those of this graph are in blocks; take kernel=Katz() "
+            f"kernel={kernel!r} needs all edges in memory, and those of this graph are in blocks; use kernel=Katz() "
             "or kernel=NodeKernel() of lopsided.kernels, without an adjacency"
         )
 

@@ -115,7 +115,7 @@ def check_products(scale: float, X: Array, Z: Array) -> None:
         raise ValueError(f"x.z / scale overflows in {X.dtype} for scale={scale:g}; scale the data")
     if eps * typical > MAX_EXPONENT_ERROR * scale:
         raise ValueError(
-            f"scale={scale:g} is lost in the rounding of inner products as large as {typical:.3g} in {X.dtype}; take "
+            f"scale={scale:g} is lost in the rounding of inner products as large as {typical:.3g} in {X.dtype}; use "
             f"at least {eps * typical / MAX_EXPONENT_ERROR:.2g}, or scale the data"
         )
     _warn_of_outliers(eps * largest / scale, f"points with products of {largest:.3g}", f"{scale=:g}", X.dtype)

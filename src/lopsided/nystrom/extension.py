@@ -113,7 +113,7 @@ def nystrom(
     (left, right), s = _extend(kernel, ends, small, k + spare, plain, rng)
     if len(s) < k and not quiet:
         warn(
-            f"the {len(rows)} x {len(columns)} matrix of the landmarks holds {len(s)} components and not {k}; take "
+            f"the {len(rows)} x {len(columns)} matrix of the landmarks holds {len(s)} components and not {k}; use "
             "more landmarks, other ones, or fewer components",
             RankWarning,
         )
