@@ -77,7 +77,7 @@ def test_attention_divides_products_by_the_root_of_the_width(rng):
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 def test_attention_says_when_products_are_lost_in_rounding(kind, rng):
     X = rng.standard_normal((500, 3)).astype(np.float32)
-    with pytest.raises(ValueError, match="scale=1e-08 is lost in the rounding of inner products.*take at least"):
+    with pytest.raises(ValueError, match="scale=1e-08 is lost in the rounding of inner products.*use at least"):
         Attention(1e-8)(kind(X), kind(X))
     with pytest.raises(ValueError, match="overflows in float32 .*scale the data"):
         Attention()(kind(1e20 * X), kind(1e20 * X))
@@ -103,7 +103,7 @@ def test_shares_stay_between_zero_and_one_until_the_bandwidth_is_lost_in_roundin
     K = kernel(1e-4)(X, X)
     assert np.isfinite(K).all()
     assert K.min() >= 0 and K.max() <= 1 + 1e-4
-    with pytest.raises(ValueError, match="bandwidth=1e-08 is lost in the rounding.*take at least"):
+    with pytest.raises(ValueError, match="bandwidth=1e-08 is lost in the rounding.*use at least"):
         kernel(1e-8)(X, X)
 
 
