@@ -97,7 +97,7 @@ def check_resolution(bandwidth: float, origin: np.ndarray | None, X: Array, Z: A
     if bandwidth < least:
         raise ValueError(
             f"bandwidth={bandwidth:g} is lost in the rounding of distances between points as long as "
-            f"{np.sqrt(typical):.3g} in {X.dtype}; take at least {least:.2g}, or scale the data"
+            f"{np.sqrt(typical):.3g} in {X.dtype}; use at least {least:.2g}, or scale the data"
         )
     per_square = eps / bandwidth / bandwidth
     if per_square * min(_norm_bound(origin, side) for side in sides) > WARNED_EXPONENT_ERROR:

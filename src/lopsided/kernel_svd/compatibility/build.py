@@ -132,7 +132,7 @@ def split_condition(A: np.ndarray, width: int | None = None) -> tuple[np.ndarray
     A = check_array(A, dtype=FLOATS, input_name="A")
     q = max(A.shape) if width is None else width
     if q < max(A.shape):
-        raise ValueError(f"width={q} is below max(n, m)={max(A.shape)} of the matrix; take at least that")
+        raise ValueError(f"width={q} is below max(n, m)={max(A.shape)} of the matrix; use at least that")
     U, s, (V,) = thin_svd(A)
     pad = ((0, 0), (0, q - len(s)))
     return np.pad(V / np.sqrt(s), pad), np.pad(U / np.sqrt(s), pad).T
