@@ -65,6 +65,7 @@ FACTORS = Factors(np.eye(9, 2), np.array([2.0, 1.0]), np.eye(4, 2))
         (lambda: AsymmetricLSSVR().fit(X, X[:, 0]).predict_interval(X, coverage=X), "(?s)coverage=.* must lie between"),
         (lambda: AsymmetricLSSVR({1.0}).fit(X, X[:, 0]), "C={1.0} must be 'auto', a number, or a list of numbers"),
         (lambda: AsymmetricLSSVR(cv=[[1.0, 2.0]]).fit(X, X[:, 0]), "must leave every sample out once"),
+        (lambda: AsymmetricLSSVR(cv=b"x").fit(X, X[:, 0]), "must be a number of folds, a splitter such as KFold"),
         (lambda: plot_embeddings((X, X), axes=[1.0, 2.0]), "two are needed"),
         (lambda: plot_diagnostics(KernelSVD(1).fit(X).diagnostics(), ax={}), "ax must be matplotlib axes or None"),
     ],

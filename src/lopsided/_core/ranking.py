@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from ..exceptions import NotFiniteError
 from .threads import blocks_of
 
 BLOCK_BYTES = 1 << 27  # scores in memory at once, at most
@@ -79,9 +80,12 @@ def _candidates(scores: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _kth(scores: np.ndarray, k: int) -> np.ndarray:
-    """The k-th largest score of each row."""
+    """The k-th largest score of each row; NotFiniteError if any is NaN, which counts as larger than all others."""
     place = scores.shape[1] - k
-    return np.asarray(np.partition(scores, place, axis=1)[:, place])
+    top = np.partition(scores, place, axis=1)[:, place:]
+    if np.isnan(top).any():
+        raise NotFiniteError("scores overflow to NaN, and nothing can be ranked; scale the data down")
+    return top[:, 0]
 
 
 def _at_least(scores: np.ndarray, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -208,7 +208,12 @@ def _folds(family: SaddleFamily, merging: Merging, cv: Any, X: Array, y: np.ndar
         if numbers is not None:
             strata = np.where(np.isin(y, numbers[counts == 1]), numbers[counts.argmax()], y)
         splits = min(N_FOLDS, int(counts[counts > 1].min()))
-    folds = list(check_cv(splits, strata, classifier=merging.of_classes).split(X, strata))
+    try:
+        folds = list(check_cv(splits, strata, classifier=merging.of_classes).split(X, strata))
+    except TypeError as error:
+        raise ValueError(
+            f"cv={cv!r} must be a number of folds, a splitter such as KFold, or pairs of indices"
+        ) from error
     parts = [[left_out for _, left_out in folds], *folds]
     if not all(
         np.array_equal(np.sort(np.concatenate([[], *map(np.ravel, part)])), np.arange(len(y))) for part in parts
