@@ -34,7 +34,7 @@ N_LANDMARKS = 1000
 # kernel="auto" uses all samples up to EXACT_SIZE; beyond, this many landmarks, or if that is more a fifteenth of the
 # samples up to MOST_LANDMARKS: `python benchmarks/tables_blind.py sizes` prints accuracy and time of other numbers.
 EXACT_SIZE = 4000
-MANY_LANDMARKS, SAMPLES_PER_LANDMARK, MOST_LANDMARKS = 2000, 15, 4000
+MANY_LANDMARKS, SAMPLES_PER_LANDMARK, MOST_LANDMARKS = 2000, 15, 3000
 # One decomposition costs less than leave-one-out by factorisations at three values of C: 4,000 samples take 30 s
 # instead of two minutes. Beyond this size both take many minutes, and memory counts.
 DECOMPOSED_SIZE = 1 << 14

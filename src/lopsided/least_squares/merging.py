@@ -59,6 +59,8 @@ class Merging:
         lack a class; then, and without folds, the model trained on all is used. With ``clipped``, the squared error is
         that of predictions clipped to the range of the targets.
         """
+        if not len(source):  # no C gave finite values
+            return []
         if self.how == "stack":
             stacked = [self._stacked(*values, targets, folds) for values in zip(source, target, strict=True)]
             mergers, merged = [model for model, _ in stacked], np.stack([values for _, values in stacked])

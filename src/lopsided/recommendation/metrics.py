@@ -104,7 +104,8 @@ def _hits(recommended: Any, held_out: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _numbers(recommended: Any, n_items: int) -> np.ndarray:
-    found = check_array(recommended, dtype=None, input_name="recommended")
+    with np.errstate(all="ignore"):  # sums of floats, which are refused below, may overflow
+        found = check_array(recommended, dtype=None, input_name="recommended")
     if found.dtype.kind not in "iu" or found.min() < 0 or found.max() >= n_items:
         raise ValueError(f"recommended must hold item numbers from 0 to {n_items - 1}; got {found.dtype} values")
     return found
