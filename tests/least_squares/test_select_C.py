@@ -309,3 +309,10 @@ def test_a_C_far_outside_the_useful_range_warns_with_the_range(C):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         AsymmetricLSSVC(1.0, kernel=RBF(2.0)).fit(X, TWO)
+
+
+@pytest.mark.parametrize("merge", ["stack", "mean"])
+def test_a_system_that_is_singular_without_some_samples_is_named(merge, rng):
+    X = 1e8 * rng.random((13, 3))
+    with pytest.raises(ValueError, match=r"the system is singular, up to rounding, at C=\[1e-08\]"):
+        AsymmetricLSSVC([1e-8], kernel="polynomial", merge=merge).fit(X, np.arange(13) % 2)
