@@ -468,3 +468,10 @@ def test_landmarks_take_no_weights(rng):
     X = rng.standard_normal((30, 3))
     with pytest.raises(ValueError, match="does not support weights"):
         KernelSVD(2, solver=Nystrom(10)).fit(X, Z=X, right_weights=np.ones(30))
+
+
+@pytest.mark.parametrize("size", [1e-150, 1.0, 1e100])
+def test_residuals_of_a_matrix_that_centring_makes_zero_are_finite(size):
+    X, Z = np.array([[size], [0.0]]), np.full((21, 1), size)
+    model = KernelSVD(1, kernel="linear", center=True, compatibility="identity").fit(X, Z=Z)
+    assert model.singular_values_[0] == 0 and np.isfinite(model.diagnostics(X, Z=Z).worst)

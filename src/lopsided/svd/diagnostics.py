@@ -62,6 +62,8 @@ class Diagnostics:
 def diagnose(A: KernelOperator, factors: Factors, weights: Weights | None = None) -> Diagnostics:
     """Residuals of the variational equations at given factors. Cost: two products with A and two with its transpose.
 
+    If A is zero to rounding, so that s_1 = 0, they are in units of the largest product instead.
+
     Examples
     --------
     >>> import numpy as np
@@ -75,9 +77,10 @@ def diagnose(A: KernelOperator, factors: Factors, weights: Weights | None = None
     True
     """
     weights = weights or Weights(np.ones(len(factors.U)), np.ones(len(factors.V)))
-    counted, unit = weights.times(factors), factors.s[0] if factors.s[0] > 0 else factors.s.dtype.type(1)
-    s = factors.s / unit  # all below is in units of s_1, so that nothing overflows or vanishes when it is squared
-    e, r = (A @ counted.V) / unit, (A.T @ counted.U) / unit
+    counted = weights.times(factors)
+    e, r = A @ counted.V, A.T @ counted.U
+    unit = factors.s[0] or max(np.abs(e).max(), np.abs(r).max()) or factors.s.dtype.type(1)
+    s, e, r = factors.s / unit, e / unit, r / unit  # so that nothing overflows or vanishes when it is squared
     left, right = e - factors.U * s, r - factors.V * s
     again = weights.times(Factors(left, s, right))
     gamma = powers(s, -1, max(A.shape)).astype(float)
