@@ -665,3 +665,11 @@ def test_a_matrix_that_is_changed_after_fit_does_not_change_the_model():
     changed.data *= np.arange(1, A.nnz + 1)
     np.testing.assert_array_equal(model.transform(original), vectors)
     np.testing.assert_array_equal(model.edge_vectors(original[:3])[0], edges)
+
+
+@pytest.mark.parametrize("empty", [[], ()])
+def test_an_empty_list_is_a_table_without_edges(empty):
+    with pytest.raises(ValueError, match="the graph has no edges"):
+        DirectedGraphEmbedding().fit(empty)
+    with pytest.raises(ValueError, match="the tables hold no edges"):
+        DirectedGraphEmbedding(2).fit(np.eye(5, k=1)).transform(empty)

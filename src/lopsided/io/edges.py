@@ -55,8 +55,8 @@ def holds_edges(graph: Any) -> bool:
 
 
 def is_list_of_edges(graph: Any) -> bool:
-    """Whether graph is a list of (source, target[, weight]): of tuples, or of lists that begin with a string."""
-    if type(graph) not in (list, tuple) or not len(graph):
+    """Whether graph is a list, maybe empty, of (source, target[, weight]): tuples or lists that begin with a string."""
+    if type(graph) not in (list, tuple):
         return False
     return all(
         isinstance(edge, (list, tuple)) and len(edge) in (2, 3) and (type(edge) is tuple or isinstance(edge[0], str))
