@@ -13,7 +13,7 @@ from lopsided.explore import write_page
 from lopsided.graphs import classify_nodes, evaluate_links, hide_edges, reconstruct_graph
 from lopsided.images import psnr
 from lopsided.io import write_vectors
-from lopsided.kernel_svd import make_compatible, split_condition
+from lopsided.kernel_svd import fit_robust, make_compatible, split_condition
 from lopsided.kernels import RBF, NodeKernel, Sum, Swapped
 from lopsided.operators import as_operator
 from lopsided.plotting import plot_diagnostics, plot_embeddings
@@ -66,6 +66,7 @@ FACTORS = Factors(np.eye(9, 2), np.array([2.0, 1.0]), np.eye(4, 2))
         (lambda: AsymmetricLSSVR({1.0}).fit(X, X[:, 0]), "C={1.0} must be 'auto', a number, or a list of numbers"),
         (lambda: AsymmetricLSSVR(cv=[[1.0, 2.0]]).fit(X, X[:, 0]), "must leave every sample out once"),
         (lambda: AsymmetricLSSVR(cv=b"x").fit(X, X[:, 0]), "must be a number of folds, a splitter such as KFold"),
+        (lambda: fit_robust([], X), "'model' parameter of fit_robust"),
         (lambda: plot_embeddings((X, X), axes=[1.0, 2.0]), "two are needed"),
         (lambda: plot_diagnostics(KernelSVD(1).fit(X).diagnostics(), ax={}), "ax must be matplotlib axes or None"),
     ],

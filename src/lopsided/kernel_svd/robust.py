@@ -4,12 +4,14 @@ The 2016 paper names it as future work (section 6). The scheme is that of weight
 Brabanter, Lukas and Vandewalle, 2002): residuals of a fit give weights, weights a new fit, until neither changes.
 """
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils._param_validation import Interval
 
-from .._core import ArrayLike
+from .._core import ArrayLike, checked
 from ..exceptions import ConvergenceWarning, warn
 from .estimator import KernelSVD
 
@@ -18,6 +20,7 @@ MAD_TO_DEVIATION = 1.483  # of a normal distribution
 SETTLED = 1e-3  # change of weights at which to stop
 
 
+@checked(model=[KernelSVD], max_iter=[Interval(Integral, 1, None, closed="left")])
 def fit_robust(model: KernelSVD, X: ArrayLike, *, Z: ArrayLike = None, max_iter: int = 20) -> KernelSVD:
     """Fit a copy of a KernelSVD with row weights that outliers among the rows lose.
 
