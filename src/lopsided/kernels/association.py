@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from .._core import Array, canonical, per_entry
-from .base import NON_NEGATIVE, POSITIVE
+from .constraints import NON_NEGATIVE, POSITIVE
 from .given import Precomputed
 
 # `python benchmarks/biclustering_table2.py ablation` changes these, and the power and regularization.

@@ -19,7 +19,8 @@ from .._core import (
     slices_of,
 )
 from ..exceptions import AccuracyWarning, warn
-from .base import POSITIVE, Kernel
+from .base import Kernel
+from .constraints import POSITIVE
 from .points import squared_norms
 
 CHUNK_ENTRIES = 1 << 20  # processed at once, so that temporary copies stay small

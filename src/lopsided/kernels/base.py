@@ -5,23 +5,18 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from copy import copy
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils._param_validation import Interval
 
 from .._core import Array, Documented, check_finite, check_sides, gate
+from .constraints import FINITE
 from .points import side_by_side
 
 PullBack = Callable[[np.ndarray], np.ndarray]
 Weighted = tuple[Array, np.ndarray]  # points, and the number of points of a larger set that each one represents
-POSITIVE = Interval(Real, 0, None, closed="neither")
-NON_NEGATIVE = Interval(Real, 0, None, closed="left")
-FINITE = Interval(Real, None, None, closed="neither")
-BETWEEN_0_AND_1 = Interval(Real, 0, 1, closed="neither")
-COUNT = Interval(Integral, 1, None, closed="left")
 DIFFERENTIABLE = "Linear, Polynomial, LinearPolynomial, Exponential, RBF, SNE, Attention, Tanh"
 
 

@@ -9,7 +9,8 @@ from sklearn.metrics.pairwise import manhattan_distances
 
 from .._core import Array
 from .bandwidth import BandwidthKernel, manhattan_bandwidth
-from .base import POSITIVE, Kernel
+from .base import Kernel
+from .constraints import POSITIVE
 
 
 class Laplacian(BandwidthKernel):

@@ -9,7 +9,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._core import Array, check_sides, dense, seed_of
 from .bandwidth import spaced_blocks
-from .base import COUNT, POSITIVE, Kernel
+from .base import Kernel
+from .constraints import COUNT, POSITIVE
 from .distributions import Adapted, Discrete, Family, Gaussian, Mixture
 
 SAMPLED_POINTS = 256  # points of each side, at most, from which the median divergence is learned

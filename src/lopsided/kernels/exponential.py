@@ -8,7 +8,8 @@ from scipy import sparse
 
 from .._core import Array, Kind, per_entry
 from .bandwidth import BandwidthKernel, check_resolution, origin_of
-from .base import FINITE, PullBack
+from .base import PullBack
+from .constraints import FINITE
 from .points import augmented, product, squared_norms
 from .structure import SparseKernel, Structure
 

@@ -7,7 +7,8 @@ import numpy as np
 from scipy import sparse
 
 from .._core import Array
-from .base import COUNT, FINITE, POSITIVE, PullBack
+from .base import PullBack
+from .constraints import COUNT, FINITE, POSITIVE
 from .points import product
 from .structure import SparseKernel, Structure
 

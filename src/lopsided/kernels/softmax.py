@@ -8,7 +8,8 @@ from scipy.special import logsumexp, softmax
 
 from .._core import Array, per_entry, row_peaks, row_sums
 from .bandwidth import check_products
-from .base import POSITIVE, PullBack
+from .base import PullBack
+from .constraints import POSITIVE
 from .exponential import RBF, ExponentialKernel, ExponentialStructure
 from .points import product
 from .structure import NormalisedKernel, Structure, over_rows

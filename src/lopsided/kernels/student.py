@@ -8,7 +8,7 @@ from scipy.interpolate import BarycentricInterpolator
 
 from .._core import Array, dense, per_entry, row_sums, scale_rows
 from .bandwidth import check_inverse, check_resolution, origin_of
-from .base import POSITIVE
+from .constraints import POSITIVE
 from .points import augmented, product, squared_norms
 from .structure import NormalisedKernel, Structure, over_rows
 

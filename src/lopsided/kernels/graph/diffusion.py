@@ -9,7 +9,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from ..._core import Array, Kind, budget_bytes, by_rows, canonical
 from ...exceptions import FallbackWarning, LopsidedWarning, warn
-from ..base import BETWEEN_0_AND_1
+from ..constraints import BETWEEN_0_AND_1
 from .base import MatrixKernel
 from .walks import Walk, dense_visits, is_long, last_step, solved_visits, visits
 

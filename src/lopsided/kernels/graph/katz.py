@@ -8,7 +8,7 @@ from scipy import sparse
 
 from ..._core import AdjacencyBlocks, Array, by_rows, canonical
 from ...exceptions import ConvergenceWarning, warn
-from ..base import POSITIVE
+from ..constraints import POSITIVE
 from .base import GraphKernel
 from .radius import spectral_radius
 

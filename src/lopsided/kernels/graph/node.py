@@ -8,7 +8,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from ..._core import AdjacencyBlocks, Array, Kind, canonical, count_of
 from ...exceptions import LopsidedWarning, warn
-from ..base import NON_NEGATIVE
+from ..constraints import NON_NEGATIVE
 from .base import MatrixKernel
 
 
