@@ -7,7 +7,7 @@ from scipy import sparse
 from cases import assert_close
 from lopsided import KernelSVD, Nystrom
 from lopsided._core import largest
-from lopsided.exceptions import LopsidedWarning
+from lopsided.exceptions import LopsidedWarning, NotFiniteError
 from lopsided.kernel_svd import pairs
 
 MODELS = {
@@ -113,3 +113,9 @@ def test_the_largest_are_those_of_a_stable_sort(shape, distinct, rng):
     scores[rng.random(shape) < 0.1] = -np.inf
     for k in {1, min(5, shape[1]), shape[1]}:
         assert np.array_equal(largest(scores, k), np.argsort(-scores, axis=1, kind="stable")[:, :k])
+
+
+def test_scores_of_far_points_that_overflow_are_refused(rng):
+    model = KernelSVD(2, kernel="linear").fit(rng.random((6, 3)), Z=rng.random((5, 3)))
+    with pytest.raises(NotFiniteError):
+        model.score_pairs(np.full((1, 3), 1e200), np.full((5, 3), 1e200))

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from .._core import ArrayLike, blocks_of, canonical, gate, jobs, largest, run
+from .._core import ArrayLike, blocks_of, canonical, check_finite, gate, jobs, largest, run
 from ..exceptions import LopsidedWarning, warn
 
 BLOCK_BYTES = 1 << 25  # of scores that a thread holds at once, at most
@@ -59,7 +59,9 @@ class ScoresPairs(ABC):
         if len(left) != len(right) and 1 not in (len(left), len(right)):
             raise ValueError(f"X holds {len(left)} points and Z {len(right)}; pass as many of each, or a single one")
         left, right = np.broadcast_arrays(left * self.singular_values_, right)
-        return np.einsum("ij,ij->i", left, right)
+        scores = np.einsum("ij,ij->i", left, right)
+        check_finite(scores)
+        return scores
 
     @gate
     def nearest_right(self, X: ArrayLike, k: int = 10, *, exclude: ArrayLike = None) -> np.ndarray:
