@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_blobs
 
 from cases import assert_close, centred, reference
+from lopsided import KernelSVD, Nystrom
 from lopsided.exceptions import AccuracyWarning, RankWarning
 from lopsided.kernels import RBF, Linear
 
@@ -158,3 +159,14 @@ def test_warnings_point_at_the_call_and_come_once(strategy):
     with pytest.warns(RankWarning) as caught:
         model_of(Linear(), 5, landmarks=strategy, n_landmarks=12).fit(X, Z=Z)
     assert [warning.filename for warning in caught] == [__file__]
+
+
+@pytest.mark.filterwarnings("ignore::lopsided.exceptions.AccuracyWarning")  # two values that are close may be mixed
+@pytest.mark.parametrize("seed", range(20))
+def test_the_error_is_estimated_where_extended_vectors_are_parallel_to_rounding(seed):
+    """A kernel of rank two has no third vector: what the plain extension makes of rounding is parallel to others."""
+    rng = np.random.default_rng(seed)
+    X, Z = rng.standard_normal((900, 2)), rng.standard_normal((850, 2))
+    method = Nystrom(extension="plain")
+    model = KernelSVD(1, kernel="linear", tol=0.01, random_state=seed, solver=method).fit(X, Z=Z)
+    assert 0 <= model.relative_eta_ <= 0.01

@@ -24,7 +24,7 @@ CHUNKS, EACH = 10, 80
 def read(path, content):
     """Check the outcome and the time; return the graph, or the message."""
     path.write_bytes(content)
-    start = time.monotonic()
+    start = time.process_time()  # a busy machine says nothing of the reader
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", LopsidedWarning)
@@ -33,7 +33,7 @@ def read(path, content):
         except ValueError as error:
             assert str(error) and len(str(error)) < 2000
             found = str(error)
-    assert time.monotonic() - start < SECONDS
+    assert time.process_time() - start < SECONDS
     if isinstance(found, Graph):
         assert found.adjacency.shape == (len(found.nodes),) * 2
         assert np.isfinite(found.adjacency.data).all()
