@@ -59,6 +59,8 @@ def given_landmarks(wanted: Any, points: Array, side: str) -> Landmarks:
     found = wanted if sparse.issparse(wanted) else np.asarray(wanted)
     if found.ndim == 2:
         chosen = check_points(found, f"{side} landmarks")
+        if chosen.shape[1] != points.shape[1]:
+            raise ValueError(f"{side} landmarks have {chosen.shape[1]} columns, and the points {points.shape[1]}")
         if sparse.issparse(chosen) and not is_sparse(points):
             chosen = chosen.toarray()
         each = points.shape[0] / chosen.shape[0]
