@@ -203,7 +203,7 @@ def cross_pivots(
     """
     n, m = shape
     steps = min(steps, n, m)
-    L, R = np.zeros((n, steps), dtype=dtype), np.zeros((steps, m), dtype=dtype)
+    L, R = np.empty((n, steps), dtype), np.empty((steps, m), dtype)
     watched = np.unique(np.linspace(0, m - 1, WATCHED_COLUMNS).astype(np.intp))
     seen = take(slice(None), watched)
     check_finite(seen)
