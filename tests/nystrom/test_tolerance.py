@@ -12,6 +12,7 @@ from sklearn.datasets import make_blobs
 from cases import assert_close, centred, reference
 from lopsided.exceptions import AccuracyWarning, RankWarning
 from lopsided.kernels import RBF, Linear
+from lopsided.nystrom.error import _whitening
 
 
 @pytest.fixture(scope="module")
@@ -158,3 +159,14 @@ def test_warnings_point_at_the_call_and_come_once(strategy):
     with pytest.warns(RankWarning) as caught:
         model_of(Linear(), 5, landmarks=strategy, n_landmarks=12).fit(X, Z=Z)
     assert [warning.filename for warning in caught] == [__file__]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("seed", range(5))
+def test_parallel_vectors_are_whitened_to_unit_length_or_less(seed, dtype):
+    rng = np.random.default_rng(seed)
+    some = rng.standard_normal((90, 4)) * 10.0 ** rng.integers(-2, 2, 4)
+    vectors = some[:, [0, 1, 1, 2, 3, 3]].astype(dtype)
+    lengths = np.linalg.svd(vectors @ _whitening(vectors), compute_uv=False)
+    np.testing.assert_allclose(lengths[:4], 1, rtol=1e5 * np.finfo(dtype).eps)
+    assert (lengths[4:] < 1).all()

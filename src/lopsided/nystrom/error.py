@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._core import Array, RowBlocks, rows_of_both, run, singular_values, slices_of, svd
+from .._core import Array, RowBlocks, eigh, rows_of_both, run, singular_values, slices_of, svd
 from ..exceptions import AccuracyWarning, warn
 from ..operators import TILE_BYTES, KernelOperator, as_operator
 from .extension import NystromFactors
@@ -139,10 +139,10 @@ def _norm_beyond(
 
 
 def _whitening(vectors: np.ndarray) -> np.ndarray:
-    """Triangular T such that vectors @ T has orthonormal columns, which the plain extension does not have."""
-    gram = (vectors.T @ vectors).astype(float)
-    gram.flat[:: len(gram) + 1] += np.finfo(float).eps * np.trace(gram)  # parallel columns would make it singular
-    return np.linalg.inv(np.linalg.cholesky(gram)).T
+    """T such that vectors @ T has orthonormal columns, which the plain extension does not have; short if parallel."""
+    squares, E = eigh((vectors.T @ vectors).astype(float))
+    rounding = len(squares) * np.finfo(vectors.dtype).eps * squares[-1]
+    return E / np.sqrt(np.maximum(squares, max(rounding, np.finfo(float).tiny)))
 
 
 def _held_out(n: int, known: np.ndarray | None, count: int, rng: np.random.Generator) -> np.ndarray:
