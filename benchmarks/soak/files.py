@@ -7,6 +7,7 @@ import io
 import tempfile
 import zipfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,8 @@ PIECES = [
     b"%", "é".encode(), "٣".encode(), b"1e308", b"\\", b"a b c d e f", b"None", b"NULL", b"true", b" ",
     b"{'weight': 2}", b"2147483648", b"18446744073709551616", b"-1", b":", b"\xff\xff\xff\xff", b"\x7f\xff\xff\xff",
 ]  # fmt: skip
+
+BASES = 300  # valid files of each format, of which the others are mutations
 
 Maker = Callable[[np.random.Generator], bytes]
 
@@ -85,18 +88,12 @@ def _svmlight(rng: np.random.Generator) -> bytes:
     return file.getvalue()
 
 
-_MODELS: list[bytes] = []
-
-
 def _model(rng: np.random.Generator) -> bytes:
-    """One of two saved models, made once."""
-    if not _MODELS:
-        X = np.random.default_rng(0).random((6, 3))
-        with tempfile.TemporaryDirectory() as folder:
-            for kernel in ("rbf", "sne"):
-                save(KernelSVD(2, kernel=kernel).fit(X), path := Path(folder) / "model.lopsided")
-                _MODELS.append(path.read_bytes())
-    return _MODELS[rng.integers(len(_MODELS))]
+    """A small saved model."""
+    model = KernelSVD(2, kernel=["rbf", "sne", "linear"][rng.integers(3)]).fit(rng.random((6, 3)))
+    with tempfile.TemporaryDirectory() as folder:
+        save(model, path := Path(folder) / "model.lopsided")
+        return path.read_bytes()
 
 
 FORMATS: dict[str, Maker] = {
@@ -150,7 +147,7 @@ def mutated(content: bytes, rng: np.random.Generator) -> bytes:
 def damaged(rng: np.random.Generator) -> tuple[str, bytes]:
     """A file of any format, mutated: its name and content. Text in archives is mutated before or after packing."""
     suffix = list(FORMATS)[rng.integers(len(FORMATS))]
-    content = FORMATS[suffix](rng)
+    content = _valid(suffix, int(rng.integers(BASES)))
     if suffix.endswith(".gz") and rng.random() < 0.5:
         content = gzip.compress(mutated(gzip.decompress(content), rng), 1)
     elif suffix in (".npz", ".lopsided") and rng.random() < 0.5:
@@ -158,6 +155,11 @@ def damaged(rng: np.random.Generator) -> tuple[str, bytes]:
     else:
         content = mutated(content, rng)
     return ["graph", "columns"][rng.integers(2)] + suffix, content
+
+
+@cache
+def _valid(suffix: str, number: int) -> bytes:
+    return FORMATS[suffix](np.random.default_rng((11, number)))
 
 
 def _with_mutated_member(content: bytes, rng: np.random.Generator) -> bytes:

@@ -48,7 +48,7 @@ def rows(budget: Budget) -> list[Row]:
     """Peaks, limits, interrupts and leaks."""
     names = [name for name in estimators() if "memory_budget" in estimators()[name].get_params()]
     leaking = ["KernelSVD/0"] if budget.smoke else list(estimators())
-    fits = 40 if budget.smoke else FITS
+    fits = 40 if budget.smoke else min(FITS, budget.examples)
     interrupts = ["LearnedKernelSVDRegressor/0"] if budget.smoke else list(estimators())
     cases = ["lapack"] if budget.smoke else list(LIMITED)
     return [

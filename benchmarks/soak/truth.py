@@ -17,7 +17,7 @@ from lopsided.exceptions import AccuracyWarning, ConvergenceWarning, LopsidedWar
 from . import Budget, Row, svds_matrices, timed
 
 DIGITS = 50
-SIDE, LARGE = 64, 512  # powers of two, for which there are Hadamard matrices
+SIDE, LARGE = 64, 1024  # powers of four, for which there are Hadamard matrices with entries of exact length
 LIMIT = 100.0  # in units of eps s_1 for values, of eps s_1 / gap for subspaces, of eps times condition for systems
 ALONE = 1e-9  # of s_1: values closer than this are compared as one subspace
 K = 12  # triplets that are asked for
@@ -33,11 +33,20 @@ class Case(NamedTuple):
 
 
 def constructed(s: Any, scale: float = 1.0, dtype: Any = float, side: int = SIDE) -> Case:
-    """H diag(s) G' with Hadamard matrices H and G, whose entries are exact; rounding of the product is eps s_1."""
+    """H diag(s) G' with orthogonal Hadamard matrices H and G, whose entries are exact; it is rounded once."""
     s = np.sort(np.concatenate([s, np.zeros(side - len(s))]))[::-1] * scale
     H = hadamard(side) / np.sqrt(side)
     V = H[:, np.random.default_rng(0).permutation(side)]
-    return Case(((H * s) @ V.T).astype(dtype), s, H, V)
+    return Case((_transformed(s[:, None] * V.T) / np.sqrt(side)).astype(dtype), s, H, V)
+
+
+def _transformed(A: np.ndarray) -> np.ndarray:
+    """The Walsh-Hadamard transform of the columns in extended precision, whose sums have few terms."""
+    A, n, half = A.astype(np.longdouble), len(A), 1
+    while half < n:
+        upper, lower = A.reshape(-1, 2, half, n).swapaxes(0, 1)
+        A, half = np.stack([upper + lower, upper - lower], axis=1).reshape(n, n), 2 * half
+    return A
 
 
 def by_mpmath(M: np.ndarray) -> Case:

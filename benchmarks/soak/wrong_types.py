@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ KERNELS = [
     each for name in kernels.__all__ if inspect.isclass(each := getattr(kernels, name)) and not inspect.isabstract(each)
 ]
 QUICK = {"max_iter": 2, "n_iter": 2, "n_init": 1, "n_components": 2, "memory_budget": "1GB"}
-LOOPS = {"max_iter", "n_iter", "n_init", "n_adapt", "n_iter_no_change"}
+LOOPS = {"max_iter", "n_iter", "n_init", "n_adapt", "n_iter_no_change", "n_splits"}
 SCIKIT_LEARNS = ("set_", "get_")  # methods of its own
 X = np.random.default_rng(0).random((20, 16))
 Y = np.arange(20) % 2
@@ -39,20 +40,23 @@ def setting(draw: Draw) -> tuple[tuple, Work]:
     for name in LOOPS & wrong.keys():  # endless ones are what was asked for
         wrong[name] = 2 if isinstance(wrong[name], int) and wrong[name] > 2 else wrong[name]
     draw.notes.append(f"{kind.__name__} {list(wrong)}")
-    return tuple(wrong.values()), lambda: _fitted(kind, {name: QUICK[name] for name in QUICK if name in names} | wrong)
+    return tuple(wrong.values()), lambda: fitted(kind, wrong)
 
 
-def _fitted(kind: Any, settings: dict[str, Any]) -> Any:
+def fitted(kind: Any, settings: dict[str, Any]) -> Any:
+    """An estimator with some settings after its fit, others for little work, and what it says of its own data."""
+    settings = _quick_settings(kind) | settings
     if kind is Nystrom:
         yield KernelSVD(2, solver=Nystrom(**settings)).fit(X, Z=X)
         return
     model = kind(**settings)
-    yield model.fit(*_data_of(kind))
+    yield model.fit(*data_of(kind))
     if hasattr(model, "transform"):
-        yield from attempt(model.transform, _data_of(kind)[0])
+        yield from attempt(model.transform, data_of(kind)[0])
 
 
-def _data_of(kind: Any) -> tuple[np.ndarray, np.ndarray]:
+def data_of(kind: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Points or a graph, and labels."""
     return (X, Y) if kind().__sklearn_tags__().input_tags.two_d_array else (GRAPH, Y)
 
 
@@ -71,20 +75,29 @@ def kernel_setting(draw: Draw) -> tuple[tuple, Work]:
     return tuple(wrong.values()), work
 
 
-FITTED: dict[Any, Any] = {}
+@cache
+def quick(kind: Any) -> Any:
+    """An estimator fitted with little work."""
+    with quiet():
+        return kind(**_quick_settings(kind)).fit(*data_of(kind))
+
+
+def _quick_settings(kind: Any) -> dict[str, Any]:
+    return {name: QUICK[name] for name in QUICK if name in inspect.signature(kind).parameters}
+
+
+def methods(model: Any) -> dict[str, Any]:
+    """The public methods of a fitted estimator, without those of scikit-learn's own."""
+    names = [each for each in dir(model) if not each.startswith(("_", *SCIKIT_LEARNS)) and each != "fit"]
+    return {each: found for each in names if inspect.ismethod(found := getattr(model, each, None))}
 
 
 def method(draw: Draw) -> tuple[tuple, Work]:
     """A method of a fitted estimator with arguments of any type."""
     kind = draw.of(ESTIMATORS)
-    if kind not in FITTED:
-        model = kind(**{name: QUICK[name] for name in QUICK if name in inspect.signature(kind).parameters})
-        with quiet():
-            FITTED[kind] = model.fit(*_data_of(kind))
-    model = FITTED[kind]
-    names = [each for each in dir(model) if not each.startswith(("_", *SCIKIT_LEARNS)) and each != "fit"]
-    name = draw.of([each for each in names if inspect.ismethod(getattr(model, each, None))])
-    called = getattr(model, name)
+    found = methods(quick(kind))
+    name = draw.of(found)
+    called = found[name]
     given = {
         each.name: draw.junk() if draw.chance(0.7) else draw.points()
         for each in inspect.signature(called).parameters.values()

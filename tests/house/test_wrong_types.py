@@ -6,9 +6,19 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from lopsided import AsymmetricLSSVR, DirectedGraphEmbedding, KernelBiclustering, KernelSVD, image_svd
+from lopsided import (
+    AsymmetricLSSVR,
+    DirectedGraphEmbedding,
+    ImageMixtures,
+    KernelBiclustering,
+    KernelRecommender,
+    KernelSVD,
+    PriorNystroem,
+    image_svd,
+    select_solver,
+)
 from lopsided.biclustering import partition_scores
-from lopsided.datasets import make_click_log
+from lopsided.datasets import make_citation_graph, make_click_log, make_directed_blocks
 from lopsided.explore import write_page
 from lopsided.graphs import classify_nodes, evaluate_links, hide_edges, reconstruct_graph
 from lopsided.images import psnr
@@ -45,7 +55,14 @@ FACTORS = Factors(np.eye(9, 2), np.array([2.0, 1.0]), np.eye(4, 2))
         (lambda: write_vectors([1, 2], "vectors.csv"), "a list has no vectors of nodes; pass a fitted Directed"),
         (lambda: write_vectors(DirectedGraphEmbedding(), "vectors.csv"), "not fitted yet"),
         (lambda: write_page(np.eye(2), "page.html"), "a ndarray has no vectors of nodes"),
-        (lambda: write_page(DirectedGraphEmbedding(1).fit(np.eye(3)[[1, 2, 0]]), "p.html", title=3), "title must be a"),
+        (lambda: write_page(GRAPH, "p.html", title=3), "'title' parameter of write_page"),
+        (lambda: write_page(GRAPH, "p.html", layout=pl.DataFrame(X)), "'layout' parameter of write_page"),
+        (lambda: make_compatible(pl.DataFrame(X), X, X, np.random.default_rng(0)), "'name' parameter of make_compat"),
+        (lambda: split_condition(X, width=10**9), "width=1000000000 must lie between max.*=9 and n . m=13"),
+        (lambda: ImageMixtures(10**30).fit(X), r"'n_components' parameter of ImageMixtures .* range \[1, 1024\]"),
+        (lambda: PriorNystroem(2, landmarks=X[:, :2]).fit(X), "the landmarks have 2 columns, and the points 4"),
+        (lambda: KernelRecommender(1).fit(X).recommend(X, new_only=X), "'new_only' parameter of recommend"),
+        (lambda: select_solver("rbf", X, X, memory_budget=X), "memory_budget must be a number of bytes or a string"),
         (lambda: Sum([], RBF(1.0))(X, X), "first of Sum must be a Kernel, not a list; see as_kernel"),
         (lambda: Swapped("rbf")(X, X), "kernel of Swapped must be a Kernel, not a str"),
         (lambda: partition_scores(1e300 * np.eye(3), [0, 1, 1]), "1d array"),
@@ -59,6 +76,8 @@ FACTORS = Factors(np.eye(9, 2), np.array([2.0, 1.0]), np.eye(4, 2))
         (lambda: image_svd(X, n_components=sparse.eye_array(1)), "'n_components' parameter of image_svd"),
         (lambda: GRAPH.most_similar(0, 1, return_scores=X), "'return_scores' parameter of most_similar"),
         (lambda: GRAPH.most_similar(0, 1, as_=X), "'as_' parameter of most_similar"),
+        (lambda: make_directed_blocks(30, n_classes=10**9), "'n_classes' parameter of make_.* 4096"),
+        (lambda: make_citation_graph(30, n_classes=10**9), "'n_classes' parameter of make_.* 4096"),
         (lambda: make_click_log(10**30, block_rows=20), "makes more than 1,000,000 blocks of 20 rows"),
         (lambda: GRAPH.nearest_targets(0, 1, new_only=X), "'new_only' parameter of nearest_targets"),
         (lambda: KernelBiclustering(2).fit(X).top_columns(X), "(?s)k=.* must be a whole number from 1 to the number"),

@@ -311,7 +311,7 @@ def test_shapes_that_cannot_meet_are_refused_with_a_way_out(rng):
         make_compatible("identity", X, Z, rng)
     with pytest.raises(ValueError, match="rows and columns of one matrix.*'pca', 'random'"):
         make_compatible("pinv", X, Z, rng)
-    with pytest.raises(ValueError, match="name='pac' must be 'identity' or one of 'pca'"):
+    with pytest.raises(ValueError, match="'name' parameter of make_compatible must be a str among .*'pca'.* Got 'pac'"):
         make_compatible("pac", X, Z, rng)
 
 

@@ -304,7 +304,8 @@ def test_minres_solves_a_right_hand_side_of_zeros():
         ({"n": 10_000, "entries": 10_000**2, "budget": 1000}, "minres"),
         ({"n": 300, "entries": 300**2, "budget": 1}, "dense"),
         ({"n": 300, "entries": 300**2, "budget": 1, "many": True}, "spectral"),
-        ({"n": 301, "entries": 301**2, "budget": 1}, "minres"),
+        ({"n": 301, "entries": 301**2, "budget": 1, "many": True}, "minres"),
+        ({"n": 500, "entries": 500**2, "budget": 1}, "minres"),
     ],
 )
 def test_the_choice_of_a_solver_is_a_pure_function_of_numbers(numbers, name):

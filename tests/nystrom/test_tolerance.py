@@ -13,6 +13,7 @@ from cases import assert_close, centred, reference
 from lopsided import KernelSVD, Nystrom
 from lopsided.exceptions import AccuracyWarning, RankWarning
 from lopsided.kernels import RBF, Linear
+from lopsided.nystrom.error import _whitening
 
 
 @pytest.fixture(scope="module")
@@ -170,3 +171,14 @@ def test_the_error_is_estimated_where_extended_vectors_are_parallel_to_rounding(
     method = Nystrom(extension="plain")
     model = KernelSVD(1, kernel="linear", tol=0.01, random_state=seed, solver=method).fit(X, Z=Z)
     assert 0 <= model.relative_eta_ <= 0.01
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("seed", range(5))
+def test_parallel_vectors_are_whitened_to_unit_length_or_less(seed, dtype):
+    rng = np.random.default_rng(seed)
+    some = rng.standard_normal((90, 4)) * 10.0 ** rng.integers(-2, 2, 4)
+    vectors = some[:, [0, 1, 1, 2, 3, 3]].astype(dtype)
+    lengths = np.linalg.svd(vectors @ _whitening(vectors), compute_uv=False)
+    np.testing.assert_allclose(lengths[:4], 1, rtol=1e5 * np.finfo(dtype).eps)
+    assert (lengths[4:] < 1).all()

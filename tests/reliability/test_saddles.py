@@ -103,6 +103,18 @@ def test_a_silly_budget_does_not_slow_a_small_machine_down(solver, of):
     np.testing.assert_array_equal(model.left_duals_, ample.left_duals_)
 
 
+@pytest.mark.parametrize("solver", ["auto", "minres"])
+def test_no_budget_makes_a_moderate_machine_evaluate_its_kernel_at_every_step(solver):
+    X, y, evaluated = RNG.standard_normal((330, 3)), np.arange(330) % 2, []
+
+    def counted(X, Z):
+        evaluated.append(len(X) * len(Z))
+        return np.tanh(X @ Z.T + X[:, :1])
+
+    fitted(AsymmetricLSSVC(10.0, kernel=counted, solver=solver, memory_budget=1), X, y)
+    assert sum(evaluated) < 3 * 330**2  # values, training scores, and a look at the function
+
+
 @pytest.mark.parametrize("bandwidth", [1e3, 1e5, 1e7, 1e8, 1e9])
 @pytest.mark.parametrize("solver", ["auto", "dense", "spectral", "symmetric", "minres", "sparse_lu"])
 @every_C

@@ -305,7 +305,7 @@ def test_remark_1_two_matrices_of_any_sufficient_width(make, extra, rng):
 
 
 def test_a_split_that_is_too_narrow_is_refused(rng):
-    with pytest.raises(ValueError, match=r"width=80 is below max\(n, m\)=90"):
+    with pytest.raises(ValueError, match=r"width=80 must lie between max\(n, m\)=90 and n \+ m=170"):
         split_condition(rng.standard_normal((90, 80)), 80)
     with pytest.raises(ValueError, match="NaN"):
         split_condition(np.full((2, 2), np.nan))

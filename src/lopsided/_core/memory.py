@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+from numbers import Real
 from pathlib import Path
 
 try:
@@ -38,6 +39,8 @@ def budget_bytes(memory_budget: float | str | None = None) -> int:
         if not match or match[2] not in UNITS:
             raise ValueError(f"memory_budget={memory_budget!r} is not a size; give bytes or a string such as '500MB'")
         memory_budget = float(match[1]) * UNITS[match[2]]
+    if not isinstance(memory_budget, Real):
+        raise TypeError(f"memory_budget must be a number of bytes or a string, not a {type(memory_budget).__name__}")
     if not memory_budget > 0:
         raise ValueError(f"memory_budget={memory_budget} must be positive")
     return int(min(memory_budget, sys.maxsize))

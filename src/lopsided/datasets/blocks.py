@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 
-from .graphs import LEAST_EXPONENT, MOST_NODES, unweighted
+from .graphs import LEAST_EXPONENT, MOST_CLASSES, MOST_NODES, unweighted
 
 STRUCTURES = ("cyclic", "hierarchical", "core-periphery")
 CORE_PERIPHERY = ("outward periphery", "inward core", "outward core", "inward periphery")
@@ -16,7 +16,7 @@ CORE_PERIPHERY_FLOWS = ((0, 1), (2, 1), (2, 3))
 
 CONSTRAINTS: dict[str, Any] = {
     "n_nodes": [Interval(Integral, 2, MOST_NODES, closed="both")],
-    "n_classes": [Interval(Integral, 2, None, closed="left")],
+    "n_classes": [Interval(Integral, 2, MOST_CLASSES, closed="both")],
     "structure": [StrOptions(set(STRUCTURES)), "array-like"],
     "direction": [Interval(Real, 0, 1, closed="both")],
     "mean_degree": [Interval(Real, 0, None, closed="left")],

@@ -9,11 +9,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, validate_parameter_constraints
 
 MOST_NODES = 2**31 - 1  # numbers of nodes are int32
+MOST_CLASSES = 1 << 12  # every pair of classes has a probability: 134 MB
 LEAST_EXPONENT = 1.1  # closer to 1 the fitness overflows
 
 CONSTRAINTS: dict[str, Any] = {
     "n_nodes": [Interval(Integral, 1, MOST_NODES, closed="both")],
-    "n_classes": [Interval(Integral, 1, None, closed="left")],
+    "n_classes": [Interval(Integral, 1, MOST_CLASSES, closed="both")],
     "mean_references": [Interval(Real, 0, None, closed="left")],
     **{name: [Interval(Real, 0, 1, closed="both")] for name in ("homophily", "flow")},
     "mixing": ["array-like", None],

@@ -12,8 +12,6 @@ LAYOUTS = ("components", "umap")
 
 def coordinates(vectors: np.ndarray, layout: str) -> np.ndarray:
     """Coordinates (n, 2) between -1 and 1: the two leading principal axes of the unit vectors, or a UMAP of them."""
-    if layout not in LAYOUTS:
-        raise ValueError(f"layout={layout!r} is not one of {', '.join(LAYOUTS)}")
     lengths = row_lengths(vectors)[:, None]
     units = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
     if layout == "umap":

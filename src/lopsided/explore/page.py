@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils._param_validation import StrOptions
 
 from .. import __version__
-from .._core import best_first
+from .._core import best_first, checked
 from ..exceptions import LopsidedWarning, warn
 from ..graphs import DirectedGraphEmbedding, company_vectors, reverse_scores
 from ..io import check_embedded, plain_ids, written_whole
-from .layout import coordinates
+from .layout import LAYOUTS, coordinates
 from .packing import SHADES, TONES, levels, packed
 
 MOST_BEST = 10  # best targets of a node that are kept,
@@ -28,6 +29,7 @@ LIBRARIES = ("regl.min.js", "pub-sub-es.js", "regl-scatterplot.min.js")
 EXPORTS = "export { globalPubSub, createPubSub };\nexport default createPubSub;"
 
 
+@checked(title=[str], layout=[StrOptions(set(LAYOUTS))])
 def write_page(
     model: Any,
     path: str | os.PathLike[str],
@@ -74,8 +76,6 @@ def write_page(
     True
     """
     check_embedded(model)
-    if not isinstance(title, str):
-        raise TypeError(f"title must be a string, not a {type(title).__name__}")
     facts: dict[str, Any] = {"ids": [str(node) for node in plain_ids(model.nodes_).tolist()]}
     names, numbers = _label_numbers(labels, model.nodes_)
     facts |= {

@@ -21,6 +21,7 @@ from ..kernels import log_densities, monomials
 VARIANCE_FLOOR = 1e-4
 SQUARE_MARGIN = 1e-4  # of pixels to the root of the largest or smallest float, so that sums of squares are safe
 BACKGROUND_PATCHES = 1 << 15  # patches, approximately, that the background is fitted to
+MOST_COMPONENTS = 1 << 10  # each patch has a probability of each component: 270 MB
 BATCH_ENTRIES = 1 << 20  # coefficients in a batch of images: 8 MB
 
 
@@ -86,7 +87,8 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
     """
 
     _parameter_constraints: dict[str, Any] = {
-        **{name: [Interval(Integral, 1, None, closed="left")] for name in ("n_components", "patch", "step", "n_iter")},
+        **{name: [Interval(Integral, 1, None, closed="left")] for name in ("patch", "step", "n_iter")},
+        "n_components": [Interval(Integral, 1, MOST_COMPONENTS, closed="both")],
         "verbose": ["verbose"],
         "shape": [tuple, list, None],
         "prior": [Interval(Real, 0, None, closed="neither")],

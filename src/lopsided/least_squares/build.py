@@ -14,7 +14,7 @@ from ..nystrom import Nystrom, NystromFactors, approximate
 from ..operators import KernelOperator, LowRank, Stored, Sum, as_operator
 from ..svd import Choice, Factors
 from .saddle import (
-    SMALL_MATRIX,
+    SMALL_BYTES,
     BlockLU,
     Border,
     Dense,
@@ -98,7 +98,7 @@ class LandmarkedSaddle(KernelSaddle):
 def saddle_of_samples(kernel: Kernel, X: Array, Z: Array, settings: Settings) -> KernelSaddle:
     """Build the systems of the full matrix k(X, Z)."""
     solver, damping, tol, budget, largest_C, holds_out, weights = settings
-    A = as_operator(kernel, X, Z, budget=max(budget, SMALL_MATRIX))
+    A = as_operator(kernel, X, Z, budget=max(budget, SMALL_BYTES))
     if kernel.symmetric and isinstance(A, Stored):
         A = Stored((A.K + A.K.T) / 2)  # removes rounding errors only
     sums = A @ np.ones((A.shape[1], 1))

@@ -139,15 +139,10 @@ def _norm_beyond(
 
 
 def _whitening(vectors: np.ndarray) -> np.ndarray:
-    """T such that vectors @ T has orthonormal columns, which the plain extension does not have, or zeros.
-
-    Columns that are parallel to rounding, as those of triplets beyond the rank, span fewer directions than there are
-    columns; the others become zero.
-    """
-    values, W = eigh((vectors.T @ vectors).astype(float))
-    rounding = len(vectors) * np.finfo(vectors.dtype).eps * values[-1]
-    spans = values > rounding
-    return W * np.where(spans, 1 / np.sqrt(np.where(spans, values, 1)), 0)
+    """T such that vectors @ T has orthonormal columns, which the plain extension does not have; short if parallel."""
+    squares, E = eigh((vectors.T @ vectors).astype(float))
+    rounding = len(squares) * np.finfo(vectors.dtype).eps * squares[-1]
+    return E / np.sqrt(np.maximum(squares, max(rounding, np.finfo(float).tiny)))
 
 
 def _held_out(n: int, known: np.ndarray | None, count: int, rng: np.random.Generator) -> np.ndarray:

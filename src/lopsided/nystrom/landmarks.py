@@ -59,6 +59,8 @@ def given_landmarks(wanted: Any, points: Array, side: str) -> Landmarks:
     found = wanted if sparse.issparse(wanted) else np.asarray(wanted)
     if found.ndim == 2:
         chosen = check_points(found, f"{side} landmarks")
+        if chosen.shape[1] != points.shape[1]:
+            raise ValueError(f"{side} landmarks have {chosen.shape[1]} columns, and the points {points.shape[1]}")
         if sparse.issparse(chosen) and not is_sparse(points):
             chosen = chosen.toarray()
         each = points.shape[0] / chosen.shape[0]
@@ -201,7 +203,7 @@ def cross_pivots(
     """
     n, m = shape
     steps = min(steps, n, m)
-    L, R = np.zeros((n, steps), dtype=dtype), np.zeros((steps, m), dtype=dtype)
+    L, R = np.empty((n, steps), dtype), np.empty((steps, m), dtype)
     watched = np.unique(np.linspace(0, m - 1, WATCHED_COLUMNS).astype(np.intp))
     seen = take(slice(None), watched)
     check_finite(seen)

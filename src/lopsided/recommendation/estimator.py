@@ -8,7 +8,19 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._core import FLOATS, Array, ArrayLike, Estimator, atomic_fit, canonical, gate, jobs, reject_masked, seed_of
+from .._core import (
+    FLOATS,
+    Array,
+    ArrayLike,
+    Estimator,
+    atomic_fit,
+    canonical,
+    checked,
+    gate,
+    jobs,
+    reject_masked,
+    seed_of,
+)
 from ..exceptions import LopsidedWarning, RankWarning, warn
 from ..kernel_svd import KernelSVD, best_columns, pairs_left_out
 from ..kernels import Association
@@ -129,6 +141,7 @@ class KernelRecommender(Estimator):
         self.item_weights_ = popularity_weights(self._popularity, setting.popularity)
         return self
 
+    @checked(new_only=["boolean"])
     @gate
     def recommend(self, X: ArrayLike, k: int = 10, *, new_only: bool = True) -> np.ndarray:
         """Recommend k items to each user, best first.

@@ -5,7 +5,7 @@ from numbers import Integral, Real
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_array
 
 from ..._core import FLOATS, Array, RowBlocks, blocks_of, check_points, checked, dense, in_unit, row_lengths, safe_unit
@@ -20,7 +20,11 @@ ALIGNED_DIRECTIONS = 256  # of larger sparse points, unless twice the components
 PROJECTIONS = ("pca", "random", "pinv")
 
 
-@checked(rng=[np.random.Generator], budget=[Interval(Real, 0, None, closed="left")])
+@checked(
+    name=[StrOptions({"identity", *PROJECTIONS})],
+    rng=[np.random.Generator],
+    budget=[Interval(Real, 0, None, closed="left")],
+)
 def make_compatible(name: str, X: Array, Z: Array, rng: np.random.Generator, budget: float = np.inf) -> Compatibility:
     """Construct a compatibility from left points (n, p) and right points (m, q), within a budget in bytes.
 
@@ -35,8 +39,6 @@ def make_compatible(name: str, X: Array, Z: Array, rng: np.random.Generator, bud
     >>> bool(np.allclose(found.left(A) @ found.right(A.T).T, A))
     True
     """
-    if name not in ("identity", *PROJECTIONS):
-        raise ValueError(f"name={name!r} must be 'identity' or one of {', '.join(map(repr, PROJECTIONS))}")
     X, Z = (side if isinstance(side, RowBlocks) else check_points(side, of) for side, of in ((X, "X"), (Z, "Z")))
     p, q = X.shape[1], Z.shape[1]
     if name == "identity":
@@ -118,7 +120,7 @@ def split_condition(A: np.ndarray, width: int | None = None) -> tuple[np.ndarray
 
     Rows x_i and columns z_j of A are then compared as x_i^T C1 C2 z_j = A_ij, so that the linear kernel SVD of rows and
     columns is the SVD of A. C1 C2 is the pseudo-inverse V s^-1 U^T, split evenly: C1 = V s^-1/2 and C2 = s^-1/2 U^T,
-    zero-padded to the width q, which is at least and by default max(n, m). Cost: O(n m min(n, m)).
+    zero-padded to the width q, which is at least and by default max(n, m), and at most n + m. Cost: O(n m min(n, m)).
 
     Examples
     --------
@@ -131,8 +133,8 @@ def split_condition(A: np.ndarray, width: int | None = None) -> tuple[np.ndarray
     """
     A = check_array(A, dtype=FLOATS, input_name="A")
     q = max(A.shape) if width is None else width
-    if q < max(A.shape):
-        raise ValueError(f"width={q} is below max(n, m)={max(A.shape)} of the matrix; use at least that")
+    if not max(A.shape) <= q <= sum(A.shape):
+        raise ValueError(f"width={q} must lie between max(n, m)={max(A.shape)} and n + m={sum(A.shape)} of the matrix")
     U, s, (V,) = thin_svd(A)
     pad = ((0, 0), (0, q - len(s)))
     return np.pad(V / np.sqrt(s), pad), np.pad(U / np.sqrt(s), pad).T

@@ -6,7 +6,7 @@ from .dense import Dense as Dense
 from .minres import Minres as Minres
 from .policy import (
     SADDLE_SOLVERS as SADDLE_SOLVERS,
-    SMALL_MATRIX as SMALL_MATRIX,
+    SMALL_BYTES as SMALL_BYTES,
     affordable_size as affordable_size,
     check_affordable as check_affordable,
     choose_saddle as choose_saddle,

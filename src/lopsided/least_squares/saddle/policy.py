@@ -5,13 +5,15 @@ from ...svd import SMALL_SIDE, Choice
 SADDLE_SOLVERS = ("dense", "spectral", "symmetric", "sparse_lu", "minres")
 COPIES = {"dense": 6, "symmetric": 9, "spectral": 11}  # n x n arrays held at once: K, centred, factors, workspace
 ROW_ENTRIES = 4  # stored entries per row up to which factors stay sparse: 1.5 to 6 times S on Cora, Citeseer, Pubmed
-SMALL_MATRIX = 8 * SMALL_SIDE**2  # bytes of a matrix that is stored whatever the budget
+# Bytes that no budget forbids: they decompose SMALL_SIDE samples, or store the matrix of a thousand for MINRES, which
+# would else evaluate the kernel again at every step.
+SMALL_BYTES = 8 * COPIES["spectral"] * SMALL_SIDE**2
 MODERATE_SIZE = 3000  # samples up to which a dense decomposition takes seconds
 
 
 def affordable_size(budget: int) -> int:
     """Number of samples whose decomposition fits the budget, or is small."""
-    return max(SMALL_SIDE, int((budget / (8 * COPIES["spectral"])) ** 0.5))
+    return int((max(budget, SMALL_BYTES) / (8 * COPIES["spectral"])) ** 0.5)
 
 
 def check_affordable(choice: Choice, n: int, budget: int) -> None:
@@ -53,7 +55,7 @@ def choose_saddle(
 
 def _fits(solver: str, n: int, budget: int) -> bool:
     """Whether the dense arrays of a solver are within the budget, or so small that no budget forbids them."""
-    return n <= SMALL_SIDE or _needed(solver, n) <= budget
+    return _needed(solver, n) <= max(budget, SMALL_BYTES)
 
 
 def _needed(solver: str, n: int) -> int:
