@@ -284,7 +284,8 @@ def baselines_2012() -> str:
     """The paper's baselines, written from their papers."""
     found, rows = stored("prior_baselines", "table"), []
     for name, paper in prior_baselines.PAPER.items():
-        ours = [mean(errors) if errors else None for errors in found[name].values()]
+        errors = [found.get(name, {}).get(method) for method in prior_baselines.METHODS]
+        ours = [mean(one) if one else None for one in errors]
         rows.append([name, *(both(one, at, 2) for one, at in zip(ours, paper, strict=True))])
     return table(["data", *prior_baselines.METHODS], rows)
 
