@@ -229,9 +229,9 @@ def table(smoke: bool, only: list[str] | None = None, draws: int | None = None) 
     return result
 
 
-def fresh(smoke: bool) -> dict[str, Any]:
+def fresh(smoke: bool, only: list[str] | None = None, draws: int | None = None) -> dict[str, Any]:
     """The table for data that had no part in the choice of defaults."""
-    result = {name: row(name, 2 if smoke else DRAWS) for name in (["blobs"] if smoke else FRESH)}
+    result = {name: row(name, 2 if smoke else draws or DRAWS) for name in (["blobs"] if smoke else only or FRESH)}
     print_result(result)
     return result
 
@@ -488,7 +488,7 @@ def main() -> None:
     options = command.parse_args()
     warnings.filterwarnings("ignore")
     for name in options.parts or PARTS:
-        if name in ("table", "ablation"):
+        if name in ("table", "fresh", "ablation"):
             result = PARTS[name](options.smoke, options.only, options.draws)
         else:
             result = PARTS[name](options.smoke)

@@ -173,6 +173,10 @@ def test_fewer_distinct_rows_than_clusters_give_fewer_clusters_with_a_warning(re
     )
     assert message in [str(one.message) for one in caught]
     assert len(set(model.row_labels_[:10])) == len(set(model.row_labels_[10:])) == 1
+    with pytest.warns(LopsidedWarning) as caught:
+        model = KernelBiclustering((2, 5), reading=reading, random_state=0).fit(np.ascontiguousarray(X.T))
+    assert message.replace("rows", "columns") in [str(one.message) for one in caught]
+    assert len(set(model.column_labels_[:10])) == len(set(model.column_labels_[10:])) == 1
 
 
 def test_a_single_row_is_refused():

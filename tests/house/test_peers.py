@@ -64,3 +64,45 @@ def test_prone_separates_two_communities(peers):
     assert X is same and X.shape == (120, 8)
     inside = X @ X.T
     assert inside[side[:, None] == side].mean() > inside[side[:, None] != side].mean() + 0.2
+
+
+def test_pivots_of_cholesky_with_labels_have_the_largest_gain(benchmark_part, rng):
+    X, classes = rng.standard_normal((14, 3)), np.arange(14) % 3
+    K, Y = np.exp(-np.square(X[:, None] - X).sum(axis=2) / 3), np.eye(3)[classes]
+    Y_centred = Y - Y.mean(axis=0)
+    share = benchmark_part("prior_baselines").PREDICTION
+
+    def lost(chosen):
+        """What the chosen columns leave of the trace and of the labels, in one number."""
+        if not chosen:
+            return 1.0
+        rest = K - K[:, chosen] @ np.linalg.solve(K[np.ix_(chosen, chosen)], K[chosen])
+        G = K[:, chosen] - K[:, chosen].mean(axis=0)
+        wrong = Y_centred - G @ np.linalg.lstsq(G, Y_centred, rcond=None)[0]
+        return (1 - share) * np.trace(rest) / np.trace(K) + share * np.vdot(wrong, wrong) / np.vdot(
+            Y_centred, Y_centred
+        )
+
+    order = benchmark_part("prior_baselines").pivots(K, Y).tolist()
+    for step in range(8):
+        others = [lost([*order[:step], i]) for i in range(14) if i not in order[:step]]
+        assert lost(order[: step + 1]) == pytest.approx(min(others), abs=1e-12)
+    assert sorted(order) == list(range(14))
+
+
+def test_no_descending_weights_have_more_alignment_than_those_of_the_spectral_transform(benchmark_part, rng):
+    U, classes, known = np.linalg.qr(rng.standard_normal((30, 7)))[0], rng.integers(3, size=30), np.arange(18)
+    weights = np.square(benchmark_part("prior_baselines").spectral_transform(U, classes, known) / U).mean(axis=0)
+    assert (np.diff(weights[1:]) <= 1e-12).all() and weights[-1] >= 0
+    T = np.where(classes[known][:, None] == classes[known], 1.0, -0.5)
+
+    def alignment(weights):
+        K = (U[known] * weights) @ U[known].T
+        return np.vdot(K, T) / np.linalg.norm(K)
+
+    free, steps = rng.random((2000, 1)), rng.random((2000, 6)) ** 4
+    others = np.hstack([free, np.cumsum(steps, axis=1)[:, ::-1]])
+    best = alignment(weights)
+    for other in others:
+        assert alignment(other) < best
+        assert alignment(weights + 1e-3 * other) <= best + 1e-9

@@ -76,6 +76,22 @@ def test_points_that_know_nothing_get_what_scores_highest_on_average(A):
     assert np.array_equal(found[1], np.argsort(-scores_of(model).mean(axis=0), kind="stable")[:4])
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("solver", ["lapack", "krylov"])
+def test_known_points_without_entries_are_told_from_rounding(solver, dtype, rng):
+    A = ((rng.random((300, 200)) < 0.1) * 1.0).astype(dtype)
+    A[7], A[:, 9] = 0, 0
+    A[8] = np.arange(200) == 3  # a single entry is heard
+    model = KernelSVD(4, kernel="association", solver=solver).fit(A)
+    scores = scores_of(model)
+    with pytest.warns(LopsidedWarning, match="1 of 300 points score all others alike"):
+        found = model.nearest_right(np.arange(300), 4)
+    np.testing.assert_array_equal(found[7], np.argsort(-scores.mean(axis=0), kind="stable")[:4])
+    np.testing.assert_array_equal(found[8], np.argsort(-scores[8], kind="stable")[:4])
+    with pytest.warns(LopsidedWarning, match="1 of 200 points score all others alike"):
+        model.nearest_left(np.arange(200), 4)
+
+
 def test_rankings_do_not_depend_on_threads(A):
     one, many = (KernelSVD(4, kernel="association", n_jobs=jobs).fit(A).nearest_right(A, 6) for jobs in (1, 3))
     assert np.array_equal(one, many)

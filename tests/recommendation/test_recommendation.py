@@ -105,6 +105,26 @@ def test_items_never_seen_are_not_recommended_before_others(A):
     assert not (KernelRecommender().fit(A).recommend(A, 10) == 7).any()
 
 
+@KINDS
+def test_an_item_that_nobody_chose_scores_zero_and_finds_users_on_average(kind, A):
+    A[:, 7] = 0
+    svd = KernelRecommender().fit(kind(A)).svd_
+    np.testing.assert_allclose(svd.score_pairs(np.arange(90), 7), 0, atol=1e-12)
+    np.testing.assert_array_equal(svd.transform_right(kind(np.zeros((1, 90)))), 0)
+    with pytest.warns(LopsidedWarning, match="1 of 1 points score all others alike"):
+        found = svd.nearest_left([7], 4)
+    everyone = (svd.left_vectors_ * svd.singular_values_) @ svd.right_vectors_.mean(axis=0)
+    np.testing.assert_array_equal(found[0], np.argsort(-everyone, kind="stable")[:4])
+
+
+def test_an_item_that_everyone_chose_is_left_to_new_users_alone(A):
+    A[:, 7] = 1
+    model = KernelRecommender().fit(A)
+    assert not (model.recommend(A, 10) == 7).any()
+    others = np.where(np.arange(60) == 7, 0.0, A[:20])
+    assert (model.recommend(others, 10) == 7).any(axis=1).all()
+
+
 def test_popularity_moves_frequent_items_up(A):
     A[:, :6] = np.random.default_rng(0).random((90, 6)) < 0.6
     counts = A.sum(axis=0)
@@ -119,6 +139,10 @@ def test_what_cannot_be_recommended_is_refused(A):
         model.recommend(A, 61)
     with pytest.raises(ValueError, match="k=1 exceeds the 0 points that are left for row 0; lower k"):
         model.recommend(np.ones((1, 60)), 1)
+    two_left = np.vstack([A[0], np.arange(60) > 1])
+    with pytest.raises(ValueError, match="k=3 exceeds the 2 points that are left for row 1; lower k"):
+        model.recommend(two_left, 3)
+    assert set(model.recommend(two_left, 2)[1]) == {0, 1}
     assert model.recommend(np.ones((1, 60)), 60, new_only=False).shape == (1, 60)
     with pytest.warns(RankWarning, match="n_components=61 exceeds"):
         KernelRecommender(61).fit(A)

@@ -80,7 +80,8 @@ def nystrom(
     k, spare : int or float, and int
         Number of triplets, or the share of the small matrix's energy that they must hold; and how many to add to them.
     plain : bool, default=False
-        Apply equation 9 only: columns are scaled to unit norm, and singular values are those of the small matrix.
+        Apply equation 9 only: columns are scaled to unit norm, and singular values are those of the small matrix whose
+        rows and columns count as often as the points that they represent.
     center : bool, default=False
         Centre the feature maps of both sides.
     over_landmarks : bool, default=False
