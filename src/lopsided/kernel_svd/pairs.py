@@ -14,9 +14,6 @@ from ..exceptions import LopsidedWarning, warn
 
 BLOCK_BYTES = 1 << 25  # of scores that a thread holds at once, at most
 SCORE_BYTES = 8  # per score, in double precision
-# What solvers leave of a known point without entries, relative to the largest singular value: 2e-14 and 4e-8 at most
-# in tables of up to 1,500 x 800, where a point with one entry has 4e-4
-ROUNDING = {"float64": 1e-12, "float32": 1e-7}
 
 
 class ScoresPairs(ABC):
@@ -145,8 +142,9 @@ class ScoresPairs(ABC):
         return known[numbers]
 
     def _rounding(self) -> float:
-        """Size of s_c u_c(x) that may be rounding of zero for a known point."""
-        return ROUNDING[self.singular_values_.dtype.name] * float(self.singular_values_[0])
+        """Size of s_c u_c(x) that may be rounding of zero for a known point: the residual at which solvers stop."""
+        s = self.singular_values_
+        return float(np.finfo(s.dtype).eps ** 0.8 * s[0])
 
     @abstractmethod
     def _vectors_of_new(self, points: ArrayLike, *, of_right: bool) -> np.ndarray:
