@@ -104,6 +104,11 @@ def test_cluster_centres_are_the_means_of_blobs_and_weigh_as_much():
     assert found.indices is None
 
 
+@SEEDS
+def test_clusters_of_one_point_are_kept(seed):
+    assert len(kmeans(POINTS, 39, seeded(seed))) > 20  # of 40 points, so that most of them are alone
+
+
 def test_centres_of_sparse_points_are_sparse_and_those_of_the_dense_ones(rng):
     X = rng.standard_normal((60, 5)) * (rng.random((60, 5)) < 0.4)
     for p in (4, 45):  # of so many, which stay empty depends on rounding
