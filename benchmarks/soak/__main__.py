@@ -17,6 +17,7 @@ from .record import HEADINGS, NAME, Budget, Row, added, as_record, recorded, wri
 TOPICS = (
     "bad_input",
     "truth",
+    "svds_matrices",
     "tolerance",
     "hostile_files",
     "determinism",
@@ -56,7 +57,7 @@ def _run(topic: str, budget: Budget, more: bool) -> list[Row]:
     rows: list[Row] = import_module(f"soak.{topic}").rows(budget)
     if more:
         rows = added(recorded(topic), rows)
-    if not budget.smoke:
+    if rows and not budget.smoke:
         save(NAME, {topic: as_record(rows)}, budget.seed)
     return rows
 

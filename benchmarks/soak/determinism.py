@@ -105,7 +105,8 @@ def _of_fortran(model: Any, X: np.ndarray, y: Any) -> list[np.ndarray]:
 
 
 def _of_sparse(model: Any, X: np.ndarray, y: Any) -> list[np.ndarray]:
-    if not (is_graph(model) or model.__sklearn_tags__().input_tags.sparse):
+    means_counts = model.get_params().get("reading") == "auto"  # a sparse table is read as counts, by its documentation
+    if means_counts or not (is_graph(model) or model.__sklearn_tags__().input_tags.sparse):
         return []
     S = sparse.csr_array(X)
     return answers(fit(model, S, y), S)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 import lopsided
-from lopsided import Nystrom
+from lopsided import Nystrom, PriorNystroem
 from lopsided.exceptions import LopsidedWarning
 
 SETTINGS: dict[str, list[dict[str, Any]]] = {  # those that make its parts work; the last ones take the least time
@@ -18,12 +18,13 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {  # those that make its parts work;
     "AsymmetricLSSVR": [{}, {"C": [0.1, 1.0], "kernel": "sne", "merge": "stack"}],
     "DirectedGraphEmbedding": [{"n_components": 4}, {"n_components": 4, "kernel": "sne"}],
     "ImageMixtures": [{"n_components": 2, "patch": 2, "step": 2}],
-    "KernelBiclustering": [{"n_init": 1}],
+    "KernelBiclustering": [{"n_init": 1}, {"n_init": 1, "reading": "counts"}],
     "KernelRecommender": [{"n_components": 4}],
     "KernelSVD": [{"kernel": "sne"}, {"center": True}, {"n_components": 4, "kernel": "sne", "solver": Nystrom(12)}],
     "LearnedKernelSVDClassifier": [{"max_iter": 3}],
     "LearnedKernelSVDRegressor": [{"max_iter": 3}],
-    "PriorNystroem": [{"n_components": 20}],
+    "PriorNystroem": [{"n_components": 20}],  # the map of a hundred landmarks amplifies rounding a million times
+    "SelfTrainedFeatures": [{"features": PriorNystroem(20)}],
 }
 METHODS = ("transform", "predict", "decision_function", "predict_proba", "predict_interval")
 WIDTH = 16

@@ -14,7 +14,7 @@ from scipy.linalg import hadamard, hilbert
 from lopsided import AsymmetricLSSVR, KernelSVD, Nystrom
 from lopsided.exceptions import AccuracyWarning, ConvergenceWarning, LopsidedWarning
 
-from . import Budget, Row, svds_matrices, timed
+from . import Budget, Row, timed
 
 DIGITS = 50
 SIDE, LARGE = 64, 1024  # powers of four, for which there are Hadamard matrices with entries of exact length
@@ -121,7 +121,6 @@ def rows(budget: Budget) -> list[Row]:
         *found,
         timed("truth, saddle systems: error of duals / (eps condition)", LIMIT, direct),
         timed("truth, saddle systems by MINRES: error of duals / (its tol times condition)", 1.0, iterative),
-        *svds_matrices.rows(budget),
     ]
 
 

@@ -26,6 +26,7 @@ from lopsided.least_squares.saddle import (
     Spectral,
     check_solution,
     choose_saddle,
+    largest_singular_value,
     minres,
     warn_if_near_singular,
 )
@@ -287,6 +288,33 @@ def test_minres_solves_a_right_hand_side_of_zeros():
     a, _, b1, _ = Minres(Stored(matrix("any"))).at(0.1).solve(Y)
     assert np.abs(a[:, 1]).max() == 0
     assert b1[1] == 1
+
+
+@with_or_without_weights
+@pytest.mark.parametrize("distance", [1e-2, -1e-3, 1e-5])
+@pytest.mark.parametrize("name", [name for name in ASYMMETRIC if name in INVERTING])
+def test_the_singular_value_next_to_a_ridge_and_its_distance_are_found(name, distance, weighted):
+    K, w = matrix(name), weights_of(weighted)
+    s = np.linalg.svd(scaled_and_centred(K, w), compute_uv=False)
+    C = (1 + distance) / s[5]
+    found = SADDLES[name](K, w if weighted else None).at(C).conditioning()
+    assert found.sigma == pytest.approx(s[5], rel=abs(distance) / 5)
+    assert found.rcond == pytest.approx(abs(1 / C - s[5]) / (1 / C + s[0]), rel=0.2)
+
+
+@with_or_without_weights
+def test_the_largest_singular_value_is_that_of_the_scaled_and_centred_matrix(weighted):
+    K, w = matrix("dense"), weights_of(weighted)
+    family = SADDLES["dense"](K, w if weighted else None)
+    expected = np.linalg.norm(scaled_and_centred(K, w), 2)
+    assert largest_singular_value(family.A, family.border) == pytest.approx(expected, rel=1e-9)
+
+
+def scaled_and_centred(K, weights):
+    """H r K r H with roots r of the weights, and H the projection on the complement of r."""
+    r = np.sqrt(weights)
+    H = np.eye(len(K)) - np.outer(r, r) / (r @ r)
+    return H @ (r[:, None] * K * r) @ H
 
 
 @pytest.mark.parametrize(

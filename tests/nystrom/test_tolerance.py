@@ -14,6 +14,7 @@ from lopsided import KernelSVD, Nystrom
 from lopsided.exceptions import AccuracyWarning, RankWarning
 from lopsided.kernels import RBF, Linear
 from lopsided.nystrom.error import _whitening
+from lopsided.nystrom.orthonormalise import Moments, turned
 
 
 @pytest.fixture(scope="module")
@@ -182,3 +183,44 @@ def test_parallel_vectors_are_whitened_to_unit_length_or_less(seed, dtype):
     lengths = np.linalg.svd(vectors @ _whitening(vectors), compute_uv=False)
     np.testing.assert_allclose(lengths[:4], 1, rtol=1e5 * np.finfo(dtype).eps)
     assert (lengths[4:] < 1).all()
+
+
+@pytest.mark.filterwarnings("ignore::lopsided.exceptions.AccuracyWarning")
+def test_a_search_ends_with_every_point_of_sides_of_any_size():
+    X, Z = two_sets(60, 17)
+    for sides in ((X, Z), (Z, X)):
+        model = model_of(RBF(0.3), 2, tol=1e-300).fit(sides[0], Z=sides[1])
+        assert model.path_[-1][:2] == (len(sides[0]), len(sides[1]))
+        assert all(left <= len(sides[0]) and right <= len(sides[1]) for left, right, _ in model.path_)
+
+
+@pytest.mark.filterwarnings("ignore::lopsided.exceptions.AccuracyWarning")
+def test_a_search_begins_with_landmarks_in_proportion_to_the_components():
+    X, Z = two_sets(60, 45)
+    firsts = [model_of(RBF(1.0), k, tol=0.9).fit(X, Z=Z).path_[0] for k in (1, 2, 4)]
+    assert firsts[0].left == firsts[0].right > 1
+    assert [first.left / firsts[0].left for first in firsts] == [1, 2, 4]
+
+
+@CENTER
+@pytest.mark.parametrize("tol", [0.0, 0.2])
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_told_of_landmarks_does_not_depend_on_the_unit_of_the_kernel(seed, tol, center):
+    rng = np.random.default_rng(seed)
+    X, Z = rng.standard_t(1.2, (300, 4)), rng.standard_t(1.2, (280, 4))
+    told = []
+    for unit in (1.0, 2.0**-30, 2.0**30):
+        model = model_of(unit * RBF(1.0), 4, center=center, tol=tol, n_landmarks=8, random_state=seed)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.fit(X, Z=Z)
+        told.append([str(each.message).split(" of ")[0] for each in caught])
+    assert told[0] == told[1] == told[2]
+
+
+def test_vectors_are_turned_about_their_mean_whatever_it_is(rng):
+    vectors, turn = rng.standard_normal((50, 3)), rng.standard_normal((3, 2))
+    for mean in ([0.0, 0.0, 0.0], [0.0, 2.0, 0.0], [1.0, 2.0, -3.0]):
+        found, side = turned(vectors.copy(), np.eye(3), Moments(np.array(mean), np.eye(3)), turn)
+        assert_close(found, (vectors - mean) @ turn)
+        assert_close(vectors @ side.map - side.offset, found)

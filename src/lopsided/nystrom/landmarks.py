@@ -13,6 +13,8 @@ from ..kernels import Kernel, Precomputed
 from ..operators import as_operator, is_indexed
 
 POINTS_PER_CLUSTER = 50  # at most, in the sample on which k-means runs
+# Entries of a sparse sample up to which k-means runs on a dense copy, 32 MB: rounding would give it other clusters.
+DENSE_ENTRIES = 1 << 22
 SEEDED_CLUSTERS = 500  # up to which k-means++ initialises the centres; it costs O(p^2 width) and gains little beyond
 LONGEST_WAIT = 50  # mean waiting times of the least likely row, after which its inclusion is certain; bounds t
 UNIFORM_SHARE = 0.5  # of leverage sampling, for structure that the estimated scores have missed
@@ -91,11 +93,13 @@ def kmeans(points: Array, p: int, rng: np.random.Generator) -> Landmarks:
     if p == points.shape[0]:
         return rows_as_landmarks(points, np.arange(p))
     sample = points[np.sort(rng.permutation(points.shape[0])[: POINTS_PER_CLUSTER * p])]
+    if sparse.issparse(sample) and np.prod(sample.shape, dtype=float) <= DENSE_ENTRIES:
+        sample = sample.toarray()
     init, seed = "k-means++" if p <= SEEDED_CLUSTERS else "random", int(rng.integers(2**31))
     clusters = _clustered(MiniBatchKMeans(p, init=init, n_init=1, random_state=seed), sample)
     sizes = np.bincount(clusters.labels_, minlength=p)
     centres, sizes = clusters.cluster_centers_[sizes > 0].astype(points.dtype), sizes[sizes > 0]
-    if sparse.issparse(sample):
+    if is_sparse(points):
         centres = sparse.csr_array(centres)  # each has only the entries of its cluster
     return Landmarks(centres, sizes * (points.shape[0] / sizes.sum()))
 
