@@ -12,6 +12,7 @@ from common import RESULTS, ROOT, stored
 NAME = "soak"
 PAGE = ROOT / "docs" / "reliability.md"
 BEGIN, END = "<!-- measured: make soak -->", "<!-- end of measured -->"
+MOST_DEFECTS = 50  # descriptions that are kept of one promise
 HEADINGS = ("promise", "cases", "worst", "limit", "seconds")
 
 
@@ -65,7 +66,7 @@ def timed(promise: str, limit: float | str, check: Callable[[], tuple[int, float
     """The row of a check that returns the number of cases, the worst figure and the defects."""
     start = time.perf_counter()
     cases, worst, defects = check()
-    return Row(promise, cases, worst, limit, time.perf_counter() - start, tuple(defects))
+    return Row(promise, cases, worst, limit, time.perf_counter() - start, tuple(defects[:MOST_DEFECTS]))
 
 
 def as_record(rows: Sequence[Row]) -> list[dict[str, Any]]:

@@ -31,8 +31,8 @@ def read_all(path: Path, file: Any) -> bytes:
     if path.suffix.lower() != ".gz":
         return bytes(file.read())
     pieces, size = [], 0
-    while block := file.read(BLOCK_BYTES):
-        size += len(block)
+    while (block := file.read_buffer(BLOCK_BYTES)).size:  # pyarrow's read would leak a block if the archive is damaged
+        size += block.size
         check_expansion(path, size)
         pieces.append(block)
     return b"".join(pieces)

@@ -23,7 +23,7 @@ OTHER_NAMES = {  # that name a direction too; columns in the usual order need no
 TIMES = ("time", "timestamp", "date", "datetime", "year", "ts")  # a third column that is no weight
 NAMELESS = re.compile(r"(__index_level_\d+__|Unnamed: \d+)?")  # names that pandas gives to an unnamed index
 LOGGER = "lopsided.io"
-MOST_NAMES_SHOWN = 12  # in an error message
+MOST_NAMES_SHOWN, LONGEST_NAME_SHOWN = 12, 60  # in an error message
 
 
 def choose_columns(names: Sequence[str], width: int, wanted: Wanted) -> list[int]:
@@ -92,8 +92,13 @@ def _usual(names: Sequence[str], role: str, candidates: Sequence[str]) -> int | 
 
 
 def shown(names: Sequence[str]) -> str:
-    """The names as a list, cut off after a few."""
-    few = str(list(names[:MOST_NAMES_SHOWN]))
+    """The names as a list, cut off after a few, and long ones cut short."""
+    few = str(
+        [
+            name if len(name) <= LONGEST_NAME_SHOWN else f"{name[:LONGEST_NAME_SHOWN]}..."
+            for name in names[:MOST_NAMES_SHOWN]
+        ]
+    )
     return few if len(names) <= MOST_NAMES_SHOWN else f"{few[:-1]}, ...]"
 
 
