@@ -343,6 +343,12 @@ def _low_rank(make):
     return LowRank(L, R), as_dense(L) @ as_dense(R).T
 
 
+def _scaled_low_rank(make):
+    A, _ = _low_rank(make)
+    s = np.linspace(2.0, -0.5, A.L.shape[1])
+    return LowRank(A.L, A.R, s), as_dense(A.L) @ np.diag(s) @ as_dense(A.R).T
+
+
 def _sum():
     (A, K), (B, L), (C, M) = blocked("rbf"), _low_rank(_thin_sparse), structured("sne", "binary", PLENTY)
     return Sum([A, B, C], [1.0, -0.5, 2.0]), K - 0.5 * L + 2 * M
@@ -361,6 +367,8 @@ PLAIN: dict[str, Callable[[], tuple[KernelOperator, np.ndarray]]] = {
     "blocked_sum": lambda: blocked("sum"),
     "low_rank_dense": lambda: _low_rank(lambda n, rng: rng.standard_normal((n, 3))),
     "low_rank_sparse": lambda: _low_rank(_thin_sparse),
+    "low_rank_with_values": lambda: _scaled_low_rank(lambda n, rng: rng.standard_normal((n, 3))),
+    "low_rank_sparse_with_values": lambda: _scaled_low_rank(_thin_sparse),
     "sum": _sum,
     **{
         f"{kernel}_{data}_{way}": partial(structured, kernel, data, budget)

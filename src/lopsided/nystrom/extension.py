@@ -162,7 +162,7 @@ def _extend(
 ) -> tuple[tuple[_Extended, _Extended], np.ndarray]:
     """Extend k triplets of the small matrix to both sides and orthonormalise them (plain: scale to unit norm)."""
     maps, values = small.maps(k * (1 if plain else OVERSAMPLING), symmetric=len(ends) == 1, rng=rng)
-    if not plain:
+    if not plain and len(values) > k:
         spreads = [end.moments(kernel, map, small.center, rng) for end, map in zip(ends, maps, strict=True)]
         turns, values = orthonormal_turns(spreads, values, k)
         maps = [map @ turn for map, turn in zip(maps, turns, strict=True)]
@@ -195,9 +195,8 @@ def _signed(vectors: np.ndarray, side: Side, signs: np.ndarray) -> tuple[np.ndar
 
 
 def _all_but_last(found: np.ndarray) -> np.ndarray:
-    if isinstance(found, RowBlocks):
-        return found @ np.eye(found.shape[1])[:, :-1]
-    return found[:, :-1].copy()
+    """All columns but the last; of an array a view, as a copy may be half of the memory that is held."""
+    return found @ np.eye(found.shape[1])[:, :-1] if isinstance(found, RowBlocks) else found[:, :-1]
 
 
 def _last(found: np.ndarray) -> np.ndarray:
