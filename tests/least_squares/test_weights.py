@@ -108,7 +108,7 @@ def test_a_constant_target_is_explained_only_by_exact_predictions():
 def test_only_ratios_of_weights_matter_where_C_is_in_units_of_the_matrix(merge, estimator):
     y = targets_of(estimator)
     one, other = (estimator(merge=merge, random_state=0).fit(X, y, factor * WEIGHTS) for factor in (1.0, 64.0))
-    assert one.kernel_path_[0].kernel.get_params() == other.kernel_path_[0].kernel.get_params()
+    assert repr(one.kernel_path_[0].kernel) == repr(other.kernel_path_[0].kernel)
     assert pytest.approx(64 * other.C_) == one.C_
     np.testing.assert_allclose(one.held_out_predictions_, other.held_out_predictions_, rtol=1e-6)
     assert one.held_out_score_ == pytest.approx(other.held_out_score_)

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from .._core import Array, RowBlocks, check_finite, same_points, svd
+from .._core import Array, RowBlocks, check_finite, product, same_points, svd
 from ..exceptions import NotFiniteError
 from ..kernels import Kernel, Precomputed
 from ..nystrom import Nystrom, NystromFactors, approximate
@@ -88,7 +88,7 @@ class LandmarkedSaddle(KernelSaddle):
         """
         factors, left, right, border = self.found.factors, self.found.left, self.found.right, self.family.border
         R, mean, own = border.right_hand_sides(Y), border.mean(Y), self.family.factors
-        found = self.family.at(system.C).coordinates(own.U.T @ R, own.V.T @ R)
+        found = self.family.at(system.C).coordinates(product(own.U.T, R), product(own.V.T, R))
         sUa, sVc = (factors.s[:, None] * (turn @ part) for turn, part in zip(self.turns, found, strict=True))
         of_left, of_right = left.offset + border.mean(factors.U), right.offset + border.mean(factors.V)
         return Duals(right.map @ sUa, left.map @ sVc, mean - of_left @ sVc, mean - of_right @ sUa)

@@ -9,13 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from .._core import Array, check_finite, counted, n_threads, run, slices_of
+from .._core import Array, check_finite, counted, is_sparse, n_threads, run, slices_of
 from ..kernels import (
     RBF,
     SNE,
     Kernel,
     Laplacian,
     Linear,
+    OfColumns,
+    Ranked,
     Standardised,
     StudentT,
     as_kernel,
@@ -78,18 +80,23 @@ def list_kernels(kernel: Any, X: Array, *, many: bool = False) -> list[list[Kern
 
     "auto" stands for Linear and, at three bandwidths each, RBF, Laplacian, StudentT and SNE. The unit is the root mean
     squared distance of two samples, divided by sqrt(2); for the Laplacian, whose distances are in the 1-norm, its own.
-    If columns differ in spread, there is a second list, of the same kernels on standardised columns. Of ``many``
-    samples only symmetric kernels are compared: others need twice the memory and thrice the time for as many landmarks.
+    If columns differ in spread, there is a second list, of the same kernels on standardised columns; if samples are
+    dense, there is another, of ranked columns. Of ``many`` samples only symmetric kernels are compared: others need
+    twice the memory and thrice the time for as many landmarks.
     """
     if isinstance(kernel, list):
         if not kernel:
             raise ValueError("kernel=[] lists no kernel; give at least one, or 'auto'")
         return [[as_kernel(each) for each in kernel]]
-    plain = _kernels_on(X, many)
+    choices = [_kernels_on(X, many)]
     columns = Standardised(Linear()).fit(X, X)
-    if columns.scale_.max() <= EVEN * columns.scale_.min():
-        return [plain]
-    return [plain, [Standardised(each) for each in _kernels_on(columns.in_units(X), many)]]
+    if columns.scale_.max() > EVEN * columns.scale_.min():
+        choices.append([Standardised(each) for each in _kernels_on(columns.in_units(X), many)])
+    if not is_sparse(X):
+        some = X[:: -(-X.shape[0] // SAMPLES_OF_MANY)]
+        ranks = Ranked(Linear()).fit(some, some)
+        choices.append([Ranked(each) for each in _kernels_on(ranks.in_units(some), many)])
+    return choices
 
 
 def _kernels_on(X: Array, many: bool) -> list[Kernel]:
@@ -138,7 +145,9 @@ def rank_kernels(
     pilots = [on(FIRST_SAMPLES, kernels[PILOTS])[0] for kernels in choices] if len(choices) > 1 else [[]]
     best = int(np.argmin([found[0].error if found else np.inf for found in pilots]))
     others = [each for number, found in enumerate(pilots) if number != best for each in found]
-    ranked, reasons = on(FIRST_SAMPLES, choices[best])
+    rest = [each for each in choices[best] if not any(each is done.kernel for done in pilots[best])]
+    found, reasons = on(FIRST_SAMPLES, rest)
+    ranked = sorted([*pilots[best], *found], key=_error)
     if not ranked:
         raise ValueError(f"none of {len(reasons)} kernels can be compared on these samples; " + _listed(reasons))
     if not isinstance(kernel, list):
@@ -156,21 +165,35 @@ def _compared(
     kernels: Sequence[Kernel], X: Array, targets: Targets, grid: Grid | None, merging: Merging
 ) -> tuple[list[Compared], list[Failed]]:
     """Kernels with their best C, the best first, and why others fail on the data."""
+    inner, points = _in_columns(kernels, X)
 
-    def judged(kernel: Kernel) -> Compared | Failed:
+    def judged(number: int) -> Compared | Failed:
         try:
-            return _at_best_C(kernel, X, targets, grid, merging)
+            return Compared(kernels[number], *_at_best_C(inner[number], points, targets, grid, merging))
         except (ValueError, TypeError) as error:
-            return Failed(kernel, str(error))
+            return Failed(kernels[number], str(error))
 
     parts = slices_of(len(kernels), n_threads())
-    results = [each for part in counted(parts, "kernels compared", len(parts)) for each in run(judged, kernels[part])]
+    everything = range(len(kernels))
+    results = [
+        each for part in counted(parts, "kernels compared", len(parts)) for each in run(judged, everything[part])
+    ]
     found = [each for each in results if isinstance(each, Compared)]
     return sorted(found, key=_error), [each for each in results if isinstance(each, Failed)]
 
 
-def _at_best_C(kernel: Kernel, X: Array, targets: Targets, grid: Grid | None, merging: Merging) -> Compared:
-    """Decompose the matrix of a kernel, and compare all C."""
+def _in_columns(kernels: Sequence[Kernel], X: Array) -> tuple[Sequence[Kernel], Array]:
+    """Kernels and the samples that they compare; a map of columns that all of them share is applied once."""
+    kinds = {type(each) for each in kernels}
+    if len(kinds) != 1 or not issubclass(kind := kinds.pop(), OfColumns):
+        return kernels, X
+    return [each.kernel for each in kernels if isinstance(each, OfColumns)], kind(Linear()).fit(X, X).in_units(X)
+
+
+def _at_best_C(
+    kernel: Kernel, X: Array, targets: Targets, grid: Grid | None, merging: Merging
+) -> tuple[float, float, float, int]:
+    """Decompose the matrix of a kernel, and compare all C: the best, its error and score, and the number of samples."""
     fitted = clone(kernel).fit(X, X)
     K = np.asarray(as_operator(fitted, X, X, budget=sys.maxsize).take(), dtype=float)
     check_finite(K)
@@ -180,7 +203,7 @@ def _at_best_C(kernel: Kernel, X: Array, targets: Targets, grid: Grid | None, me
     family = Spectral.of_matrix(A, largest_C, symmetric=symmetric, weights=weights, error=CHOICE_ERROR)
     values = wide_grid(family) if grid is None else grid.of(family)
     C, best, _ = compare_C(family, values, targets, merging, clipped=grid is None)
-    return Compared(kernel, C, best.error, best.score, len(K))
+    return C, best.error, best.score, len(K)
 
 
 def _listed(failed: Sequence[Failed]) -> str:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from .._core import Array, RowBlocks, checked, counted, same_points
+from .._core import Array, RowBlocks, checked, counted, product, same_points
 from ..exceptions import RankWarning, warn
 from ..kernels import Kernel
 from ..operators import as_operator
@@ -205,7 +205,8 @@ def _last(found: np.ndarray) -> np.ndarray:
 
 def _combined(vectors: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Sums of the columns of ``vectors`` times ``weights``, shape (n,), as an array."""
-    return (vectors @ weights[:, None]).column(0) if isinstance(vectors, RowBlocks) else vectors @ weights
+    column = weights[:, None]
+    return (vectors @ column).column(0) if isinstance(vectors, RowBlocks) else product(vectors, column)[:, 0]
 
 
 def _means(
