@@ -147,16 +147,21 @@ class Ranked(OfColumns):
     def learn_columns(self, X: Array, Z: Array) -> None:
         """Take quantiles of the columns of both sets of points."""
         values = np.vstack([dense(side[:: -(-side.shape[0] // RANKED_ROWS)]) for side in (X, Z)])
-        ranks = (np.arange(min(len(values), MOST_QUANTILES)) + 0.5) / min(len(values), MOST_QUANTILES)
-        self.quantiles_ = np.quantile(values, ranks, axis=0, method="hazen")
+        places = _ranks(min(len(values), MOST_QUANTILES)) * len(values)
+        self.quantiles_ = np.sort(values, axis=0)[places.astype(int)]  # values themselves, as equal ones share a rank
 
     def in_units(self, X: Array) -> np.ndarray:
         """Normal scores of the points, dense."""
         X, quantiles = dense(X), self.quantiles_
-        ranks = (np.arange(len(quantiles)) + 0.5) / len(quantiles)
+        ranks = _ranks(len(quantiles))
         scores = np.empty(X.shape, dtype=X.dtype)
         for values, known, column in zip(X.T, quantiles.T, scores.T, strict=True):
             upper = np.interp(values, known, ranks)  # of equal values the last, and below of their negatives
             lower = np.interp(-values, -known[::-1], ranks)
             column[:] = ndtri((upper + 1 - lower) / 2)
         return scores
+
+
+def _ranks(count: int) -> np.ndarray:
+    """Evenly spaced ranks between zero and one."""
+    return (np.arange(count) + 0.5) / count

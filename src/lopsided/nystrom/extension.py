@@ -220,11 +220,11 @@ def _means(
     factors are exact and every point is a landmark.
     """
     p, q = (side.shares for side in landmarks)
-    U, V = K @ left.map.map - left.map.offset, K.T @ right.map.map - right.map.offset
-    u, v = factors.s * (p @ U), factors.s * (q @ V)
+    (M, m), (N, n) = left.map, right.map  # at the landmarks, vectors are K M - m and K'N - n, which are not formed
+    u, v = factors.s * (p @ K @ M - m), factors.s * (K @ q @ N - n)
     assert left.averages is not None and right.averages is not None  # the matrix was centred
     of_rows, of_columns = left.averages - _combined(factors.U, v), right.averages - _combined(factors.V, u)
-    excess_of_columns = q @ (p @ K - V @ u) - of_columns.mean()
-    excess_of_rows = p @ (K @ q - U @ v) - of_rows.mean()
+    excess_of_columns = q @ (p @ K - K.T @ (N @ u) + n @ u) - of_columns.mean()
+    excess_of_rows = p @ (K @ q - K @ (M @ v) + m @ v) - of_rows.mean()
     dtype = factors.U.dtype
     return (of_rows - excess_of_columns).astype(dtype), (of_columns - excess_of_rows).astype(dtype)
