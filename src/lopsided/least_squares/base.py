@@ -123,7 +123,7 @@ class AsymmetricLeastSquares(Estimator, ABC):
             system = machine.family.at(self.C_)
             warn_if_constant(machine.family, system)
             if grid is not None:
-                warn_if_useless(system)
+                warn_if_useless(system, in_units=grid.in_units)
             duals = machine.duals(system, targets.Y)
             check_solution(system, duals)
             if not self.damping:
