@@ -358,8 +358,6 @@ ABLATION: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # parameters, an
     "C by 30 samples": ({}, SUBSET),
     "C by 30 samples, no neighbours": ({}, {**SUBSET, "select_C.NEIGHBOUR_FACTORS": np.ones(1)}),
     "30 landmarks": ({"solver": Nystrom(30)}, {}),
-    "30 landmarks, 0.5 components each": ({"solver": Nystrom(30)}, {"build.COMPONENTS_PER_LANDMARK": 0.5}),
-    "30 landmarks, 1 component each": ({"solver": Nystrom(30)}, {"build.COMPONENTS_PER_LANDMARK": 1.0}),
 }
 PARTS: dict[str, tuple[Any, Callable[..., dict[str, Any]], Callable[[dict[str, Any]], None]]] = {
     "graphs": (PAPER_GRAPHS, graph_row, print_graphs),

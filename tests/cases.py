@@ -200,6 +200,21 @@ def _spread(X, Z):
     return np.where(np.ptp(values, axis=0) > 0, values.std(axis=0), 1.0)
 
 
+def _scores(points, X, Z):
+    """Normal scores of the ranks of points among both sets, value by value."""
+    known = np.vstack([X, Z])
+
+    def score(value, column):
+        below, equal = (column < value).sum(), (column == value).sum()
+        if equal or below in (0, len(column)):
+            return norm.ppf(np.clip((below + equal / 2) / len(column), 0.5 / len(column), 1 - 0.5 / len(column)))
+        low, high = column[column < value].max(), column[column > value].min()
+        ends = below - 0.5, below + 0.5  # of the last of the values below, and the first of those above
+        return norm.ppf(np.interp(value, (low, high), ends) / len(column))
+
+    return np.array([[score(*pair) for pair in zip(row, known.T, strict=True)] for row in points])
+
+
 KERNELS: dict[str, tuple[Kernel, Callable]] = {
     "linear": (k.Linear(), partial(_inner, profile=lambda u: u)),
     "polynomial": (k.Polynomial(degree=3, offset=0.5), partial(_inner, profile=lambda u: (u + 0.5) ** 3)),
@@ -236,6 +251,10 @@ KERNELS: dict[str, tuple[Kernel, Callable]] = {
     "standardised": (
         k.Standardised(k.RBF(bandwidth=1.3)),
         lambda X, Z, X0, Z0: _rbf(X / _spread(X0, Z0), Z / _spread(X0, Z0), bandwidth=1.3),
+    ),
+    "ranked": (
+        k.Ranked(k.RBF(bandwidth=1.3)),
+        lambda X, Z, X0, Z0: _rbf(_scores(X, X0, Z0), _scores(Z, X0, Z0), bandwidth=1.3),
     ),
     "swapped": (k.SNE(bandwidth=1.3).T, lambda X, Z, X0, Z0: _sne(Z, X, Z0, X0, bandwidth=1.3).T),
     "sum_swapped": (
@@ -343,6 +362,12 @@ def _low_rank(make):
     return LowRank(L, R), as_dense(L) @ as_dense(R).T
 
 
+def _scaled_low_rank(make):
+    A, _ = _low_rank(make)
+    s = np.linspace(2.0, -0.5, A.L.shape[1])
+    return LowRank(A.L, A.R, s), as_dense(A.L) @ np.diag(s) @ as_dense(A.R).T
+
+
 def _sum():
     (A, K), (B, L), (C, M) = blocked("rbf"), _low_rank(_thin_sparse), structured("sne", "binary", PLENTY)
     return Sum([A, B, C], [1.0, -0.5, 2.0]), K - 0.5 * L + 2 * M
@@ -361,6 +386,8 @@ PLAIN: dict[str, Callable[[], tuple[KernelOperator, np.ndarray]]] = {
     "blocked_sum": lambda: blocked("sum"),
     "low_rank_dense": lambda: _low_rank(lambda n, rng: rng.standard_normal((n, 3))),
     "low_rank_sparse": lambda: _low_rank(_thin_sparse),
+    "low_rank_with_values": lambda: _scaled_low_rank(lambda n, rng: rng.standard_normal((n, 3))),
+    "low_rank_sparse_with_values": lambda: _scaled_low_rank(_thin_sparse),
     "sum": _sum,
     **{
         f"{kernel}_{data}_{way}": partial(structured, kernel, data, budget)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
+from scipy.stats import norm, rankdata
 from sklearn.base import clone
 from sklearn.metrics import pairwise
 
@@ -416,3 +417,22 @@ def test_standardised_columns_are_those_of_a_scaler_before_the_kernel():
     few = (X[:4], np.arange(1.0, 5.0)), (Z[:3], np.ones(3))
     over = inner.normalised_over(*((points / spread, counts) for points, counts in few))
     assert_close(kernel.normalised_over(*few)(X, Z), over(X / spread, Z / spread), ulps=1e4)
+
+
+def test_increasing_functions_of_columns_leave_ranked_ones_as_they_are(rng):
+    X, Z = rng.standard_normal((12, 3)), rng.standard_normal((9, 3))
+    kernel = kernels.Ranked(kernels.SNE(2.0)).fit(X, Z)
+    bent = kernels.Ranked(kernels.SNE(2.0)).fit(np.exp(3 * X), np.exp(3 * Z))
+    assert_close(bent(np.exp(3 * X), np.exp(3 * Z)), kernel(X, Z), ulps=1e4)
+    few = (X[:4], np.arange(1.0, 5.0)), (Z[:3], np.ones(3))
+    over = kernel.kernel_.normalised_over(*((kernel.in_units(points), counts) for points, counts in few))
+    assert_close(kernel.normalised_over(*few)(X, Z), over(kernel.in_units(X), kernel.in_units(Z)), ulps=1e4)
+
+
+def test_quantiles_of_many_values_rank_as_the_values_do(rng):
+    X = rng.standard_exponential((5000, 1))
+    kernel = kernels.Ranked(kernels.Linear()).fit(X, X)
+    exact = norm.ppf((rankdata(X[:, 0]) - 0.5) / len(X))
+    inside = np.abs(exact) < 2  # beyond there are few quantiles
+    assert len(kernel.quantiles_) == 200
+    np.testing.assert_allclose(kernel.in_units(X)[inside, 0], exact[inside], atol=0.02)

@@ -253,6 +253,16 @@ def test_a_singular_value_at_the_ridge_is_named_with_a_safe_C(name, offset, rng)
         warn_if_near_singular(at(name, K, 0.5 * 1.01))
 
 
+@pytest.mark.parametrize("name", ["dense", "block_lu_dense", "sparse_lu"])
+def test_a_ridge_lost_beside_every_singular_value_leaves_the_conditioning_of_the_matrix(name, rng):
+    """The system has the eigenvalues s and -s then, up to 1/C, and the smallest pair is not zero."""
+    K = centred(with_spectrum(np.linspace(3.0, 1.0, N), N, N, rng))
+    s = np.linalg.svd(K, compute_uv=False)[:-1]  # the last belongs to the vector of ones
+    found = at(name, K, 1e12).conditioning()
+    assert s[-1] * (1 - 1e-6) <= found.sigma <= 2 * s[-1]
+    assert s[-1] / s[0] * (1 - 1e-6) <= found.rcond <= 2 * s[-1] / s[0]
+
+
 @pytest.mark.parametrize("K", [-2.0 * np.eye(N), 2.0 * np.eye(N)[np.arange(N) ^ 1]], ids=["diagonal", "matching"])
 @pytest.mark.parametrize("name", ["sparse_lu", "block_lu_dense", "dense", *SYMMETRIC])
 def test_pivots_that_vanish_exactly_still_give_a_finite_answer(name, K):

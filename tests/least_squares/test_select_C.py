@@ -307,6 +307,8 @@ def test_the_unit_of_C_is_the_largest_singular_value():
 def test_a_C_far_outside_the_useful_range_warns_with_the_range(C):
     with pytest.warns(LopsidedWarning, match="C=1e.* is far outside the useful range of this .* to .*scale_C"):
         AsymmetricLSSVC(C, kernel=RBF(2.0)).fit(X, TWO)
+    with pytest.warns(LopsidedWarning, match="useful range.*use C='auto'$"):
+        AsymmetricLSSVC(C, kernel=RBF(2.0), scale_C=True).fit(X, TWO)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         AsymmetricLSSVC(1.0, kernel=RBF(2.0)).fit(X, TWO)

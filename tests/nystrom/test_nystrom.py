@@ -18,7 +18,7 @@ from cases import KERNELS, assert_close, centred, reference
 from lopsided import KernelSVD, Nystrom
 from lopsided.exceptions import RankWarning
 from lopsided.kernels import RBF, SNE, TL1, Exponential, Laplacian, Linear, NodeKernel, Polynomial, Tanh
-from lopsided.nystrom import nystrom
+from lopsided.nystrom import Landmarks, nystrom
 from lopsided.nystrom.landmarks import STRATEGIES, given_landmarks
 from lopsided.nystrom.solver import _bytes as landmark_bytes
 from lopsided.operators import as_operator
@@ -474,6 +474,31 @@ def test_one_set_under_a_symmetric_kernel_is_extended_once_and_to_the_same_answe
     new = two_sets()[1]
     assert_close(once.transform(new), twice.transform(new), ulps=1e7)
     assert_close(once.transform_right(new), twice.transform_right(new), ulps=1e7)
+
+
+@CENTER
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_all_components_of_a_positive_definite_matrix_of_landmarks_give_its_approximation(center, dtype, weighted, rng):
+    """The matrix is not decomposed then; weights of landmarks cancel, but for the means."""
+    X = rng.standard_normal((300, 3))
+    some = np.arange(0, 300, 20)
+    weights = rng.uniform(10, 30, len(some)) if weighted else np.full(len(some), 20.0)
+    X, landmarks = X.astype(dtype), Landmarks(X[some].astype(dtype), weights)
+    found = nystrom(RBF(1.0).fit(X, X), X, X, (landmarks,) * 2, len(some), center=center, quiet=True, rng=rng)
+    E = np.exp(-np.square(X[:, None].astype(float) - X[some]).sum(axis=2))
+    W, shares = E[some], weights / weights.sum()
+    if center:
+        P = np.eye(len(some)) - shares[:, None]  # subtracts weighted means from rows, and P' from columns
+        W = P.T @ W @ P
+        E = (E - E.mean(axis=0)) @ P
+    U, s, V = found.factors.U.astype(float), found.factors.s.astype(float), found.factors.V.astype(float)
+    K = E @ np.linalg.pinv(W) @ E.T
+    ulps = 1e2 * np.linalg.cond(W + center)
+    assert_close(U * s @ V.T, K, ulps=ulps, dtype=dtype)
+    assert_close(U.T @ U, np.eye(len(s)), ulps=ulps, dtype=dtype)
+    embedded = as_operator(found.kernel, X, landmarks.points, budget=0) @ found.left.map - found.left.offset
+    assert_close(embedded, found.factors.U, ulps=ulps, dtype=dtype)
 
 
 def test_memory_counts_landmarks_of_both_sides():

@@ -21,17 +21,19 @@ def product(Y: np.ndarray, W: np.ndarray) -> np.ndarray:
     small product lasts a time slice of the scheduler, which makes a fit ten times slower on a busy machine. Threads of
     ``run`` sleep while they wait, and whichever has a core does the work. The slabs depend only on the shapes, so the
     number of threads does not change a bit of the result. An outer product is broadcast, ten times faster than BLAS.
+    If one factor is in single precision, slabs bound the copy of it in double precision that BLAS needs.
     """
-    (n, inner), columns = Y.shape, W.shape[1]
+    (n, inner), columns, mixed = Y.shape, W.shape[1], Y.dtype != W.dtype
     if inner == 1:
         return Y * W
-    if n * inner * columns < WORTH_THREADS or n_threads() < 2:
+    if n * inner * columns < WORTH_THREADS or (n_threads() < 2 and not mixed):
         return Y @ W
     if n >= inner:
         out = np.empty((n, columns), dtype=np.result_type(Y, W))
         run(lambda rows: np.matmul(Y[rows], W, out=out[rows]), _slabs(n, inner * columns, SLAB_ROWS))
         return out
-    slabs = _slabs(inner, n * columns, max(SLAB_ROWS, 4 * n, 4 * columns))  # partial sums: a quarter of the operands
+    least = 4 * columns if mixed else max(4 * n, 4 * columns)  # partial sums: a quarter of the operands
+    slabs = _slabs(inner, n * columns, max(SLAB_ROWS, least))
     return reduce(np.add, run(lambda part: Y[:, part] @ W[part], slabs))
 
 

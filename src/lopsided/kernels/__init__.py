@@ -3,7 +3,7 @@
 from .association import Association
 from .bandwidth import root_mean_squared_distance as root_mean_squared_distance
 from .base import Kernel, Product, Scaled, Sum, Swapped
-from .columns import Standardised
+from .columns import OfColumns as OfColumns, Ranked, Standardised
 from .distance import TL1, Laplacian
 from .distributions import log_densities as log_densities, monomials as monomials
 from .divergence import KullbackLeibler
@@ -51,6 +51,7 @@ __all__ = [
     "Polynomial",
     "Precomputed",
     "Product",
+    "Ranked",
     "Scaled",
     "Standardised",
     "StudentT",

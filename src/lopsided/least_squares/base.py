@@ -36,7 +36,7 @@ from .._core import (
 from ..kernels import Kernel, Precomputed, as_kernel, takes_values
 from ..nystrom import Nystrom, select_nystrom
 from ..operators import out_of_sample_operator
-from .build import KernelSaddle, Settings, many_landmarks, saddle_of_landmarks, saddle_of_samples
+from .build import KernelSaddle, Settings, are_many, many_landmarks, saddle_of_landmarks, saddle_of_samples
 from .diagnostics import PrimalDiagnostics, diagnose_primal
 from .merging import HeldOutResult, Merging
 from .saddle import SADDLE_SOLVERS, check_solution, warn_if_near_singular
@@ -123,7 +123,7 @@ class AsymmetricLeastSquares(Estimator, ABC):
             system = machine.family.at(self.C_)
             warn_if_constant(machine.family, system)
             if grid is not None:
-                warn_if_useless(system)
+                warn_if_useless(system, in_units=grid.in_units)
             duals = machine.duals(system, targets.Y)
             check_solution(system, duals)
             if not self.damping:
@@ -215,10 +215,13 @@ class AsymmetricLeastSquares(Estimator, ABC):
             return as_kernel(self.kernel)
         merging = self._merging if self.merge != "stack" else replace(self._merging, how="mean")
         budget = budget_bytes(self.memory_budget)
+        many = self.kernel == "auto" and are_many(X)
         if isinstance(X, RowBlocks):
             some = stratified_subset(targets.y, SAMPLED_ROWS, seed, of_classes=merging.of_classes)
             X, targets = X[some], targets.take(some)
-        self.kernel_path_ = rank_kernels(self.kernel, X, targets, grid, merging=merging, seed=seed, budget=budget)
+        self.kernel_path_ = rank_kernels(
+            self.kernel, X, targets, grid, merging=merging, seed=seed, budget=budget, many=many
+        )
         return self.kernel_path_[0].kernel
 
     def _build(

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from .._core import Array, RowBlocks, check_finite, same_points, svd
+from .._core import Array, RowBlocks, check_finite, product, same_points, svd
 from ..exceptions import NotFiniteError
 from ..kernels import Kernel, Precomputed
 from ..nystrom import Nystrom, NystromFactors, approximate
@@ -31,16 +31,15 @@ from .saddle import (
 # Default number of landmarks. On spambase, satimage and usps (`python benchmarks/askls_tables.py landmarks`) accuracy
 # gains 0.02 to 0.03 from 250 to 1,000, and -0.02 to 0.01 from there to 2,000, at four times the cost.
 N_LANDMARKS = 1000
-# kernel="auto" uses all samples up to EXACT_SIZE; beyond, this many landmarks, or if that is more a fifteenth of the
+# kernel="auto" uses all samples up to EXACT_SIZE; beyond, this many landmarks, or if that is more a twelfth of the
 # samples up to MOST_LANDMARKS: `python benchmarks/tables_blind.py sizes` prints accuracy and time of other numbers.
 EXACT_SIZE = 4000
-MANY_LANDMARKS, SAMPLES_PER_LANDMARK, MOST_LANDMARKS = 2000, 15, 3000
+MANY_LANDMARKS, SAMPLES_PER_LANDMARK, MOST_LANDMARKS = 2000, 12, 5000
 # One decomposition costs less than leave-one-out by factorisations at three values of C: 4,000 samples take 30 s
 # instead of two minutes. Beyond this size both take many minutes, and memory counts.
 DECOMPOSED_SIZE = 1 << 14
 FACTOR_COPIES = 6  # arrays of the size of the left factors that are held at once, at most
 LARGEST_SUM = 1e150  # bound on sums of kernel values, whose squares must not overflow
-COMPONENTS_PER_LANDMARK = 0.7  # trailing ones are mostly rounding error; see the ablation in askls_tables.py
 
 
 class Settings(NamedTuple):
@@ -89,7 +88,7 @@ class LandmarkedSaddle(KernelSaddle):
         """
         factors, left, right, border = self.found.factors, self.found.left, self.found.right, self.family.border
         R, mean, own = border.right_hand_sides(Y), border.mean(Y), self.family.factors
-        found = self.family.at(system.C).coordinates(own.U.T @ R, own.V.T @ R)
+        found = self.family.at(system.C).coordinates(product(own.U.T, R), product(own.V.T, R))
         sUa, sVc = (factors.s[:, None] * (turn @ part) for turn, part in zip(self.turns, found, strict=True))
         of_left, of_right = left.offset + border.mean(factors.U), right.offset + border.mean(factors.V)
         return Duals(right.map @ sUa, left.map @ sVc, mean - of_left @ sVc, mean - of_right @ sUa)
@@ -144,13 +143,18 @@ def saddle_of_samples(kernel: Kernel, X: Array, Z: Array, settings: Settings) ->
     return KernelSaddle(family, choice, kernel, left, Z)
 
 
+def are_many(X: Array) -> bool:
+    """Whether there are so many samples that kernel="auto" has landmarks stand for them."""
+    return X.shape[0] > EXACT_SIZE
+
+
 def many_landmarks(kernel: Kernel, X: Array, budget: int) -> tuple[Nystrom, Choice] | None:
     """Landmarks for samples too many to decompose, as many as the budget has room for; None if they are few."""
     n, copies = X.shape[0], FACTOR_COPIES // 2 if kernel.symmetric else FACTOR_COPIES
     wanted = max(MANY_LANDMARKS, min(n // SAMPLES_PER_LANDMARK, MOST_LANDMARKS))
-    room = budget / (COMPONENTS_PER_LANDMARK * copies * n * X.dtype.itemsize)
+    room = budget / (copies * n * X.dtype.itemsize)
     count = min(wanted, int(room), affordable_size(budget))
-    if n <= EXACT_SIZE or count <= N_LANDMARKS:
+    if not are_many(X) or count <= N_LANDMARKS:
         return None
     return Nystrom(count), Choice("nystrom", f"decomposing {n} samples would take minutes")
 
@@ -158,12 +162,12 @@ def many_landmarks(kernel: Kernel, X: Array, budget: int) -> tuple[Nystrom, Choi
 def saddle_of_landmarks(
     kernel: Kernel, X: Array, method: Nystrom, choice: Choice, *, budget: int, seed: int, weights: np.ndarray | None
 ) -> KernelSaddle:
-    """Build the systems of a centred Nystrom approximation of k(X, X), with 0.7 components per landmark.
+    """Build the systems of a centred Nystrom approximation of k(X, X), with as many components as landmarks.
 
     Weights of the samples change what is orthonormal, and cost another O(n k^2).
     """
     count = min(N_LANDMARKS, X.shape[0]) if method.n_landmarks is None else method.n_landmarks
-    k = max(1, round(COMPONENTS_PER_LANDMARK * int(np.min(count))))
+    k = int(np.min(count))
     method = clone(method).set_params(n_landmarks=count)
     found, _ = approximate(kernel, X, X, k, method=method, budget=budget, seed=seed, center=True, quiet=True)
     found = replace(found, factors=_in_memory(found.factors, budget))
@@ -174,7 +178,7 @@ def saddle_of_landmarks(
     factors, (rows, columns), (left, right) = found.factors, found.means, found.landmarks
     ones = np.ones_like(rows)
     means = LowRank(np.column_stack([ones, rows]), np.column_stack([columns - rows.mean(), ones]))
-    A = Sum([LowRank(factors.U * factors.s, factors.V), means])
+    A = Sum([LowRank(factors.U, factors.V, factors.s), means])
     weighted, turns = _weighted(factors, Border(X.shape[0], weights))
     family = Spectral(A, weighted, symmetric=symmetric, weights=weights)
     return LandmarkedSaddle(family, choice, found.kernel, left.points, right.points, found, turns)

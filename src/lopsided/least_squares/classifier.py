@@ -54,9 +54,11 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
     kernel : "auto", list, str, Kernel or callable, default="auto"
         "auto" compares Linear, RBF, Laplacian, StudentT and SNE, the last four at bandwidths of 0.18, 1.4 and 11 times
         the usual distance of two samples and the best two also at half and twice theirs, on columns as they are or, if
-        that does better, in units of their standard deviations (:class:`~lopsided.kernels.Standardised`); a list, the
-        kernels in it, such as a graph kernel at several parameters. The best by exact leave-one-out is used, each at
-        its best C; all are compared on at most 200 samples, and the best three on at most 500. Classes are then judged
+        that does better, in units of their standard deviations (:class:`~lopsided.kernels.Standardised`) or, unless
+        samples are sparse, by ranks (:class:`~lopsided.kernels.Ranked`); a list, the kernels in it, such as a graph
+        kernel at several parameters. The best by exact leave-one-out is used, each at its best C; all are compared on
+        at most 200 samples, and the best three on at most 500. Of more than 4,000 samples, "auto" compares the
+        symmetric kernels alone, the best three on 2,000, and the best then at bandwidths in between. Classes are judged
         by the log-loss of calibrated probabilities.
         Otherwise a kernel of :mod:`lopsided.kernels`, its name, a vectorised f(X, Z), or "precomputed": X is then the
         square K.
@@ -69,9 +71,9 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         or up to 10 folds if merge="stack" or the solver gives no entries of the inverse (MINRES, damping).
     solver : {"auto", "dense", "spectral", "symmetric", "sparse_lu", "minres", "nystrom"} or Nystrom, default="auto"
         A :class:`~lopsided.Nystrom` object, or "nystrom" for Nystrom(1000), replaces the kernel matrix by a low-rank
-        approximation from landmarks, with 0.7 components per landmark, for many samples; the others are exact. "auto"
-        decides by size, sparsity, symmetry and memory budget, see ``solver_``; with kernel="auto" and n > 4,000 samples
-        it takes n / 15 landmarks, but at least 2,000 and at most 4,000, or fewer in a small budget.
+        approximation from landmarks, for many samples; the others are exact. "auto" decides by size, sparsity, symmetry
+        and memory budget, see ``solver_``; with kernel="auto" and n > 4,000 samples it takes n / 12 landmarks, but at
+        least 2,000 and at most 5,000, or fewer in a small budget.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply those of their samples; "balanced" gives every class the same sum of
         weights. Probabilities are then those of a population in which the classes have these weights.

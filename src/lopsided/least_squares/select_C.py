@@ -158,15 +158,16 @@ def _unit_of_C(family: SaddleFamily) -> float:
     return unit
 
 
-def warn_if_useless(system: SaddleSystem) -> None:
+def warn_if_useless(system: SaddleSystem, *, in_units: bool) -> None:
     """Warn if C is so far from what "auto" compares that functions are nearly constant, or follow every sample."""
     s = system.norm_estimate()
     least, most = USEFUL_C
     if s > 0 and not least < system.C * s < most:
         what = "the functions are nearly constant" if system.C * s <= least else "they follow every sample"
+        way_out = "" if in_units else ", or give C in units of the matrix with scale_C=True"
         warn(
             f"C={system.C:g} is far outside the useful range of this kernel matrix, {WIDE_C[0] / s:.2g} to "
-            f"{WIDE_C[-1] / s:.2g}, so that {what}; use C='auto', or give C in units of the matrix with scale_C=True",
+            f"{WIDE_C[-1] / s:.2g}, so that {what}; use C='auto'{way_out}",
             LopsidedWarning,
         )
 

@@ -9,13 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from .._core import Array, check_finite, counted, n_threads, run, slices_of
+from .._core import Array, check_finite, counted, is_sparse, n_threads, run, slices_of
 from ..kernels import (
     RBF,
     SNE,
     Kernel,
     Laplacian,
     Linear,
+    OfColumns,
+    Ranked,
     Standardised,
     StudentT,
     as_kernel,
@@ -36,6 +38,8 @@ PILOTS = slice(2, 6, 3)  # of the kernels below, to choose units of columns: RBF
 EVEN = 1.2  # ratio of the largest to the smallest spread of a column up to which units hardly matter
 FINALISTS = 3  # kernels that are compared again, on more samples
 MOST_SAMPLES = 500  # of the second round: a decomposition takes a tenth of a second
+SAMPLES_OF_MANY = 2000  # of the second round if landmarks are to stand for the samples, which takes a minute
+NEARER = (0.5**0.5, 2**0.5)  # bandwidths that are compared then, in units of the best
 WORTH_ANOTHER = 1.5  # times the samples of the first round, that a second must have
 CHOICE_ERROR = 1e-3  # relative error that a decomposition may have for the sake of speed: what is chosen is solved anew
 
@@ -71,42 +75,59 @@ def is_choice(kernel: Any) -> bool:
     return isinstance(kernel, list) or (isinstance(kernel, str) and kernel == "auto")
 
 
-def list_kernels(kernel: Any, X: Array) -> list[list[Kernel]]:
+def list_kernels(kernel: Any, X: Array, *, many: bool = False) -> list[list[Kernel]]:
     """Unfitted kernels to be compared, in one list for each choice of units; ties go to the first, the simplest.
 
     "auto" stands for Linear and, at three bandwidths each, RBF, Laplacian, StudentT and SNE. The unit is the root mean
     squared distance of two samples, divided by sqrt(2); for the Laplacian, whose distances are in the 1-norm, its own.
-    If columns differ in spread, there is a second list, of the same kernels on standardised columns.
+    If columns differ in spread, there is a second list, of the same kernels on standardised columns; if samples are
+    dense, there is another, of ranked columns. Of ``many`` samples only symmetric kernels are compared: others need
+    twice the memory and thrice the time for as many landmarks.
     """
     if isinstance(kernel, list):
         if not kernel:
             raise ValueError("kernel=[] lists no kernel; give at least one, or 'auto'")
         return [[as_kernel(each) for each in kernel]]
-    plain = _kernels_on(X)
+    choices = [_kernels_on(X, many)]
     columns = Standardised(Linear()).fit(X, X)
-    if columns.scale_.max() <= EVEN * columns.scale_.min():
-        return [plain]
-    return [plain, [Standardised(each) for each in _kernels_on(columns.in_units(X))]]
+    if columns.scale_.max() > EVEN * columns.scale_.min():
+        choices.append([Standardised(each) for each in _kernels_on(columns.in_units(X), many)])
+    if not is_sparse(X):
+        some = X[:: -(-X.shape[0] // SAMPLES_OF_MANY)]
+        ranks = Ranked(Linear()).fit(some, some)
+        choices.append([Ranked(each) for each in _kernels_on(ranks.in_units(some), many)])
+    return choices
 
 
-def _kernels_on(X: Array) -> list[Kernel]:
+def _kernels_on(X: Array, many: bool) -> list[Kernel]:
     unit = root_mean_squared_distance(X, X) / np.sqrt(2)
     in_one_norm = Laplacian().fit(X, X).bandwidth_
-    units = ((RBF, unit), (Laplacian, in_one_norm), (StudentT, unit), (SNE, unit))
+    units = [(RBF, unit), (Laplacian, in_one_norm), *([] if many else [(StudentT, unit), (SNE, unit)])]
     return [Linear(), *(kind(float(size * part)) for kind, size in units for part in FRACTIONS)]
 
 
-def _nearby(kernel: Kernel) -> list[Kernel]:
-    """The same kernel at half and at twice its bandwidth, if it has one."""
+def _nearby(kernel: Kernel, factors: Sequence[float]) -> list[Kernel]:
+    """The same kernel at other bandwidths, in units of its own, if it has one."""
     given = kernel.get_params()
     found = [name for name in ("bandwidth", "kernel__bandwidth") if name in given]
-    return [clone(kernel).set_params(**{name: factor * given[name]}) for name in found for factor in NEARBY]
+    return [clone(kernel).set_params(**{name: factor * given[name]}) for name in found for factor in factors]
 
 
 def rank_kernels(
-    kernel: Any, X: Array, targets: Targets, grid: Grid | None, *, merging: Merging, seed: int, budget: int
+    kernel: Any,
+    X: Array,
+    targets: Targets,
+    grid: Grid | None,
+    *,
+    merging: Merging,
+    seed: int,
+    budget: int,
+    many: bool = False,
 ) -> KernelPath:
     """Compare kernels by exact leave-one-out, the best first: all on at most 200 samples, three on at most 500.
+
+    Of ``many`` samples, which landmarks stand for if "auto" chooses, three are compared on at most 2,000, and the best
+    then at bandwidths in between.
 
     Of several units of the columns, those in which the better of two pilots does best are used. Then all kernels are
     compared, and with "auto" further bandwidths around the best two. One decomposition of each kernel matrix serves all
@@ -114,24 +135,29 @@ def rank_kernels(
     classes, and are fewer if decompositions would exceed the budget. Cost O(m^3) for each kernel on m samples.
     """
     affordable = affordable_size(budget // n_threads())  # each thread compares a kernel
+    most = SAMPLES_OF_MANY if many else MOST_SAMPLES
 
     def on(size: int, kernels: Sequence[Kernel]) -> tuple[list[Compared], list[Failed]]:
         some = stratified_subset(targets.y, min(size, affordable), seed, of_classes=merging.of_classes)
         return _compared(kernels, X[some], targets.take(some), grid, merging)
 
-    choices = list_kernels(kernel, X)
+    choices = list_kernels(kernel, X, many=many)
     pilots = [on(FIRST_SAMPLES, kernels[PILOTS])[0] for kernels in choices] if len(choices) > 1 else [[]]
     best = int(np.argmin([found[0].error if found else np.inf for found in pilots]))
     others = [each for number, found in enumerate(pilots) if number != best for each in found]
-    ranked, reasons = on(FIRST_SAMPLES, choices[best])
+    rest = [each for each in choices[best] if not any(each is done.kernel for done in pilots[best])]
+    found, reasons = on(FIRST_SAMPLES, rest)
+    ranked = sorted([*pilots[best], *found], key=_error)
     if not ranked:
         raise ValueError(f"none of {len(reasons)} kernels can be compared on these samples; " + _listed(reasons))
     if not isinstance(kernel, list):
-        ranked += on(FIRST_SAMPLES, [near for each in ranked[:REFINED] for near in _nearby(each.kernel)])[0]
+        ranked += on(FIRST_SAMPLES, [near for each in ranked[:REFINED] for near in _nearby(each.kernel, NEARBY)])[0]
         ranked.sort(key=_error)
-    if WORTH_ANOTHER * ranked[0].n_samples < min(len(targets.y), affordable, MOST_SAMPLES):
-        finalists = [each.kernel for each in ranked[:FINALISTS]]
-        ranked = [*on(MOST_SAMPLES, finalists)[0], *ranked[FINALISTS:]]
+    if WORTH_ANOTHER * ranked[0].n_samples < min(len(targets.y), affordable, most):
+        finalists, _ = on(most, [each.kernel for each in ranked[:FINALISTS]])
+        if many:
+            finalists = sorted([*finalists, *on(most, _nearby(finalists[0].kernel, NEARER))[0]], key=_error)
+        ranked = [*finalists, *ranked[FINALISTS:]]
     return KernelPath([*ranked, *others])
 
 
@@ -139,21 +165,35 @@ def _compared(
     kernels: Sequence[Kernel], X: Array, targets: Targets, grid: Grid | None, merging: Merging
 ) -> tuple[list[Compared], list[Failed]]:
     """Kernels with their best C, the best first, and why others fail on the data."""
+    inner, points = _in_columns(kernels, X)
 
-    def judged(kernel: Kernel) -> Compared | Failed:
+    def judged(number: int) -> Compared | Failed:
         try:
-            return _at_best_C(kernel, X, targets, grid, merging)
+            return Compared(kernels[number], *_at_best_C(inner[number], points, targets, grid, merging))
         except (ValueError, TypeError) as error:
-            return Failed(kernel, str(error))
+            return Failed(kernels[number], str(error))
 
     parts = slices_of(len(kernels), n_threads())
-    results = [each for part in counted(parts, "kernels compared", len(parts)) for each in run(judged, kernels[part])]
+    everything = range(len(kernels))
+    results = [
+        each for part in counted(parts, "kernels compared", len(parts)) for each in run(judged, everything[part])
+    ]
     found = [each for each in results if isinstance(each, Compared)]
     return sorted(found, key=_error), [each for each in results if isinstance(each, Failed)]
 
 
-def _at_best_C(kernel: Kernel, X: Array, targets: Targets, grid: Grid | None, merging: Merging) -> Compared:
-    """Decompose the matrix of a kernel, and compare all C."""
+def _in_columns(kernels: Sequence[Kernel], X: Array) -> tuple[Sequence[Kernel], Array]:
+    """Kernels and the samples that they compare; a map of columns that all of them share is applied once."""
+    kinds = {type(each) for each in kernels}
+    if len(kinds) != 1 or not issubclass(kind := kinds.pop(), OfColumns):
+        return kernels, X
+    return [each.kernel for each in kernels if isinstance(each, OfColumns)], kind(Linear()).fit(X, X).in_units(X)
+
+
+def _at_best_C(
+    kernel: Kernel, X: Array, targets: Targets, grid: Grid | None, merging: Merging
+) -> tuple[float, float, float, int]:
+    """Decompose the matrix of a kernel, and compare all C: the best, its error and score, and the number of samples."""
     fitted = clone(kernel).fit(X, X)
     K = np.asarray(as_operator(fitted, X, X, budget=sys.maxsize).take(), dtype=float)
     check_finite(K)
@@ -163,7 +203,7 @@ def _at_best_C(kernel: Kernel, X: Array, targets: Targets, grid: Grid | None, me
     family = Spectral.of_matrix(A, largest_C, symmetric=symmetric, weights=weights, error=CHOICE_ERROR)
     values = wide_grid(family) if grid is None else grid.of(family)
     C, best, _ = compare_C(family, values, targets, merging, clipped=grid is None)
-    return Compared(kernel, C, best.error, best.score, len(K))
+    return C, best.error, best.score, len(K)
 
 
 def _listed(failed: Sequence[Failed]) -> str:

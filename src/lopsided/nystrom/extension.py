@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from .._core import Array, RowBlocks, checked, counted, same_points
+from .._core import Array, RowBlocks, checked, counted, product, same_points
 from ..exceptions import RankWarning, warn
 from ..kernels import Kernel
 from ..operators import as_operator
@@ -163,7 +163,7 @@ def _extend(
 ) -> tuple[tuple[_Extended, _Extended], np.ndarray]:
     """Extend k triplets of the small matrix to both sides and orthonormalise them (plain: scale to unit norm)."""
     maps, values = small.maps(k * (1 if plain else OVERSAMPLING), symmetric=len(ends) == 1, rng=rng)
-    if not plain:
+    if not plain and len(values) > k:
         spreads = [end.moments(kernel, map, small.center, rng) for end, map in zip(ends, maps, strict=True)]
         turns, values = orthonormal_turns(spreads, values, k)
         maps = [map @ turn for map, turn in zip(maps, turns, strict=True)]
@@ -196,9 +196,8 @@ def _signed(vectors: np.ndarray, side: Side, signs: np.ndarray) -> tuple[np.ndar
 
 
 def _all_but_last(found: np.ndarray) -> np.ndarray:
-    if isinstance(found, RowBlocks):
-        return found @ np.eye(found.shape[1])[:, :-1]
-    return found[:, :-1].copy()
+    """All columns but the last; of an array a view, as a copy may be half of the memory that is held."""
+    return found @ np.eye(found.shape[1])[:, :-1] if isinstance(found, RowBlocks) else found[:, :-1]
 
 
 def _last(found: np.ndarray) -> np.ndarray:
@@ -207,7 +206,8 @@ def _last(found: np.ndarray) -> np.ndarray:
 
 def _combined(vectors: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Sums of the columns of ``vectors`` times ``weights``, shape (n,), as an array."""
-    return (vectors @ weights[:, None]).column(0) if isinstance(vectors, RowBlocks) else vectors @ weights
+    column = weights[:, None]
+    return (vectors @ column).column(0) if isinstance(vectors, RowBlocks) else product(vectors, column)[:, 0]
 
 
 def _means(
@@ -221,11 +221,11 @@ def _means(
     factors are exact and every point is a landmark.
     """
     p, q = (side.shares for side in landmarks)
-    U, V = K @ left.map.map - left.map.offset, K.T @ right.map.map - right.map.offset
-    u, v = factors.s * (p @ U), factors.s * (q @ V)
+    (M, m), (N, n) = left.map, right.map  # at the landmarks, vectors are K M - m and K'N - n, which are not formed
+    u, v = factors.s * (p @ K @ M - m), factors.s * (K @ q @ N - n)
     assert left.averages is not None and right.averages is not None  # the matrix was centred
     of_rows, of_columns = left.averages - _combined(factors.U, v), right.averages - _combined(factors.V, u)
-    excess_of_columns = q @ (p @ K - V @ u) - of_columns.mean()
-    excess_of_rows = p @ (K @ q - U @ v) - of_rows.mean()
+    excess_of_columns = q @ (p @ K - K.T @ (N @ u) + n @ u) - of_columns.mean()
+    excess_of_rows = p @ (K @ q - K @ (M @ v) + m @ v) - of_rows.mean()
     dtype = factors.U.dtype
     return (of_rows - excess_of_columns).astype(dtype), (of_columns - excess_of_rows).astype(dtype)

@@ -1,7 +1,7 @@
 """Linear maps ("turns") that orthonormalise the columns of tall arrays, from means and Gram matrices alone."""
 
 from collections.abc import Sequence
-from functools import partial
+from functools import partial, reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +10,10 @@ from .._core import RowBlocks, check_finite, eigh, in_slabs, run, slices_of, svd
 from ..svd import Side
 
 SLAB_ROWS = 1 << 14  # rows per task of a thread
+SLAB_WIDTHS = (
+    4  # such rows, at least, in units of the number of columns: Gram matrices of slabs stay smaller than slabs
+)
+PART_ENTRIES = 1 << 23  # of a slab, that are copied at once
 
 
 class Moments(NamedTuple):
@@ -21,12 +25,13 @@ class Moments(NamedTuple):
 
 def moments(vectors: np.ndarray, center: bool, scale: float = 1.0) -> Moments:
     """Moments of the columns; for a sample of the rows, ``scale`` is the ratio of all rows to those sampled."""
-    mean = np.zeros(vectors.shape[1])
+    width = vectors.shape[1]
+    mean, height = np.zeros(width), max(SLAB_ROWS, SLAB_WIDTHS * width)
     if center:
-        mean = np.sum(in_slabs(_sums, vectors, SLAB_ROWS), axis=0) / len(vectors)
-    grams = np.sum(in_slabs(partial(_gram, mean=mean if center else None), vectors, SLAB_ROWS), axis=0)
-    check_finite(grams)
-    return Moments(mean, grams * scale)
+        mean = np.sum(in_slabs(_sums, vectors, height), axis=0) / len(vectors)
+    gram = reduce(np.add, in_slabs(partial(_gram, mean=mean if center else None), vectors, height))
+    check_finite(gram)
+    return Moments(mean, gram * scale)
 
 
 def _sums(slab: np.ndarray) -> np.ndarray:
@@ -34,8 +39,11 @@ def _sums(slab: np.ndarray) -> np.ndarray:
 
 
 def _gram(slab: np.ndarray, *, mean: np.ndarray | None) -> np.ndarray:
-    slab = slab.astype(float) if mean is None else slab - mean
-    return slab.T @ slab
+    gram = np.zeros((slab.shape[1],) * 2)
+    for rows in slices_of(len(slab), PART_ENTRIES // slab.shape[1]):
+        part = slab[rows].astype(float) if mean is None else slab[rows] - mean
+        gram += part.T @ part
+    return gram
 
 
 def orthonormal_turns(sides: Sequence[Moments], d: np.ndarray, k: int) -> tuple[list[np.ndarray], np.ndarray]:
@@ -44,6 +52,10 @@ def orthonormal_turns(sides: Sequence[Moments], d: np.ndarray, k: int) -> tuple[
     Only the moments of L and R are needed; of one side alone, R = L, S = T and values have signs. Only the k values of
     largest magnitude are kept.
     """
+    if len(sides) == 1 and (d == 1).all():  # L L^T has the eigenvalues of L^T L
+        s, E = eigh(sides[0].gram)
+        live = np.arange(len(s))[s > len(s) * np.finfo(float).eps * s[-1]][: -k - 1 : -1]
+        return [E[:, live] / np.sqrt(s[live])], s[live]
     roots = [_square_root(side.gram) for side in sides]
     if len(roots) == 1:
         ((A, inverse),) = roots
@@ -76,17 +88,19 @@ def _square_root(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def turned(vectors: np.ndarray, map: np.ndarray, moments: Moments, turn: np.ndarray) -> tuple[np.ndarray, Side]:
-    """(vectors - mean) @ turn, in place if ``turn`` is square, and the Side that maps kernel values to them."""
-    offset, centred = moments.mean @ turn, moments.mean.any()
-    factor = turn if centred else turn.astype(vectors.dtype)  # differences are taken in double precision
-    side = Side((map @ turn).astype(vectors.dtype), offset.astype(vectors.dtype))
+    """(vectors - mean) @ turn, in place unless most columns go, and the Side that maps kernel values to them."""
+    offset, centred, dtype = moments.mean @ turn, moments.mean.any(), vectors.dtype
+    side = Side((map @ turn).astype(dtype), offset.astype(dtype))
     if isinstance(vectors, RowBlocks):
-        return vectors.affine(factor, offset if centred else None), side
-    out = vectors if turn.shape[0] == turn.shape[1] else np.empty((len(vectors), turn.shape[1]), vectors.dtype)
+        return vectors.affine(turn if centred else turn.astype(dtype), offset if centred else None), side
+    factor, (width, k) = turn.astype(dtype), turn.shape
+    out = vectors[:, :k] if 2 * k > width else np.empty((len(vectors), k), dtype)
 
-    def turn_slab(rows: slice) -> None:
-        slab = vectors[rows] @ factor
-        out[rows] = slab - offset if centred else slab
+    def turn_part(rows: slice) -> None:
+        part = vectors[rows]
+        if centred:  # differences are taken in double precision, and rounded
+            part = np.subtract(part, moments.mean, out=np.empty_like(part), casting="same_kind")
+        out[rows] = part @ factor
 
-    run(turn_slab, slices_of(len(vectors), SLAB_ROWS))
+    run(turn_part, slices_of(len(vectors), min(SLAB_ROWS, PART_ENTRIES // width)))
     return out, side

@@ -15,12 +15,16 @@ from .stored import matmul
 
 
 class LowRank(KernelOperator):
-    """L R^T for L (n, q) and R (m, q), each dense or sparse. Cost per column of a product: O(nnz(L) + nnz(R))."""
+    """L R^T, or L diag(s) R^T, for L (n, q) and R (m, q), each dense or sparse, and values s (q,) of their dtype.
 
-    def __init__(self, L: Any, R: Any) -> None:
+    Cost per column of a product: O(nnz(L) + nnz(R)).
+    """
+
+    def __init__(self, L: Any, R: Any, s: np.ndarray | None = None) -> None:
         super().__init__((L.shape[0], R.shape[0]), np.result_type(L.dtype, R.dtype))
         self.L = by_rows(L)
         self.R = R
+        self.s = s
 
     @cached_property
     def Rt(self) -> Any:
@@ -29,7 +33,8 @@ class LowRank(KernelOperator):
 
     def take(self, rows: Index = EVERY, cols: Index = EVERY) -> np.ndarray:
         """Multiply the given rows of both factors."""
-        return dense(self.L[rows] @ self.R[cols].T)
+        left = self.L[rows] if self.s is None else self.L[rows] * self.s
+        return dense(left @ self.R[cols].T)
 
     @property
     def cost(self) -> int:
@@ -37,10 +42,11 @@ class LowRank(KernelOperator):
         return int(sum(side.nnz if sparse.issparse(side) else side.size for side in (self.L, self.R)))
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:
-        return matmul(self.L, matmul(self.Rt, V))
+        inner = matmul(self.Rt, V)
+        return matmul(self.L, inner if self.s is None else self.s[:, None] * inner)
 
     def _adjoint(self) -> LowRank:
-        return LowRank(self.R, self.L)
+        return LowRank(self.R, self.L, self.s)
 
 
 class Sum(KernelOperator):
