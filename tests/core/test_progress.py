@@ -218,6 +218,7 @@ class Tree:
 def impatient(monkeypatch):
     """Stages of any length are told."""
     monkeypatch.setattr("lopsided._core.callbacks.PATIENCE", -1.0)
+    monkeypatch.setattr("lopsided._core.callbacks.SPACING", 0.0)
 
 
 def test_callbacks_hear_every_step_and_every_task_ends(impatient, rng):
@@ -245,6 +246,24 @@ def test_steps_that_were_too_fast_to_tell_are_told_later(monkeypatch):
 
     Slow().set_callbacks(tree).fit(None)
     assert tree.begun == [("Slow", "fit", None), ("Slow", "steps", 20), *20 * [("Slow", "steps", 0)]]
+
+
+def test_fast_steps_are_told_several_at_a_time_and_all_are_told(monkeypatch):
+    monkeypatch.setattr("lopsided._core.callbacks.PATIENCE", 0.01)
+    monkeypatch.setattr("lopsided._core.callbacks.SPACING", 10.0)
+    tree = Tree()
+
+    class Fast(KernelSVD):
+        @atomic_fit
+        def fit(self, X, y=None):
+            for _ in counted(range(1000), "steps", 1000):
+                time.sleep(1e-4)
+            return self
+
+    Fast().set_callbacks(tree).fit(None)
+    (_, stage, *steps) = tree.begun
+    assert stage[:2] == ("Fast", "steps") and 1 <= stage[2] == len(steps) < 100
+    assert sorted(map(str, tree.begun)) == sorted(map(str, tree.ended))
 
 
 def test_callbacks_reach_estimators_in_pipelines_and_searches(impatient, rng):

@@ -242,35 +242,41 @@ def test_every_id_is_shown_as_text(page, number):
     assert page.evaluate("document.querySelector('#chosen h3 bdi').textContent") == STRANGE[number]
 
 
-def test_a_click_on_a_point_chooses_it(page):
-    search(page, "paper 17")
+def place_of(page, id):
+    """Where a source is on the screen."""
+    search(page, id)
     x, y = (float(part) for part in page.get_attribute("#lines path", "d")[1:].split(" ")[0].split(","))
     page.keyboard.press("Escape")
+    frame = page.query_selector("#lines").bounding_box()
+    return frame["x"] + x, frame["y"] + y
+
+
+def test_a_click_on_a_point_chooses_it(page):
+    place = place_of(page, "paper 17")
     assert page.evaluate("lopsidedPage.chosen") is None and not page.query_selector_all("#lines path")
-    frame = page.evaluate(
-        "(() => { const b = document.querySelector('#lines').getBoundingClientRect(); return [b.x, b.y] })()"
-    )
-    page.mouse.move(frame[0] + x, frame[1] + y)
+    page.mouse.move(*place)
     page.wait_for_function("lopsidedPage.told === 17")
     assert page.inner_text("#tip") == "paper 17"
-    page.mouse.click(frame[0] + x, frame[1] + y)
+    page.mouse.click(*place)
     page.wait_for_function("typeof lopsidedPage.chosen === 'number'")
     assert page.evaluate("lopsidedPage.chosen") == 17
 
 
-def test_a_lasso_lists_nodes(page):
-    box = page.query_selector("#target").bounding_box()
-    corners = [(0.02, 0.02), (0.98, 0.02), (0.98, 0.98), (0.02, 0.98), (0.02, 0.05)]
+@pytest.mark.parametrize("closed", [False, True])
+def test_a_lasso_lists_nodes_also_if_it_ends_on_the_point_where_it_began(page, closed):
+    box, first = page.query_selector("#source").bounding_box(), place_of(page, "paper 17")
+    corners = [(0.02, 0.02), (0.98, 0.02), (0.98, 0.98), (0.02, 0.98), (0.02, 0.1)]
     places = [(box["x"] + box["width"] * x, box["y"] + box["height"] * y) for x, y in corners]
-    page.mouse.move(*places[0])
+    page.mouse.move(*first)
     page.keyboard.down("Shift")
     page.mouse.down()
-    for place in places:
+    for place in [*places, first] if closed else places:
         page.mouse.move(*place, steps=12)
     page.mouse.up()
     page.keyboard.up("Shift")
     page.wait_for_function("lopsidedPage.listed > 100")
-    assert chosen(page)[0].endswith("nodes")
+    page.wait_for_timeout(100)  # for the click that a closed lasso ends with
+    assert chosen(page)[0].endswith("nodes") and page.evaluate("lopsidedPage.chosen") is None
 
 
 def test_matches_are_chosen_by_the_keyboard(page):
@@ -303,6 +309,11 @@ def test_a_label_of_the_legend_lists_its_nodes(page, model):
     assert chosen(page)[0] == f"{model.fields.count(label)} nodes" and len(chosen(page)[1][0]) == model.fields.count(
         label
     )
+
+
+def test_one_node_is_counted_in_the_singular(page):
+    page.evaluate("lopsidedPage.list([3], 'one')")
+    assert chosen(page)[0] == "1 node"
 
 
 def test_items_of_a_list_lead_on(page):

@@ -242,8 +242,44 @@ def test_a_third_column_is_a_weight_unless_it_is_a_time(names, third, weight, tm
     with caplog.at_level("INFO", logger="lopsided.io"):
         graph = read_graph(path, header=True)
     assert graph.nodes.tolist() == ["ann", "bob", "eve"] and set(graph.adjacency.data) == {weight}
-    use = f"weight '{names[2]}'" if weight > 1 else f"not used: ['{names[2]}']"
+    use = f"weight '{names[2]}'" if weight > 1 else f"not used: '{names[2]}'"
     assert caplog.messages[0].startswith(f"columns: source '{names[0]}', target '{names[1]}'") and use in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("separator", "cells", "weights"),
+    [(";", ["4,45", "-3"], [4.45, -3.0]), ("\t", ["0,5", ",25"], [0.5, 0.25]), (",", ["4.45", "3"], [4.45, 3.0])],
+)
+def test_weights_may_have_decimal_commas_where_commas_do_not_separate(separator, cells, weights, tmp_path):
+    path = tmp_path / "e.csv"
+    rows = [["von", "nach", "gewicht"], ["ann", "bob", cells[0]], ["bob", "ann", cells[1]]]
+    path.write_text("\n".join(separator.join(row) for row in rows), encoding="utf-8-sig")
+    assert read_graph(path).adjacency.data.tolist() == weights
+
+
+@pytest.mark.parametrize("cells", [("1,234", "5,678"), ("1,5", "2.5")])
+def test_commas_that_may_separate_thousands_are_refused(cells, tmp_path):
+    path = tmp_path / "e.tsv"
+    path.write_text(f"source\ttarget\tweight\nann\tbob\t{cells[0]}\nbob\tann\t{cells[1]}\n")
+    with pytest.raises(ValueError, match="'weight' is read as the weights of edges, but holds '1,"):
+        read_graph(path)
+
+
+@pytest.mark.parametrize("unit", [1, 1000])
+def test_times_read_as_weights_are_warned_of_unless_the_weights_are_named(unit, tmp_path):
+    path = tmp_path / "e.txt"
+    path.write_text("".join(f"{u} {v} {(1_700_000_000 + u) * unit}\n" for u, v in [(1, 2), (2, 3), (3, 1)]))
+    with pytest.warns(LopsidedWarning, match="look like times.*source='column 1' and target='column 2'"):
+        read_graph(path)
+    assert set(read_graph(path, source="column 1", target="column 2").adjacency.data) == {1.0}
+    read_graph(path, source="column 1", target="column 2", weight="column 3")
+
+
+def test_a_header_is_seen_above_weights_of_which_some_are_missing(tmp_path):
+    path = tmp_path / "e.csv"
+    path.write_text("s,t,weight\na,b,\nb,c,2\n")
+    with pytest.raises(ValueError, match="edge 0 has the weight nan"):
+        read_graph(path)
 
 
 def test_columns_of_a_wide_table_are_known_by_other_names_too(tmp_path):
@@ -332,7 +368,7 @@ REFUSED = {
     ),
     "twice": (
         pd.DataFrame([["a", "b", "c"]], columns=["source", "target", "source"]),
-        r"\['source'\] appear more than once",
+        "several of the columns 'source', 'target', 'source' are called 'source'",
     ),
     "wide": (pd.DataFrame({"a": [1], "b": [1], "c": [1], "d": [1]}), "4 columns.*source=..., target=..."),
     "narrow": (pd.DataFrame({"source": [1]}), "unclear which of the 1 columns"),
@@ -404,7 +440,7 @@ def test_an_object_that_is_not_a_graph_is_refused_by_its_type(thing):
 
 
 def test_an_error_lists_a_few_columns_of_many():
-    with pytest.raises(ValueError, match=r"\['0', '1', .*'11', \.\.\.\]") as error:
+    with pytest.raises(ValueError, match=r"'0', '1', .*'5', \.\.\., '494', .*'499' ") as error:
         read_graph(pd.DataFrame(np.eye(500), index=range(500, 1000)))
     assert len(str(error.value)) < 400
 
@@ -412,7 +448,7 @@ def test_an_error_lists_a_few_columns_of_many():
 def test_a_first_line_without_the_names_that_are_given_is_shown(tmp_path):
     path = tmp_path / "e.csv"
     path.write_text("X,Y\na,b\n")
-    with pytest.raises(ValueError, match=r"e.csv': the first line, \['X', 'Y'\], has none of the columns \['x', 'y'\]"):
+    with pytest.raises(ValueError, match=r"e.csv': the first line, 'X', 'Y', has none of the columns 'x', 'y'"):
         read_graph(path, source="x", target="y")
 
 
@@ -426,7 +462,7 @@ def test_a_first_line_without_the_names_that_are_given_is_shown(tmp_path):
         ("e.csv", b"", "no edges"),
         ("e.csv.gz", b"not gzip", "cannot read"),
         ("e.csv.gz", gzip.compress(b"a,b\n" * 99)[:-9], "cannot read"),
-        ("e.edgelist", b"a b {'weight': }\n", "edge 0 has 'None'"),
+        ("e.edgelist", b"a b {'weight': }\n", "but holds 'None', which is not a number"),
         ("e.parquet", b"PAR1", "cannot read"),
     ],
     ids=["ragged", "single", "latin", "bytes", "empty", "not_gzip", "cut_off", "attributes", "parquet"],
@@ -455,12 +491,6 @@ def test_separators_are_guessed_where_the_file_extension_promises_another(name, 
     A, nodes = read_graph(tmp_path / name)
     assert nodes.tolist() == [1, 2, 3]
     np.testing.assert_array_equal(A.toarray(), [[0, 4, 0], [0, 0, 5], [0, 0, 0]])
-
-
-def test_a_decimal_comma_is_not_guessed(tmp_path):
-    (tmp_path / "e.csv").write_text("source;target;weight\na;b;1,5\n")
-    with pytest.raises(ValueError, match="real numbers: edge 0 has '1,5'"):
-        read_graph(tmp_path / "e.csv")
 
 
 @pytest.mark.parametrize("name", ["missing.csv", "missing.parquet"])
@@ -501,7 +531,7 @@ def test_numpy_weights_in_edge_lists_of_networkx_are_read(tmp_path):
     nx.write_edgelist(nx.DiGraph([(1, 2, {"weight": np.float64(2.5)}), (2, 1, {"weight": np.int64(3)})]), path)
     np.testing.assert_array_equal(read_graph(path).adjacency.toarray(), [[0, 2.5], [3, 0]])
     path.write_text("1 2 {}\n2 3 {1}\n")
-    with pytest.raises(ValueError, match=r"edge 1 has '\{1\}'"):
+    with pytest.raises(ValueError, match=r"but holds '\{1\}', which is not a number"):
         read_graph(path)
 
 
@@ -554,7 +584,7 @@ def test_columns_of_files_without_a_header_are_named_by_position(tmp_path):
     A, nodes = read_graph(path, source="column 2", target="column 3", weight="column 4")
     assert nodes.tolist() == ["ann", "bob", "cem"]
     np.testing.assert_array_equal(A.toarray(), [[0, 3, 0], [0, 0, 4], [0, 0, 0]])
-    with pytest.raises(ValueError, match=r"the first line, .* has none of the columns \['column 3', 'column 5'\]"):
+    with pytest.raises(ValueError, match=r"the first line, .* has none of the columns 'column 3', 'column 5'"):
         read_graph(path, source="column 3", target="column 5")
 
 

@@ -1,5 +1,6 @@
 """scikit-learn's callbacks (from version 1.9 on): stages of a fit become tasks, and their steps subtasks."""
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ except ImportError:  # scikit-learn < 1.9
     CallbackSupportMixin, with_callbacks = object, None
 
 PATIENCE = 0.25  # seconds that a stage must last to become a task; shorter ones are many
+SPACING = 0.005  # seconds of steps that are told as one; scikit-learn takes 50 microseconds for each
 
 
 class CallbackSupport(CallbackSupportMixin):
@@ -40,9 +42,15 @@ class _Stage:
     name: str
     total: int | None
     began: float
+    done: int = 0
     context: Any = None
     step: Any = None  # the step that has begun, if a stage within it was told
+    lump: int = 1  # steps that are told as one
     told: int = 0
+
+    def lumps(self, done: int) -> int:
+        """How many subtasks so many steps are; the last may be a smaller one."""
+        return -(-done // self.lump) if done == self.total else done // self.lump
 
 
 class Tasks:
@@ -59,15 +67,17 @@ class Tasks:
     def advance(self, done: int) -> None:
         """Tell the steps up to this one."""
         stage = self._stages[-1]
+        stage.done = done
         if stage.context is None and time.monotonic() - stage.began > PATIENCE:
             self._open(len(self._stages) - 1)
         if stage.context is None:
             return
-        for _ in range(stage.told, done):
+        due = stage.lumps(done)
+        for _ in range(stage.told, due):
             step = stage.step or self._begun(stage.context, stage.name, 0)
             stage.step = None
             step.call_on_fit_task_end(estimator=self._estimator)
-        stage.told = done
+        stage.told = due
 
     def end(self) -> None:
         """End a stage."""
@@ -89,7 +99,8 @@ class Tasks:
             if around.step is None:
                 around.step = self._begun(around.context, around.name, None)
             parent = around.step
-        stage.context = self._begun(parent, stage.name, stage.total)
+        stage.lump = max(1, math.ceil(SPACING * stage.done / (time.monotonic() - stage.began)))
+        stage.context = self._begun(parent, stage.name, None if stage.total is None else stage.lumps(stage.total))
 
     def _begun(self, parent: Any, name: str, total: int | None) -> Any:
         context = parent.subcontext(task_name=name, max_subtasks=total)

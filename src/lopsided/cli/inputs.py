@@ -8,17 +8,16 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from .._core import count_of
 from ..graphs import DirectedGraphEmbedding, Graph
-from ..io import is_matrix_file, load, read_columns, read_graph, read_matrix
+from ..io import is_matrix_file, load, read_columns, read_graph, read_matrix, shown
 from .report import PIPE, Report
 
 MODEL = ".lopsided"
-MOST_SHOWN = 8  # columns named in a message
 MOST_COMPARED = 10_000  # ids that may be meant by an unknown one
 
 
@@ -78,7 +77,9 @@ def read_graph_or_model(options: argparse.Namespace, report: Report) -> Graph | 
         raise ValueError(f"--{idle[0]} describes a file of edges, but {options.graph} is a saved model; leave it out")
     model = load(options.graph)
     if not isinstance(model, DirectedGraphEmbedding):
-        raise ValueError(f"{options.graph} holds a {type(model).__name__}, not an embedded graph")
+        raise ValueError(
+            f"{options.graph} holds a {type(model).__name__}, not an embedded graph; `lopsided embed --save` writes one"
+        )
     report.say(f"loaded {count_of(len(model.nodes_), 'node')}", nodes=len(model.nodes_))
     return model
 
@@ -122,6 +123,11 @@ def known_ids(given: list[str], nodes: np.ndarray) -> list[Any]:
     return [by_text[name] for name in given]
 
 
+def reject_strangers(given: str, nodes: list[Any]) -> NoReturn:
+    """Say that none of the ids in a file is one of the graph."""
+    raise ValueError(f"no id in {given} is a node of the graph, where ids look like {str(nodes[0])!r}")
+
+
 def two_columns(given: str, first: str, second: str) -> tuple[np.ndarray, np.ndarray]:
     """The first two columns of a table."""
     with as_file(given) as path:
@@ -163,8 +169,5 @@ def numeric_table(given: str, leave_out: list[str]) -> tuple[Any, np.ndarray, np
 
 
 def shown_columns(names: list[str]) -> str:
-    """The names of columns for a message: all of few, the first and the last of many."""
-    quoted = [repr(name) for name in names]
-    if len(names) > MOST_SHOWN:
-        quoted[MOST_SHOWN // 2 : -MOST_SHOWN // 2] = ["..."]
-    return f"{'column' if len(names) == 1 else 'columns'} {', '.join(quoted)}"
+    """The names of columns for a message."""
+    return f"{'column' if len(names) == 1 else 'columns'} {shown(names)}"

@@ -14,6 +14,7 @@ EPILOG = """example:
 
 `lopsided COMMAND --help` shows the options of a command and an example."""
 GRAPH = "edges as CSV, TSV, edge list (also .gz) or Parquet, adjacency as .npz, .npy or .mtx; - reads CSV from a pipe"
+LARGEST_SEED = 2**32 - 1
 TABLE = "CSV, TSV, Parquet, .npz, .npy, .mtx or svmlight; - reads CSV from a pipe"
 
 Arguments = Callable[[argparse.ArgumentParser], None]
@@ -60,6 +61,23 @@ def _positive(text: str) -> int:
     return int(text)
 
 
+def _seed(text: str) -> int:
+    """A whole number that seeds generators of random numbers."""
+    if not text.isdecimal() or int(text) > LARGEST_SEED:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 0 to {LARGEST_SEED}")
+    return int(text)
+
+
+def _clusters(text: str) -> int | str:
+    """A number of clusters, or auto."""
+    if text == "auto":
+        return text
+    try:
+        return _positive(text)
+    except argparse.ArgumentTypeError as error:
+        raise argparse.ArgumentTypeError(f"{error}, or auto") from error
+
+
 def _input(parser: argparse.ArgumentParser, name: str, help: str) -> None:
     parser.add_argument(name, metavar=name.upper(), help=help)
 
@@ -83,7 +101,7 @@ def _fit(parser: argparse.ArgumentParser, kernel: str | None = None) -> None:
         parser.add_argument(
             "--kernel", default=kernel, help=f"name of a kernel, such as sne or node_kernel (default {kernel})"
         )
-    parser.add_argument("--seed", type=int, default=0, help="seed of random choices (default 0)")
+    parser.add_argument("--seed", type=_seed, default=0, help="seed of random choices (default 0)")
     parser.add_argument("--jobs", type=_positive, metavar="N", help="threads (default: all cores)")
     parser.add_argument(
         "--memory", metavar="SIZE", help="memory for large arrays, such as 2GB (default: a quarter of what is free)"
@@ -152,7 +170,7 @@ def _classify(parser: argparse.ArgumentParser) -> None:
 def _bicluster(parser: argparse.ArgumentParser) -> None:
     _input(parser, "table", f"{TABLE}; a first column of text names the rows")
     _output(parser, ".csv, .tsv, .parquet, .json or - (default)")
-    parser.add_argument("-k", default="auto", help="number of clusters, or auto (default)")
+    parser.add_argument("-k", type=_clusters, default="auto", help="number of clusters, or auto (default)")
     _drop(parser)
     _fit(parser)
 

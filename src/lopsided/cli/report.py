@@ -112,7 +112,8 @@ def checked_output(output: str, force: bool, kinds: tuple[str, ...] = TABLES) ->
         return output
     path = Path(output)
     if path.suffix.lower() not in kinds:
-        raise ValueError(f"{output} ends with {path.suffix!r}, not with one of {', '.join(kinds)}")
+        end = f"ends with {path.suffix!r}" if path.suffix else "has no ending"
+        raise ValueError(f"{output} {end}; the ending says the format, and can be {', '.join(kinds)}")
     if path.is_dir() or (path.exists() and not force):
         raise ValueError(f"{output} exists; replace it with --force, or name another file with -o")
     if not path.parent.is_dir():

@@ -1,7 +1,7 @@
 """Graphs and tables in, saved models and vectors out and in."""
 
 from .atomic import written_whole as written_whole
-from .columns import Wanted as Wanted
+from .columns import Wanted as Wanted, shown as shown
 from .edges import Edges as Edges, holds_edges as holds_edges, is_text as is_text, read_edges as read_edges
 from .files import imported_pyarrow as imported_pyarrow, write_text as write_text
 from .graph import (
@@ -20,6 +20,7 @@ from .vectors import (
     VECTOR_FORMATS as VECTOR_FORMATS,
     check_embedded as check_embedded,
     plain_ids as plain_ids,
+    reject_unwritable as reject_unwritable,
     vector_columns as vector_columns,
     write_vectors,
 )

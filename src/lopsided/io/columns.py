@@ -24,13 +24,14 @@ TIMES = ("time", "timestamp", "date", "datetime", "year", "ts")  # a third colum
 NAMELESS = re.compile(r"(__index_level_\d+__|Unnamed: \d+)?")  # names that pandas gives to an unnamed index
 LOGGER = "lopsided.io"
 MOST_NAMES_SHOWN, LONGEST_NAME_SHOWN = 12, 60  # in an error message
+UNIX_TIMES = (10**9, 2 * 10**9)  # seconds from 1970 to 2001 and to 2033
 
 
 def choose_columns(names: Sequence[str], width: int, wanted: Wanted) -> list[int]:
     """Positions of source, target and, if there are any, weights: by the wanted or usual names, or else by order."""
     repeated = sorted(name for name, count in Counter(names).items() if count > 1 and not NAMELESS.fullmatch(name))
     if repeated:
-        raise ValueError(f"columns {shown(repeated)} appear more than once in {shown(names)}; rename them")
+        raise ValueError(f"several of the columns {shown(names)} are called {shown(repeated)}; rename them")
     u, v, w = (_find(names, role, wanted.get(role)) for role in ROLES)
     weight = [] if w is None else [w]
     if u is None and v is None:
@@ -50,7 +51,7 @@ def choose_columns(names: Sequence[str], width: int, wanted: Wanted) -> list[int
             "them by position: source='column 1', target='column 2', weight='column 3'"
         )
     raise ValueError(
-        f"it is unclear which of the {width} columns {shown(names)} are source and target; name them: "
+        f"it is unclear which of the {width} columns {shown(names)} are source and target; name both: "
         "read_graph(table, source=..., target=...). Pass an adjacency matrix as an array"
     )
 
@@ -92,19 +93,26 @@ def _usual(names: Sequence[str], role: str, candidates: Sequence[str]) -> int | 
 
 
 def shown(names: Sequence[str]) -> str:
-    """The names as a list, cut off after a few, and long ones cut short."""
-    few = str(
-        [
-            name if len(name) <= LONGEST_NAME_SHOWN else f"{name[:LONGEST_NAME_SHOWN]}..."
-            for name in names[:MOST_NAMES_SHOWN]
-        ]
-    )
-    return few if len(names) <= MOST_NAMES_SHOWN else f"{few[:-1]}, ...]"
+    """The names in quotes, long ones cut short, without those in the middle if there are many."""
+    few = list(names)
+    if len(few) > MOST_NAMES_SHOWN:
+        few[MOST_NAMES_SHOWN // 2 : -MOST_NAMES_SHOWN // 2] = []
+    quoted = [repr(name if len(name) <= LONGEST_NAME_SHOWN else f"{name[:LONGEST_NAME_SHOWN]}...") for name in few]
+    if len(few) < len(names):
+        quoted.insert(MOST_NAMES_SHOWN // 2, "...")
+    return ", ".join(quoted)
 
 
 def by_position(width: int) -> list[str]:
     """The names of the columns of a text file that has no header."""
     return [f"column {j + 1}" for j in range(width)]
+
+
+def are_times(values: np.ndarray) -> bool:
+    """Whether all values are whole seconds, or milliseconds, of this century, as times in files are."""
+    if not len(values) or not np.isfinite(values).all() or (values % 1).any():
+        return False
+    return any(unit * UNIX_TIMES[0] <= values.min() <= values.max() <= unit * UNIX_TIMES[1] for unit in (1, 1000))
 
 
 def is_number(cell: Any) -> bool:

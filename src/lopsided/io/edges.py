@@ -101,7 +101,7 @@ def checked_weights(column: Any) -> np.ndarray:
             if not is_number(weight):
                 raise ValueError(
                     f"edge weights must be real numbers: edge {i} has {reprlib.repr(weight)}; if that column is not "
-                    "a weight, name the other two: source='column 1', target='column 2'"
+                    "a weight, name the other two: read_graph(table, source=..., target=...)"
                 )
     weights = weights if weights.dtype in FLOATS else weights.astype(float)
     wrong = np.flatnonzero(~np.isfinite(weights))

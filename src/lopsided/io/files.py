@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from ..exceptions import LopsidedWarning, warn
 from .bounds import check_expansion, read_all
-from .columns import ROLES, Wanted, by_position, choose_columns, log_columns, shown
-from .text import SPACES, Text, cleaned, is_header, start
+from .columns import ROLES, Wanted, are_times, by_position, choose_columns, is_number, log_columns, shown
+from .text import SPACES, Text, cleaned, decimal_sign, is_header, start
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".edgelist": SPACES, ".edges": SPACES, ".txt": SPACES}
 SMALLEST_CELL = 4  # bytes of a value in memory
+ONE_BLOCK = 1 << 20  # bytes, which pyarrow parses at once
 JUDGED_LINES = 2_000  # from which a header and empty columns are detected
 
 
@@ -66,7 +68,7 @@ def _table(text: Text, wanted: Wanted, header: bool | None, known: Container[Any
     if named:
         log_columns(named, place)
     try:
-        table = _parsed(text, len(first), place, skip=int(header))
+        table = _parsed(text, len(first), place, int(header), decimal_sign(text, rows))
     except pyarrow.ArrowException:
         text.check_width(len(first))
         raise
@@ -76,31 +78,66 @@ def _table(text: Text, wanted: Wanted, header: bool | None, known: Container[Any
     if text.separator != SPACES and b" " in text.data:
         trim = pyarrow.compute.utf8_trim_whitespace
         table = pyarrow.table([trim(table[0]), trim(table[1]), *table.columns[2:]], names=table.column_names)
+    if len(place) == len(ROLES):
+        _check_weights(table["weight"], [(named or by_position(width))[j] for j in place], by_order=not wanted)
     return table
 
 
-def _parsed(text: Text, width: int, place: list[int], skip: int) -> Any:
+def _check_weights(column: Any, names: list[str], by_order: bool) -> None:
+    """Check that a column taken for weights has numbers, and warn if they are times, naming the columns to choose."""
+    types = imported_pyarrow().types
+    others = f"source={names[0]!r} and target={names[1]!r}"
+    if not (types.is_integer(column.type) or types.is_floating(column.type) or types.is_null(column.type)):
+        wrong = next((cell for cell in column.to_pylist() if not is_number(cell)), None)
+        raise ValueError(
+            f"{names[2]!r} is read as the weights of edges, but holds {str(wrong)!r}, which is not a number; if it is "
+            f"not the weight, name the other two: {others}"
+        )
+    if by_order and are_times(column.to_numpy()):
+        warn(
+            f"the weights, {names[2]!r}, look like times in seconds since 1970; if they are, name only the other two: "
+            f"{others}",
+            LopsidedWarning,
+        )
+
+
+def _parsed(text: Text, width: int, place: list[int], skip: int, decimal: str) -> Any:
     """The columns in place, as a pyarrow.Table; those of ids are strings."""
-    pyarrow = imported_pyarrow()
     names = [str(j) for j in range(width)]
     for role, j in zip(ROLES, place, strict=False):
         names[j] = role
+    return parse(
+        text,
+        names,
+        skip,
+        column_types=dict.fromkeys(ROLES[:2], imported_pyarrow().string()),
+        include_columns=list(ROLES[: len(place)]),
+        null_values=[""],
+        true_values=[],
+        false_values=[],
+        decimal_point=decimal,
+    )
+
+
+def parse(text: Text, names: list[str], skip: int, **convert: Any) -> Any:
+    """The lines of a text below the first ``skip`` as a pyarrow.Table with these columns.
+
+    pyarrow's threads let go of the text some time after it is parsed. If Python ends just then it aborts, so short
+    texts are parsed without threads (https://github.com/apache/arrow/issues/36389).
+    """
+    pyarrow = imported_pyarrow()
+    lines = memoryview(text.data)[start(text.data) :]
     return pyarrow.csv.read_csv(
-        pyarrow.BufferReader(pyarrow.py_buffer(memoryview(text.data)[start(text.data) :])),
-        read_options=pyarrow.csv.ReadOptions(column_names=names, skip_rows_after_names=skip),
+        pyarrow.BufferReader(pyarrow.py_buffer(lines)),
+        read_options=pyarrow.csv.ReadOptions(
+            column_names=names, skip_rows_after_names=skip, use_threads=len(lines) > ONE_BLOCK
+        ),
         parse_options=pyarrow.csv.ParseOptions(
             delimiter=text.separator,
             quote_char='"' if text.has_quotes else False,
             invalid_row_handler=_skip_blank,
         ),
-        convert_options=pyarrow.csv.ConvertOptions(
-            column_types=dict.fromkeys(ROLES[:2], pyarrow.string()),
-            include_columns=list(ROLES[: len(place)]),
-            null_values=[""],
-            true_values=[],
-            false_values=[],
-            strings_can_be_null=False,
-        ),
+        convert_options=pyarrow.csv.ConvertOptions(**convert),
     )
 
 

@@ -75,11 +75,12 @@ def read_graph(
 
     In text files, ids are read as integers if all of them are integers, and as strings otherwise. Lines that begin with
     # are comments. If the separator that the file extension promises is absent from the first line, another one is
-    guessed. The first line is a header if it contains the usual or the given column names, if it has no number although
-    some column is otherwise numeric, if it has no digit although all ids have one, or if its ids occur in no other line
-    although those of 95 % of the lines do; but if one of its ids occurs in another line, only names and numbers beyond
-    the first two columns make it a header. Otherwise it is an edge, with a
-    :class:`~lopsided.exceptions.LopsidedWarning` if its ids occur in no other line. The whole file is held in memory.
+    guessed. Weights like 4,45 have a decimal comma where commas do not separate cells. The first line is a header if it
+    contains the usual or the given column names, if it has no number although some column is otherwise numeric, if it
+    has no digit although all ids have one, or if its ids occur in no other line although those of 95 % of the lines do;
+    but if one of its ids occurs in another line, only names and numbers beyond the first two columns make it a header.
+    Otherwise it is an edge, with a :class:`~lopsided.exceptions.LopsidedWarning` if its ids occur in no other line. The
+    whole file is held in memory.
 
     Examples
     --------
@@ -106,7 +107,8 @@ def read_graph(
         names = {"source": source, "target": target, "weight": weight}
         edges = read_edges(graph, {role: name for role, name in names.items() if name is not None}, header)
         if not len(edges.source):
-            raise ValueError("the graph has no edges, and so no nodes; a table of edges needs at least one row")
+            what = repr(str(graph)) if is_path(graph) else "the graph"
+            raise ValueError(f"{what} has no edges, and so no nodes; a table of edges needs at least one row")
         nodes = whole_numbers(edges.nodes) if is_text(graph) else edges.nodes
         return Graph(assembled(edges.source, edges.target, edges.weight, 2 * (len(nodes),)), nodes)
     for role, name in (("source", source), ("target", target)):

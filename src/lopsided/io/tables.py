@@ -9,8 +9,8 @@ import numpy as np
 
 from .bounds import read_all
 from .columns import by_position, is_number, shown
-from .files import JUDGED_LINES, SEPARATORS, extension, imported_pyarrow, read_parquet
-from .text import SPACES, cleaned, start
+from .files import JUDGED_LINES, SEPARATORS, extension, imported_pyarrow, parse, read_parquet
+from .text import cleaned, decimal_sign
 
 
 def read_columns(path: Path) -> dict[str, np.ndarray]:
@@ -41,12 +41,14 @@ def _parsed(path: Path, separator: str) -> Any:
     has_header = not any(is_number(cell) or _recurs(cell, j, rows[1:]) for j, cell in enumerate(rows[0]))
     names = rows[0] if has_header else by_position(len(rows[0]))
     if len(set(names)) < len(names):
-        raise ValueError(f"column names {shown(names)} are not distinct; rename them")
-    return pyarrow.csv.read_csv(
-        pyarrow.BufferReader(pyarrow.py_buffer(memoryview(text.data)[start(text.data) :])),
-        read_options=pyarrow.csv.ReadOptions(column_names=names, skip_rows_after_names=int(has_header)),
-        parse_options=pyarrow.csv.ParseOptions(delimiter=" " if text.separator == SPACES else text.separator),
-        convert_options=pyarrow.csv.ConvertOptions(strings_can_be_null=True, null_values=["", "NA", "NaN", "nan"]),
+        raise ValueError(f"several of the columns {shown(names)} have the same name; rename them")
+    return parse(
+        text,
+        names,
+        int(has_header),
+        strings_can_be_null=True,
+        null_values=["", "NA", "NaN", "nan"],
+        decimal_point=decimal_sign(text, rows),
     )
 
 

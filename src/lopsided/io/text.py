@@ -24,6 +24,9 @@ WEIGHT = re.compile(rb"'weight': (?:np\.\w+\()?([^,)}]*)")
 ALONE_BY_CHANCE = 0.05  # share of rows without the ids of any other, below which the first line is not one of them
 FEWEST_JUDGED = 20  # rows, from which that share is estimated
 DIGIT = re.compile(r"\d")
+WITH_POINT = re.compile(r"[+-]?\d*\.\d+")
+WITH_COMMA = re.compile(r"[+-]?\d*,(\d+)")
+THOUSANDS = 3  # digits after a comma that may separate them
 
 
 class Text(NamedTuple):
@@ -50,9 +53,10 @@ class Text(NamedTuple):
         for number, cells in self.lines():
             if len(cells) != width:
                 found = count_of(len(cells), "cell")
+                hint = "; commas, semicolons, tabs, bars or spaces separate cells" if len(cells) == 1 else ""
                 raise ValueError(
                     f"line {number} has {found}, {reprlib.repr(cells)}, where there should be {width}: a "
-                    "source, a target and perhaps a weight"
+                    f"source, a target and perhaps a weight{hint}"
                 )
 
 
@@ -126,6 +130,18 @@ def _weight(attributes: re.Match[bytes]) -> bytes:
     return b" " + (weight[1].strip() or b"None" if weight else b"1")
 
 
+def decimal_sign(text: Text, rows: Sequence[list[str]]) -> str:
+    """The comma if numbers are written like 4,45, as spreadsheets do in many countries, and the point otherwise.
+
+    Commas that separate cells, or that may separate thousands, are no decimal signs.
+    """
+    cells = [cell for row in rows for cell in row if text.separator != ","]
+    commas = [match for match in map(WITH_COMMA.fullmatch, cells) if match]
+    if all(len(match[1]) == THOUSANDS for match in commas) or any(map(WITH_POINT.fullmatch, cells)):
+        return "."
+    return ","
+
+
 def is_header(first: list[str], rows: Sequence[list[str]], known: Container[Any]) -> bool:
     """Whether the first line names the columns of the rows below it; warns if this cannot be decided.
 
@@ -142,7 +158,7 @@ def is_header(first: list[str], rows: Sequence[list[str]], known: Container[Any]
     if not rows or not all(first[1:]) or any(map(is_number, first)):
         return False
     numeric = [all(is_number(row[j]) for row in rows) for j in range(len(first))]
-    if any(numeric[2:]):
+    if any(_is_numeric_where_filled(j, rows) for j in range(2, len(first))):
         return True
     ids = Counter(cell for row in rows for cell in set(row[:2]))
     if first[0] and any(cell in ids for cell in first[:2]):
@@ -154,9 +170,14 @@ def is_header(first: list[str], rows: Sequence[list[str]], known: Container[Any]
         return True
     if first[0]:
         warn(
-            f"the first line, {', '.join(first)}, is read as an edge, but it may be a header: none of the next "
-            f"{len(rows)} lines has its ids; pass header=True or header=False to read_graph, or name the columns "
-            "source and target",
+            f"the first line, {', '.join(first)}, is read as an edge, but it may be a header: no other line has its "
+            "ids; pass header=True or header=False to read_graph, or name the columns source and target",
             LopsidedWarning,
         )
     return False
+
+
+def _is_numeric_where_filled(column: int, rows: Sequence[list[str]]) -> bool:
+    """Whether a column has numbers in some rows, with a decimal point or comma, and nothing in all others."""
+    filled = [row[column] for row in rows if row[column]]
+    return bool(filled) and all(is_number(cell) or WITH_COMMA.fullmatch(cell) for cell in filled)

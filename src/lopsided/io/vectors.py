@@ -52,6 +52,7 @@ def write_vectors(model: Any, path: str | os.PathLike[str], *, side: str = "both
     if kind not in WRITERS:
         raise ValueError(f"{Path(path).name!r} ends with {kind!r}, not with one of {', '.join(WRITERS)}")
     check_embedded(model)
+    reject_unwritable(model.nodes_, path)
     vectors = {name: getattr(model, f"{name}_embedding_") for name in SIDES if side in ("both", name)}
     with written_whole(path) as part:
         WRITERS[kind](part, plain_ids(model.nodes_), vectors)
@@ -66,6 +67,15 @@ def check_embedded(model: Any) -> None:
             f"a {type(model).__name__} has no vectors of nodes; pass a fitted DirectedGraphEmbedding, or an object "
             "with nodes_, source_embedding_ and target_embedding_"
         )
+
+
+def reject_unwritable(nodes: np.ndarray, path: str | os.PathLike[str]) -> None:
+    """Raise an error if the format of a file cannot hold some id, which is known before any vector is computed."""
+    if WRITERS[Path(path).suffix.lower()] is not _word2vec:
+        return
+    broken = next((name for name in map(str, nodes.tolist()) if len(name.split()) != 1), None)
+    if broken is not None:
+        raise ValueError(f"the id {broken[:60]!r} has spaces, which end ids in word2vec's format; write .parquet")
 
 
 def vector_columns(model: Any, side: str = "both") -> dict[str, np.ndarray]:
@@ -101,9 +111,6 @@ def _delimited(separator: str) -> Callable[[Path, np.ndarray, dict[str, np.ndarr
 
 def _word2vec(path: Path, ids: np.ndarray, vectors: dict[str, np.ndarray]) -> None:
     names = [str(node) for node in ids.tolist()]
-    broken = next((name for name in names if len(name.split()) != 1), None)
-    if broken is not None:
-        raise ValueError(f"the id {broken[:60]!r} has spaces, which end ids in word2vec's format; write .parquet")
     width = sum(array.shape[1] for array in vectors.values())
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write(f"{len(names)} {width}\n")

@@ -13,15 +13,12 @@ from ..report import PIPE, Report, checked_output
 def run(options: argparse.Namespace) -> None:
     """Write a table side, name, cluster."""
     output = checked_output(options.output or PIPE, options.force)
-    if options.k != "auto" and not options.k.isdecimal():
-        raise ValueError(f"-k {options.k} is neither a number of clusters nor auto")
     report = Report(options)
     X, rows, columns, _ = numeric_table(options.table, options.drop)
     report.say(
         f"read {count_of(X.shape[0], 'row')} and {count_of(X.shape[1], 'column')}", rows=X.shape[0], columns=X.shape[1]
     )
-    clusters = "auto" if options.k == "auto" else int(options.k)
-    model = KernelBiclustering(clusters, **settings_of(options)).fit(X)
+    model = KernelBiclustering(options.k, **settings_of(options)).fit(X)
     found = len(np.unique(model.row_labels_))
     report.say(f"found {count_of(found, 'cluster')}; columns have the number of the rows they go with", clusters=found)
     names = [str(name) for side in (rows, columns) for name in side.tolist()]

@@ -13,7 +13,17 @@ from sklearn.preprocessing import StandardScaler
 from ..._core import count_of
 from ...io import is_matrix_file, read_columns, save
 from ...least_squares import AsymmetricLSSVC
-from ..inputs import MODEL, as_file, embed, numeric_table, read_edges, settings_of, shown_columns, two_columns
+from ..inputs import (
+    MODEL,
+    as_file,
+    embed,
+    numeric_table,
+    read_edges,
+    reject_strangers,
+    settings_of,
+    shown_columns,
+    two_columns,
+)
 from ..report import PIPE, Report, checked_output
 
 FOLDS = 5
@@ -82,6 +92,8 @@ def _nodes(options: argparse.Namespace, report: Report) -> dict[str, Any]:
     number = {str(node): i for i, node in enumerate(graph.nodes.tolist())}
     places = np.array([number.get(str(id), -1) for id in ids.tolist()], dtype=np.intp)
     usable = ~_missing(classes) & (places >= 0)
+    if (places < 0).all():
+        reject_strangers(options.labels, graph.nodes.tolist())
     if (places < 0).any():
         absent = count_of((places < 0).sum(), f"id of {options.labels} is", f"ids of {options.labels} are")
         report.say(f"{absent} not in the graph, and left out")

@@ -5,7 +5,7 @@ import argparse
 import numpy as np
 
 from ..._core import count_of
-from ...io import VECTOR_FORMATS, save, vector_columns, write_vectors
+from ...io import VECTOR_FORMATS, reject_unwritable, save, vector_columns, write_vectors
 from ..inputs import MODEL, Vectors, embed, output_beside, read_edges
 from ..report import PIPE, Report, checked_output
 
@@ -17,7 +17,10 @@ def run(options: argparse.Namespace) -> None:
     if options.save:
         checked_output(options.save, options.force, (MODEL,))
     report = Report(options)
-    model = embed(read_edges(options, report), options, report, options.k)
+    graph = read_edges(options, report)
+    if output != PIPE:
+        reject_unwritable(graph.nodes, output)
+    model = embed(graph, options, report, options.k)
     sides = (np.asarray(side, dtype=np.float32) for side in (model.source_embedding_, model.target_embedding_))
     vectors = Vectors(model.nodes_, *sides)
     if output == PIPE:

@@ -9,7 +9,16 @@ import numpy as np
 from ..._core import count_of
 from ...explore import write_page
 from ...io import is_matrix_file, read_columns
-from ..inputs import Vectors, as_file, embed, nodes_of, output_beside, read_graph_or_model, two_columns
+from ..inputs import (
+    Vectors,
+    as_file,
+    embed,
+    nodes_of,
+    output_beside,
+    read_graph_or_model,
+    reject_strangers,
+    two_columns,
+)
 from ..report import PIPE, Report, checked_output
 
 SIDES = ("source", "target")
@@ -66,5 +75,5 @@ def _labels(given: str, nodes: list[Any]) -> dict[Any, str]:
     label_of = {str(id): str(label) for id, label in pairs if label is not None}
     labels = {node: label_of[str(node)] for node in nodes if str(node) in label_of}
     if not labels:
-        raise ValueError(f"no id in {given} is a node of the graph; ids look like {nodes[0]!s}")
+        reject_strangers(given, nodes)
     return labels

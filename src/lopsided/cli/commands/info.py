@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from threadpoolctl import threadpool_info
 
 from ... import __version__
-from ..._core import budget_bytes, n_threads
+from ..._core import budget_bytes, count_of, n_threads
 from ..report import Report
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "narwhals", "pyarrow", "pandas", "matplotlib", "pillow")
@@ -19,7 +19,10 @@ def run(options: argparse.Namespace) -> None:
     import numpy  # noqa: F401  # loads BLAS, of which threadpoolctl tells
 
     report = Report(options)
-    blas = [f"{lib['internal_api']} {lib['version']}, {lib['num_threads']} threads" for lib in threadpool_info()]
+    blas = sorted(
+        f"{lib['internal_api']} {lib['version'] or ''}".strip() + f", {count_of(lib['num_threads'], 'thread')}"
+        for lib in threadpool_info()
+    )
     facts = {
         "lopsided": __version__,
         "python": platform.python_version(),

@@ -9,7 +9,7 @@ from scipy import sparse
 from ..._core import count_of
 from ...io import read_columns
 from ...recommendation import KernelRecommender
-from ..inputs import as_file, known_ids, settings_of
+from ..inputs import as_file, known_ids, settings_of, shown_columns
 from ..report import PIPE, Report, checked_output
 
 USUAL_NAMES = {
@@ -90,14 +90,14 @@ def _column(columns: dict[str, np.ndarray], role: str, given: str | None, place:
     names = list(columns)
     if given is not None:
         if given not in columns:
-            raise ValueError(f"--{role} {given} is not among the columns {', '.join(names)}")
+            raise ValueError(f"--{role} {given} is not among the {shown_columns(names)}")
         return given
     plain = [ID.sub("", name.lower()) for name in names]
     usual = next((name for name, word in zip(names, plain, strict=True) if word in USUAL_NAMES[role]), None)
     if usual is not None or role == "weight":
         return usual
     if place >= len(names) or len(names) > 3:
-        raise ValueError(f"it is unclear which of the columns {', '.join(names)} is the {role}; name it with --{role}")
+        raise ValueError(f"it is unclear which of the {shown_columns(names)} is the {role}; name it with --{role}")
     return names[place]
 
 

@@ -4,10 +4,10 @@
   const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6a3d9a", "#8c564b", "#7f7f7f", "#b2df8a",
     "#17becf", "#e31a1c", "#1b7837", "#c2a5cf", "#a6761d", "#1f3b73", "#f781bf", "#666600", "#66c2a5", "#8b0000", "#3f88c5", "#ffb55a",
     "#4d4d4d", "#bdbdbd"];
-  const MARK = "#111111", GREY = "#c4c4cc";
-  const MOST_MATCHES = 12, MOST_LISTED = 200, MOST_NAMED = 60, LONGEST_NAME = 24;
-  const SVG = "http://www.w3.org/2000/svg";
-  const element = (id) => document.getElementById(id);
+  const MARK = "#111111", GREY = "#c4c4cc", MOST_MATCHES = 12, MOST_LISTED = 200, MOST_NAMED = 60, LONGEST_NAME = 24;
+  const AT_ONCE = 50;  // milliseconds between two events of one movement
+  const SVG = "http://www.w3.org/2000/svg", element = (id) => document.getElementById(id);
+  const counted = (nodes) => (nodes === 1 ? "1 node" : `${nodes.toLocaleString("en")} nodes`);
   const began = performance.now();
   const page = { chosen: null };  // what tests and measurements ask for
 
@@ -47,7 +47,7 @@
   }
 
   document.querySelector("h1").textContent = document.title;
-  element("summary").textContent = `${n.toLocaleString("en")} nodes`;
+  element("summary").textContent = counted(n);
 
   const sides = {};
   let links = [];  // triples of a source, a target and whether that edge is in the graph, that are drawn as lines
@@ -60,8 +60,8 @@
       pointColorActive: MARK, pointColorHover: "#000000", colorBy: graph.labels.length ? "valueA" : null, spatialIndexUseWorker: false,
     });
     sides[side] = { plot, canvas };
-    plot.subscribe("select", ({ points }) => (points.length === 1 ? choose(points[0]) : list(points, "In the lasso")));
-    plot.subscribe("deselect", () => release());
+    plot.subscribe("select", ({ points }) => (points.length > 1 ? lassoed(points) : clicked(() => choose(points[0]))));
+    plot.subscribe("deselect", () => clicked(release));
     plot.subscribe("view", () => draw());
     plot.subscribe("pointOver", (node) => { other(side).hover(node, { preventEvent: true }); tell(side, node); });
     plot.subscribe("pointOut", () => { other(side).hover(undefined, { preventEvent: true }); element("tip").hidden = true; });
@@ -70,8 +70,15 @@
     x: coordinate(graph[`${side}_x`]), y: coordinate(graph[`${side}_y`]), z: Array.from(graph.label),
   })));
 
-  function other(side) {
-    return sides[side === "source" ? "target" : "source"].plot;
+  const other = (side) => sides[side === "source" ? "target" : "source"].plot;
+  let lasso = { nodes: [], ended: -Infinity };
+  function lassoed(nodes) {
+    list(nodes, "In the lasso");
+    lasso = { nodes, ended: performance.now() };
+  }
+  function clicked(act) {  // a lasso that closes where it began ends with a click, which changes nothing
+    if (performance.now() - lasso.ended < AT_ONCE) list(lasso.nodes, "In the lasso");
+    else act();
   }
   function tell(side, node) {  // the id of the point below the pointer
     const tip = element("tip"), [x, y] = place(side, node, element("tip").parentElement.getBoundingClientRect());
@@ -107,7 +114,7 @@
     mark("source", points);
     mark("target", points);
     const box = element("chosen");
-    box.replaceChildren(heading(`${points.length.toLocaleString("en")} nodes`), ...listed(title, points.slice(0, MOST_LISTED)));
+    box.replaceChildren(heading(counted(points.length)), ...listed(title, points.slice(0, MOST_LISTED)));
     if (points.length > MOST_LISTED) box.append(paragraph(`and ${(points.length - MOST_LISTED).toLocaleString("en")} more`));
     draw();
     page.listed = points.length;
@@ -174,9 +181,7 @@
     found.textContent = text;
     return found;
   }
-  function label(node) {
-    return graph.labels.length ? [paragraph(graph.labels[graph.label[node]])] : [];
-  }
+  const label = (node) => (graph.labels.length ? [paragraph(graph.labels[graph.label[node]])] : []);
   function listed(title, nodes, places) {
     if (!nodes.length) return [];
     const head = document.createElement("h3"), items = document.createElement("ol");
@@ -219,16 +224,15 @@
       item.addEventListener("mousedown", () => take(i));
       return item;
     }));
-    if (text && !found.length) matches.append(nothing());
+    if (text && !found.length) {
+      const none = document.createElement("li");
+      none.className = "hint";
+      none.setAttribute("role", "status");
+      none.textContent = "no id contains this";
+      matches.append(none);
+    }
     show();
     page.searched = performance.now() - started;
-  }
-  function nothing() {
-    const item = document.createElement("li");
-    item.className = "hint";
-    item.setAttribute("role", "status");
-    item.textContent = "no id contains this";
-    return item;
   }
   function show() {
     search.setAttribute("aria-expanded", String(found.length > 0));
