@@ -86,16 +86,17 @@ def _table(text: Text, wanted: Wanted, header: bool | None, known: Container[Any
 def _check_weights(column: Any, names: list[str], by_order: bool) -> None:
     """Check that a column taken for weights has numbers, and warn if they are times, naming the columns to choose."""
     types = imported_pyarrow().types
-    others = f"source={names[0]!r} and target={names[1]!r}"
+    source, target, weights = (shown([name]) for name in names)
+    others = f"source={source} and target={target}"
     if not (types.is_integer(column.type) or types.is_floating(column.type) or types.is_null(column.type)):
         wrong = next((cell for cell in column.to_pylist() if not is_number(cell)), None)
         raise ValueError(
-            f"{names[2]!r} is read as the weights of edges, but holds {str(wrong)!r}, which is not a number; if it is "
-            f"not the weight, name the other two: {others}"
+            f"{weights} is read as the weights of edges, but holds {shown([str(wrong)])}, which is not a number; if it "
+            f"is not the weight, name the other two: {others}"
         )
     if by_order and are_times(column.to_numpy()):
         warn(
-            f"the weights, {names[2]!r}, look like times in seconds since 1970; if they are, name only the other two: "
+            f"the weights, {weights}, look like times in seconds since 1970; if they are, name only the other two: "
             f"{others}",
             LopsidedWarning,
         )
