@@ -1,5 +1,6 @@
 """Bounds on what a small file may expand to, so that a damaged or hostile one cannot fill the memory."""
 
+import io
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -34,13 +35,13 @@ def read_all(path: Path, file: Any) -> bytes:
     """The content of an open file, by blocks if it is compressed."""
     if path.suffix.lower() != ".gz":
         return bytes(file.read())
-    pieces, size, most = [], 0, most_bytes(path)
-    while (block := file.read_buffer(BLOCK_BYTES)).size:  # pyarrow's read would leak a block if the archive is damaged
-        size += block.size
+    found, block, size, most = io.BytesIO(), memoryview(bytearray(BLOCK_BYTES)), 0, most_bytes(path)
+    while count := file.readinto(block):  # pyarrow's read would leak a block if the archive is damaged
+        size += count
         if size > most:
             raise _too_large(path, most)
-        pieces.append(block)
-    return b"".join(pieces)
+        found.write(block[:count])
+    return found.getvalue()
 
 
 def check_zip(path: Path) -> None:
