@@ -52,6 +52,15 @@ def test_damaged_archives_leave_no_memory_behind(tmp_path):
         tracemalloc.stop()
 
 
+def test_parquet_whose_text_is_none_is_refused(tmp_path):
+    path = tmp_path / "edges.parquet"
+    pq.write_table(pa.table({"source": ["ann", "bob"], "target": ["bob", "eve"]}), path, compression="none")
+    for name in ("edges.parquet", "columns.parquet"):
+        path.with_name(name).write_bytes(path.read_bytes().replace(b"ann", b"\xffnn"))
+        with pytest.raises(ValueError, match=f"cannot read .*{name}.*Invalid UTF8"):
+            any_file(path.with_name(name))
+
+
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_mutated_files_of_every_format_are_read_or_refused(chunk, tmp_path):
     faults = [fault for number in range(EACH) if (fault := read_one(tmp_path, chunk * EACH + number))]

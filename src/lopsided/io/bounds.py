@@ -1,5 +1,6 @@
 """Bounds on what a small file may expand to, so that a damaged or hostile one cannot fill the memory."""
 
+import io
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -18,24 +19,29 @@ def most_bytes(path: Path) -> int:
 
 
 def check_expansion(path: Path, size: int) -> None:
-    """Raise ValueError if the content of a file, known in advance or read so far, is larger than it may be."""
+    """Raise ValueError if the content of a file is larger than it may be."""
     if size > (most := most_bytes(path)):
-        raise ValueError(
-            f"its {path.stat().st_size:,} bytes expand to more than {most:,}, a quarter of the free memory; if that is "
-            "meant, unpack it and read it in parts"
-        )
+        raise _too_large(path, most)
+
+
+def _too_large(path: Path, most: int) -> ValueError:
+    return ValueError(
+        f"its {path.stat().st_size:,} bytes expand to more than {most:,}, a quarter of the free memory; if that is "
+        "meant, unpack it and read it in parts"
+    )
 
 
 def read_all(path: Path, file: Any) -> bytes:
     """The content of an open file, by blocks if it is compressed."""
     if path.suffix.lower() != ".gz":
         return bytes(file.read())
-    pieces, size = [], 0
-    while (block := file.read_buffer(BLOCK_BYTES)).size:  # pyarrow's read would leak a block if the archive is damaged
-        size += block.size
-        check_expansion(path, size)
-        pieces.append(block)
-    return b"".join(pieces)
+    found, block, size, most = io.BytesIO(), memoryview(bytearray(BLOCK_BYTES)), 0, most_bytes(path)
+    while count := file.readinto(block):  # pyarrow's read would leak a block if the archive is damaged
+        size += count
+        if size > most:
+            raise _too_large(path, most)
+        found.write(block[:count])
+    return found.getvalue()
 
 
 def check_zip(path: Path) -> None:

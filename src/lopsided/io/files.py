@@ -151,7 +151,9 @@ def read_parquet(path: Path) -> Any:
     parquet = imported_pyarrow().parquet
     facts = parquet.read_metadata(path)
     check_expansion(path, facts.num_rows * facts.num_columns * SMALLEST_CELL)
-    return parquet.read_table(path)
+    table = parquet.read_table(path)
+    table.validate(full=True)  # of a damaged file, text need not be any
+    return table
 
 
 def encoded_strings(source: Any, target: Any) -> tuple[np.ndarray, np.ndarray]:
