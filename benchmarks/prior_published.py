@@ -7,7 +7,7 @@
 table: ``PriorNystroem.as_published`` on the data, draws and landmarks of ``prior_table1.py table``, and plain Nystrom
 features, both under a linear SVM with liblinear's rule as in the paper, C = 1 / mean |x|^2 over the labelled samples.
 The set of weights from which (12) chooses is ours, as the paper does not give its own. Ten draws of 100 labels.
-mnist: the same row for MNIST, where one choice of the weight takes minutes; two draws.
+mnist: the same for MNIST; two draws.
 figure1: along these weights, the criterion (12), which sees the labels of 100 samples, and the error on all others;
 means over five draws.
 """
