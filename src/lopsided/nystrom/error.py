@@ -141,7 +141,8 @@ def _norm_beyond(
 def _whitening(vectors: np.ndarray) -> np.ndarray:
     """Triangular T such that vectors @ T has orthonormal columns, which the plain extension does not have."""
     gram = (vectors.T @ vectors).astype(float)
-    gram.flat[:: len(gram) + 1] += np.finfo(float).eps * np.trace(gram)  # parallel columns would make it singular
+    rounding = len(gram) * np.finfo(float).eps * np.trace(gram)
+    gram.flat[:: len(gram) + 1] += rounding  # parallel columns would make it singular
     return np.linalg.inv(np.linalg.cholesky(gram)).T
 
 
