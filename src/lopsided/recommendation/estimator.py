@@ -8,7 +8,19 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._core import FLOATS, Array, ArrayLike, Estimator, atomic_fit, canonical, gate, jobs, reject_masked, seed_of
+from .._core import (
+    FLOATS,
+    Array,
+    ArrayLike,
+    Estimator,
+    atomic_fit,
+    canonical,
+    count_of,
+    gate,
+    jobs,
+    reject_masked,
+    seed_of,
+)
 from ..exceptions import LopsidedWarning, RankWarning, warn
 from ..kernel_svd import KernelSVD, best_columns, pairs_left_out
 from ..kernels import Association
@@ -154,8 +166,8 @@ class KernelRecommender(Estimator):
         silent = ~np.asarray(abs(X).sum(axis=1) > 0).ravel()
         if silent.any():
             warn(
-                f"{np.count_nonzero(silent)} of {len(silent)} users have no interactions and get the most popular "
-                "items; leave them out to get no answer",
+                f"{count_of(np.count_nonzero(silent), 'user has', 'users have')} no interactions, and the most popular "
+                "items are the answer; leave such users out",
                 LopsidedWarning,
             )
 
