@@ -290,7 +290,7 @@ class NystromErrorDisplay(Display):
         ax.axhline(self.tol, color=ACCENT, linewidth=1, linestyle="--", label=f"tol = {self.tol:g}")
         ax.set(xlabel="left landmarks", ylabel="estimated eta")
         ax.set_xticks(self.n_landmarks, [str(int(count)) for count in self.n_landmarks])
-        ax.minorticks_off()
+        ax.set_xticks([], minor=True)
         ax.legend(frameon=False)
         ax.spines[["top", "right"]].set_visible(False)
         return self._drawn(ax)
