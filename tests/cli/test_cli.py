@@ -1,6 +1,7 @@
 """The command line: every command on small files, what it says and where, and one line for every mistake."""
 
 import ast
+import contextlib
 import io
 import json
 import os
@@ -401,6 +402,15 @@ def test_an_interrupt_leaves_nothing_half_written(run, monkeypatch):
     monkeypatch.setattr(command, "write_vectors", interrupt)
     assert "interrupted" in run("embed", "follows.csv", "-k", 2, code=130)
     assert [path.name for path in Path().iterdir()] == ["follows.csv"]
+
+
+def test_an_interrupt_while_modules_are_imported_is_not_lost(run, monkeypatch):
+    def swallow(*_):
+        with contextlib.suppress(KeyboardInterrupt):  # as callbacks of Python's imports do
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr("lopsided.cli.run.import_module", swallow)
+    assert "interrupted" in run("embed", "follows.csv", code=130)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals reach other processes on POSIX alone")
