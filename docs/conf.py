@@ -4,6 +4,8 @@ import inspect
 import re
 from typing import Any
 
+from sphinx_gallery.sorting import ExplicitOrder
+
 import lopsided
 
 project = "lopsided"
@@ -22,10 +24,16 @@ autosummary_generate = True
 autodoc_typehints = "none"  # types are in the docstrings
 numpydoc_show_class_members = False
 
+GALLERY = (  # what the library is for, and then the rest
+    *("direction", "graph_embedding", "link_prediction", "recommendation", "biclusters", "attention", "kl_topics"),
+    *("classification", "image", "custom_kernel", "scale", "saving"),
+)
+
 sphinx_gallery_conf = {
     "examples_dirs": "../examples/gallery",
     "gallery_dirs": "auto_examples",
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": ExplicitOrder([*(f"plot_{name}.py" for name in GALLERY), "*"]),
+    "write_computation_times": False,
     "download_all_examples": False,
     "show_memory": False,
     "reset_modules": ("matplotlib",),

@@ -1,6 +1,7 @@
 """The command line: every command on small files, what it says and where, and one line for every mistake."""
 
 import ast
+import contextlib
 import io
 import json
 import os
@@ -72,7 +73,8 @@ def test_embed_writes_vectors_of_every_node_beside_the_graph(run):
     assert list(frame.columns) == ["id", "source_0", "source_1", "target_0", "target_1"]
     assert frame["id"].tolist() == ["ann", "bob", "cem", "dea", "eve"]
     assert out == "" and "read 5 nodes and 6 edges; first edge ann -> bob, weight 1" in err
-    assert "wrote follows.embedding.parquet: 5 rows" in err
+    assert "wrote follows.embedding.parquet: 5 rows" in err and "embedded in 2 components by" in err
+    assert "embedded in 5 components, as many as there are nodes, by" in run("embed", "follows.csv", "-f")[1]
 
 
 def test_embed_saves_a_model_that_links_reads(run):
@@ -270,7 +272,9 @@ def test_decimal_commas_of_spreadsheets_are_read_in_tables_too(run):
 
 def test_translated_advice_is_still_given_by_the_library():
     strings = set()
-    for path in Path(lopsided.__file__).parent.rglob("io/*.py"):
+    for path in Path(lopsided.__file__).parent.rglob("*.py"):
+        if path.parent.name == "cli":
+            continue
         nodes = ast.walk(ast.parse(path.read_text("utf-8")))
         strings |= {str(node.value) for node in nodes if isinstance(node, ast.Constant)}
     assert all(any(advice in text for text in strings) for advice in IN_OPTIONS if " " in advice)
@@ -346,6 +350,8 @@ def test_strange_ids_go_through(run):
         (["embed", "follows.csv", "-o", "vectors"], "vectors has no ending; the ending says the format"),
         (["embed", "follows.csv", "--seed", "-1"], "--seed: -1 is not a whole number from 0 to 4294967295"),
         (["embed", "relations.csv", "--header"], "name the other two: --source 'head' and --target 'relation'"),
+        (["embed", "signs.csv"], "--kernel katz and --kernel node_kernel allow signs"),
+        (["embed", "follows.csv", "--memory", "1B"], "--memory 1B (1 byte) is too small"),
         (["embed", "colons.csv"], "commas, semicolons, tabs, bars or spaces separate cells"),
         (["embed", "spaces.csv", "-o", "v.txt"], "'a b' has spaces, which end ids in word2vec's format"),
         (["bicluster", "wide.csv", "-k", "0"], "-k: 0 is not a whole number of at least 1, or auto"),
@@ -364,6 +370,7 @@ def test_mistakes_end_with_code_2_and_one_line(run, arguments, message):
     Path("latin.csv").write_text("José,Ana\n", encoding="latin-1")
     Path("calls.csv").write_text("ann;bob;3;2024-05-01\nbob;ann;4;2024-05-02\n")
     Path("relations.csv").write_text("head,relation,tail\nann,likes,bob\nbob,knows,ann\n")
+    Path("signs.csv").write_text("source,target,weight\nann,bob,-1\nbob,ann,2\n")
     Path("colons.csv").write_text("ann:bob\nbob:ann\n")
     Path("spaces.csv").write_text("a b,c\nc,a b\n")
     Path("there.parquet").write_text("mine")
@@ -395,6 +402,15 @@ def test_an_interrupt_leaves_nothing_half_written(run, monkeypatch):
     monkeypatch.setattr(command, "write_vectors", interrupt)
     assert "interrupted" in run("embed", "follows.csv", "-k", 2, code=130)
     assert [path.name for path in Path().iterdir()] == ["follows.csv"]
+
+
+def test_an_interrupt_while_modules_are_imported_is_not_lost(run, monkeypatch):
+    def swallow(*_):
+        with contextlib.suppress(KeyboardInterrupt):  # as callbacks of Python's imports do
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr("lopsided.cli.run.import_module", swallow)
+    assert "interrupted" in run("embed", "follows.csv", code=130)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals reach other processes on POSIX alone")

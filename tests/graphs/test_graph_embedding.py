@@ -210,7 +210,7 @@ def test_a_node_that_scores_all_targets_alike_gives_a_warning():
     A = np.zeros((6, 6))
     A[:4, :4] = np.eye(4, k=1) + np.eye(4, k=-2)
     model = DirectedGraphEmbedding(2, decoder="factors").fit(A)
-    with pytest.warns(LopsidedWarning, match="2 of 3 nodes score every target alike, .* ranking is arbitrary"):
+    with pytest.warns(LopsidedWarning, match="^2 nodes score every target alike, .* ranking is arbitrary"):
         assert model.nearest_targets([0, 4, 5], 2).shape == (3, 2)
 
 
@@ -600,7 +600,7 @@ def test_a_graph_above_the_budget_is_embedded_with_a_warning(kernel, budget):
 
 
 def test_a_budget_too_small_for_the_graph_is_refused():
-    with pytest.raises(ValueError, match="memory_budget.*1000 bytes is too small.*raise it"):
+    with pytest.raises(ValueError, match=r"memory_budget=1000 \(1,000 bytes\) is too small.*raise it"):
         DirectedGraphEmbedding(2, memory_budget=1000).fit(GRAPH)
 
 

@@ -136,3 +136,12 @@ def test_what_was_not_compared_cannot_be_drawn():
 def test_models_must_be_fitted(display):
     with pytest.raises(NotFittedError):
         display.from_estimator(KernelSVD())
+
+
+def test_errors_within_one_decade_have_numbers_beside_them():
+    display = plotting.NystromErrorDisplay(np.array([20, 40, 80]), np.array([0.08, 0.05, 0.02]), 0.03).plot()
+    display.figure_.canvas.draw()
+    low, high = display.ax_.get_ylim()
+    axis = display.ax_.yaxis
+    ticks = [*axis.get_major_ticks(), *axis.get_minor_ticks()]
+    assert sum(bool(tick.label1.get_text()) and low <= tick.get_loc() <= high for tick in ticks) >= 2

@@ -95,7 +95,7 @@ def test_new_users_and_items_with_ids_of_their_own_need_no_fit(A):
 def test_users_without_interactions_get_what_is_popular(A):
     A[4] = 0
     model = KernelRecommender().fit(A)
-    with pytest.warns(LopsidedWarning, match="1 of 90 users have no interactions"):
+    with pytest.warns(LopsidedWarning, match="^1 user has no interactions"):
         found = model.recommend(A, 6)
     assert np.array_equal(found[4], np.argsort(-A.sum(axis=0), kind="stable")[:6])
 

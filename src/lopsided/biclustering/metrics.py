@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
-from .._core import dense, in_unit, reject_masked, safe_unit, slices_of
+from .._core import count_of, dense, in_unit, reject_masked, safe_unit, slices_of
 
 BLOCK_ENTRIES = 1 << 22  # entries of C formed at once: 32 MB
 
@@ -88,7 +88,7 @@ def coherence_index(X: Any, column_labels: Any) -> float:
     labels = np.unique(column_or_1d(reject_masked(column_labels, "column_labels")), return_inverse=True)[1]
     m, k = X.shape[1], labels.max(initial=0) + 1
     if len(labels) != m:
-        raise ValueError(f"{len(labels)} labels for {m} columns; give one for each column of X")
+        raise ValueError(f"{count_of(len(labels), 'label')} for {count_of(m, 'column')}; give one for each column of X")
     sizes = np.bincount(labels)
     Xt = sparse.csr_array(X.T) if sparse.issparse(X) else X.T
     totals = np.asarray(Xt @ np.asarray(X.sum(axis=1)).ravel())

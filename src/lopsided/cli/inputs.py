@@ -101,8 +101,9 @@ def embed(
         **settings_of(options),
     ).fit(given)
     k = model.source_embedding_.shape[1]
+    most = ", as many as there are nodes," if k < components else ""
     report.say(
-        f"embedded in {count_of(k, 'component')} by {model.solver_.name}", components=k, solver=model.solver_.name
+        f"embedded in {count_of(k, 'component')}{most} by {model.solver_.name}", components=k, solver=model.solver_.name
     )
     return model
 

@@ -29,7 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parser.print_help()
             return 0
         _check_inputs(options)
-        module = import_module(f".commands.{options.command.replace('-', '_')}", __package__)
+        with _interrupts_wait():
+            module = import_module(f".commands.{options.command.replace('-', '_')}", __package__)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             warnings.simplefilter("default", UserWarning)
@@ -70,6 +71,22 @@ def _progress(options: Any) -> AbstractContextManager[None]:
     from .._core import show_progress  # late, as it imports numpy
 
     return show_progress()
+
+
+@contextmanager
+def _interrupts_wait() -> Iterator[None]:
+    """Let Ctrl-C stop the process after the enclosed imports: Python ignores it if it comes within their callbacks."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    seen: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: seen.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if seen:
+        raise KeyboardInterrupt
 
 
 @contextmanager

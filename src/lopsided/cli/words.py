@@ -10,6 +10,9 @@ IN_OPTIONS = {
     ", weight='column 3'": " --weight 'column 3'",
     ", or pass pandas.read_csv(path, encoding=...)": "",
     "or pass pandas.read_csv(path)": "or choose another first letter",
+    "give abs(adjacency), or use Katz or NodeKernel, which allow signs": (
+        "--kernel katz and --kernel node_kernel allow signs"
+    ),
     "source=": "--source ",
     "target=": "--target ",
     "weight=": "--weight ",

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
 from .. import __version__
-from .._core import best_first, checked
+from .._core import best_first, checked, count_of
 from ..exceptions import LopsidedWarning, warn
 from ..graphs import DirectedGraphEmbedding, company_vectors, reverse_scores
 from ..io import check_embedded, plain_ids, written_whole
@@ -140,7 +140,8 @@ def _label_numbers(labels: Any, nodes: np.ndarray) -> tuple[list[str], np.ndarra
     else:
         texts = [str(label) for label in labels]
     if len(texts) != len(nodes):
-        raise ValueError(f"there are {len(texts)} labels for {len(nodes)} nodes; give one for each, or a mapping")
+        given = f"{count_of(len(texts), 'label')} for {count_of(len(nodes), 'node')}"
+        raise ValueError(f"{given}; give one for each, or a mapping from ids to labels")
     names, codes, counts = np.unique(texts, return_inverse=True, return_counts=True)
     rank = np.empty(len(names), dtype=int)
     rank[np.lexsort((-counts, names == NO_LABEL))] = np.arange(len(names))

@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from .._core import AdjacencyBlocks, blocks_of, largest, with_one_blas_thread
+from .._core import AdjacencyBlocks, blocks_of, count_of, largest, with_one_blas_thread
 from ..exceptions import LopsidedWarning, warn
 from .kernel_choice import COSINE, FACTORS, LEARNED, STEP
 from .nodes import Nodes, known_nodes, some_nodes
@@ -129,8 +129,8 @@ class EdgeDecoder:
             values.append(np.take_along_axis(scores, best, axis=1))
         if alike:
             warn(
-                f"{alike} of {len(nodes.degrees.out)} nodes score every target alike, as nodes without edges do, and "
-                "their ranking is arbitrary; leave them out, or give a graph in which they have edges",
+                f"{count_of(alike, 'node scores', 'nodes score')} every target alike, as nodes without edges do, and "
+                "the ranking is arbitrary there; leave them out, or give a graph in which they have edges",
                 LopsidedWarning,
             )
         return np.concatenate(found), np.concatenate(values)

@@ -10,7 +10,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
-from .._core import checked, row_numbers
+from .._core import checked, count_of, row_numbers
 from ..exceptions import LopsidedWarning, warn
 from ..io import read_graph
 
@@ -63,7 +63,7 @@ def hide_edges(
     candidates = np.flatnonzero(u != v)
     hidden = np.sort(rng.permutation(candidates)[: round(share * len(candidates))])
     if not len(hidden):
-        raise ValueError(f"share={share} of {len(candidates)} edges hides none; raise it")
+        raise ValueError(f"share={share} of {count_of(len(candidates), 'edge')} hides none; raise it")
     known = np.sort(u * n + v)
     kept = np.delete(np.arange(len(u)), hidden)
     left = sparse.csr_array((A.data[kept], (u[kept], v[kept])), shape=A.shape)

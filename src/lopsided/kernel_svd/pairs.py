@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from .._core import ArrayLike, blocks_of, canonical, check_finite, gate, jobs, largest, run
+from .._core import ArrayLike, blocks_of, canonical, check_finite, count_of, gate, jobs, largest, run
 from ..exceptions import LopsidedWarning, warn
 
 BLOCK_BYTES = 1 << 25  # of scores that a thread holds at once, at most
@@ -120,8 +120,8 @@ class ScoresPairs(ABC):
         if silent.any():
             found[silent] = asking.mean(axis=0)
             warn(
-                f"{np.count_nonzero(silent)} of {len(found)} points score all others alike, as rows without entries "
-                "do, and get those that score highest on average; leave them out to get no answer",
+                f"{count_of(np.count_nonzero(silent), 'point scores', 'points score')} all others alike, as rows "
+                "without entries do, and the answer is those that score highest on average; leave such points out",
                 LopsidedWarning,
             )
         with jobs(self.n_jobs, self.memory_budget):

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from .._core import Array, RowBlocks, checked, counted, product, same_points
+from .._core import Array, RowBlocks, checked, count_of, counted, product, same_points
 from ..exceptions import RankWarning, warn
 from ..kernels import Kernel
 from ..operators import as_operator
@@ -114,8 +114,8 @@ def nystrom(
     (left, right), s = _extend(kernel, ends, small, k + spare, plain, rng)
     if len(s) < k and not quiet:
         warn(
-            f"the {len(rows)} x {len(columns)} matrix of the landmarks holds {len(s)} components and not {k}; use "
-            "more landmarks, other ones, or fewer components",
+            f"the {len(rows)} x {len(columns)} matrix of the landmarks holds {count_of(len(s), 'component')} and not "
+            f"{k}; use more landmarks, other ones, or fewer components",
             RankWarning,
         )
     factors = Factors(left.vectors, s.astype(left.vectors.dtype), right.vectors)

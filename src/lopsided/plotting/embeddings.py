@@ -109,8 +109,8 @@ def _check_labels(labels: Any, sides: list[np.ndarray]) -> list[np.ndarray | Non
         found = of_side if of_side is None else column_or_1d(np.asarray(of_side))
         if found is not None and len(found) != len(points):
             raise ValueError(
-                f"{len(found)} labels for {len(points)} {name} points; give one per point, or a tuple "
-                "(left labels, right labels) in which None leaves a side grey"
+                f"{count_of(len(found), 'label')} for {count_of(len(points), f'{name} point')}; give one per point, or "
+                "a tuple (left labels, right labels) in which None leaves a side grey"
             )
         text = found is not None and found.dtype.kind in "US"
         checked.append(np.asarray(of_side, dtype=object) if text else found)  # nan among strings stays nan

@@ -16,6 +16,7 @@ from .._core import (
     atomic_fit,
     canonical,
     checked,
+    count_of,
     gate,
     jobs,
     reject_masked,
@@ -167,8 +168,8 @@ class KernelRecommender(Estimator):
         silent = ~np.asarray(abs(X).sum(axis=1) > 0).ravel()
         if silent.any():
             warn(
-                f"{np.count_nonzero(silent)} of {len(silent)} users have no interactions and get the most popular "
-                "items; leave them out to get no answer",
+                f"{count_of(np.count_nonzero(silent), 'user has', 'users have')} no interactions, and the most popular "
+                "items are the answer; leave such users out",
                 LopsidedWarning,
             )
 

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
-from ..._core import Array, Kind, budget_bytes, by_rows, canonical
+from ..._core import Array, Kind, budget_bytes, by_rows, canonical, count_of
 from ...exceptions import FallbackWarning, LopsidedWarning, warn
 from ..constraints import BETWEEN_0_AND_1
 from .base import MatrixKernel
@@ -266,8 +266,8 @@ class Diffusion(MatrixKernel):
             threshold *= THRESHOLD_FACTOR
             if threshold > COARSEST_THRESHOLD:
                 raise ValueError(
-                    f"memory_budget={self.memory_budget}, {budget} bytes is too small for the graph: a threshold of "
-                    f"{COARSEST_THRESHOLD:g} leaves some {entries:.3g} entries of {size} bytes; raise it"
+                    f"memory_budget={self.memory_budget} ({count_of(budget, 'byte')}) is too small for the graph: a "
+                    f"threshold of {COARSEST_THRESHOLD:g} leaves some {entries:.3g} entries of {size} bytes; raise it"
                 )
         if threshold > wanted:
             warn(
