@@ -139,7 +139,7 @@ def test_a_sample_of_too_low_a_rank_gives_fewer_components_and_a_warning(strateg
 def test_landmarks_that_are_all_alike_give_one_component():
     X, Z = two_sets()
     X[ROWS[0]], Z[ROWS[1]] = X[0], Z[0]
-    with pytest.warns(RankWarning, match="15 x 15 matrix of the landmarks holds 1 components and not 3"):
+    with pytest.warns(RankWarning, match="15 x 15 matrix of the landmarks holds 1 component and not 3"):
         model = model_of("rbf", landmarks=ROWS).fit(X, Z=Z)
     assert np.isfinite(model.transform(X)).all() and np.isfinite(model.transform_right(Z)).all()
     assert_orthonormal(model)

@@ -10,7 +10,7 @@ from lopsided.exceptions import FallbackWarning
 from soak import limits
 from soak.limits import LEAK, interrupt, run_case
 
-N = 400
+N = 500
 X = np.random.default_rng(0).standard_normal((N, 4))
 Y = np.arange(N) % 2
 ASKED = {

@@ -105,10 +105,10 @@ class SaddleSystem(ABC):
         x = _unit(self._probe())
         for _ in range(INVERSE_STEPS):
             x = _unit(self._rough_inverse(*x))
-        product = self._offdiagonal(x)  # norms, as x may mix the eigenvectors of sigma and -sigma, equally near to 1/C
-        sigma, smallest = float(np.linalg.norm(product)), np.linalg.norm(x / self.C + product)
-        largest = max(self.norm_estimate(), sigma)
-        return Conditioning(sigma, largest, float(smallest) / (1 / self.C + largest))
+        product = self._offdiagonal(x)
+        sigma = float(np.linalg.norm(product))  # not x . product: x may mix eigenvectors of sigma and -sigma
+        nearest, largest = 1 / self.C + np.copysign(sigma, np.vdot(x, product)), max(self.norm_estimate(), sigma)
+        return Conditioning(sigma, largest, float(abs(nearest)) / (1 / self.C + largest))
 
     def norm_estimate(self) -> float:
         """Estimate the largest singular value of the centred matrix from below, by power iteration."""
