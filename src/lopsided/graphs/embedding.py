@@ -192,7 +192,8 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
         computed, unit = in_single(A) if is_auto(self.kernel) else (A, 1.0)
         balance = self._balanced(computed)
         kernels = " and ".join(type(recipe.kernel).__name__ for recipe in wanted)
-        announce(lambda: f"embedding {len(nodes):,} nodes and {A.nnz:,} edges in {k} components by {kernels}")
+        size = f"{count_of(len(nodes), 'node')} and {count_of(A.nnz, 'edge')}"
+        announce(lambda: f"embedding {size} in {count_of(k, 'component')} by {kernels}")
         with jobs(self.n_jobs, self.memory_budget):
             formula, weights = self._learned(wanted, computed, k, seed, learns)
             parts = self._parts(wanted, computed, balance)

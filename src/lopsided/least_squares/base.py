@@ -28,6 +28,7 @@ from .._core import (
     check_finite,
     check_points,
     check_samples,
+    count_of,
     gate,
     jobs,
     reject_masked,
@@ -114,9 +115,8 @@ class AsymmetricLeastSquares(Estimator, ABC):
         X, targets = (given, known) if len(used) == len(known.Y) else (given[used], known.take(used))
         with jobs(self.n_jobs, self.memory_budget):
             kernel = self._choose_kernel(X, targets, grid, seed)
-            announce(
-                lambda: f"systems of {2 * len(used):,} equations with {targets.Y.shape[1]:,} right-hand sides each"
-            )
+            sides = count_of(targets.Y.shape[1], "right-hand side")
+            announce(lambda: f"systems of {2 * len(used):,} equations with {sides}")
             right = self._right(kernel, given)[used] if isinstance(kernel, Precomputed) else X
             machine = self._build(kernel.fit(X, right), X, right, targets, grid, seed)
             best = self._select(machine, X, targets, grid, seed)
