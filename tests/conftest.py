@@ -1,6 +1,7 @@
 """Settings that every test shares."""
 
 import os
+import signal
 
 import numpy as np
 import pytest
@@ -9,6 +10,8 @@ from threadpoolctl import threadpool_limits
 
 settings.register_profile("lopsided", deadline=None, max_examples=30, derandomize=True)
 settings.load_profile("lopsided")
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background of a shell, whose children ignore interrupts
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True, scope="session")
