@@ -78,6 +78,8 @@ FACTORS = Factors(np.eye(9, 2), np.array([2.0, 1.0]), np.eye(4, 2))
         (lambda: GRAPH.most_similar(0, 1, as_=X), "'as_' parameter of most_similar"),
         (lambda: make_directed_blocks(30, n_classes=10**9), "'n_classes' parameter of make_.* 4096"),
         (lambda: make_citation_graph(30, n_classes=10**9), "'n_classes' parameter of make_.* 4096"),
+        (lambda: make_directed_blocks(9, n_classes=2, structure=1j * np.eye(2)), "structure holds complex numbers"),
+        (lambda: make_citation_graph(9, n_classes=2, mixing=1j * np.eye(2)), "mixing holds complex numbers"),
         (lambda: make_click_log(10**30, block_rows=20), "makes more than 1,000,000 blocks of 20 rows"),
         (lambda: GRAPH.nearest_targets(0, 1, new_only=X), "'new_only' parameter of nearest_targets"),
         (lambda: KernelBiclustering(2).fit(X).top_columns(X), "(?s)k=.* must be a whole number from 1 to the number"),

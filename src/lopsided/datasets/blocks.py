@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 
-from .graphs import LEAST_EXPONENT, MOST_CLASSES, MOST_NODES, unweighted
+from .graphs import LEAST_EXPONENT, MOST_CLASSES, MOST_NODES, real_array, unweighted
 
 STRUCTURES = ("cyclic", "hierarchical", "core-periphery")
 CORE_PERIPHERY = ("outward periphery", "inward core", "outward core", "inward periphery")
@@ -138,7 +138,7 @@ def _preferences(structure: str, n_classes: int, direction: float) -> np.ndarray
 
 def _checked(structure: Any, n_classes: int) -> np.ndarray:
     """Validate an array of probabilities with F + F' = 1."""
-    F, wanted = np.asarray(structure, dtype=float), (n_classes, n_classes)
+    F, wanted = real_array(structure, "structure"), (n_classes, n_classes)
     if F.shape != wanted:
         raise ValueError(f"structure has shape {F.shape}, but n_classes={n_classes} needs {wanted}; change either")
     if not (np.isfinite(F).all() and F.min() >= 0 and F.max() <= 1):

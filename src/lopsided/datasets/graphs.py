@@ -105,9 +105,16 @@ def _default_mixing(n_classes: int, homophily: float, flow: float) -> np.ndarray
     return homophily * own + (1 - homophily) * (flow * following + (1 - flow) * others)
 
 
+def real_array(given: Any, name: str) -> np.ndarray:
+    """The given numbers as floats; complex ones, whose imaginary part numpy would drop, are refused."""
+    if np.iscomplexobj(given):
+        raise ValueError(f"{name} holds complex numbers, but needs real ones; pass its real part")
+    return np.asarray(given, dtype=float)
+
+
 def _check_mixing(mixing: Any, n_classes: int) -> np.ndarray:
     """Validate class-to-class weights, and divide each row by its sum."""
-    weights = np.asarray(mixing, dtype=float)
+    weights = real_array(mixing, "mixing")
     if weights.shape != (n_classes, n_classes):
         wanted = (n_classes, n_classes)
         raise ValueError(f"mixing has shape {weights.shape}, but n_classes={n_classes} needs {wanted}; change either")
