@@ -33,17 +33,13 @@ _local = _Local()
 
 def counted(items: Iterable[T], name: str, total: int | None = None) -> Iterator[T]:
     """Yield the items of a loop, each a step of a stage of this name; without a listener that is all it does."""
-    listener = _local.listener
-    if listener is None:
-        yield from items
-        return
-    listener.begin(name, total)
-    try:
+    with stage(name, total) as listener:
+        if listener is None:
+            yield from items
+            return
         for done, item in enumerate(items, 1):
             yield item
             listener.advance(done)
-    finally:
-        listener.end()
 
 
 @contextmanager

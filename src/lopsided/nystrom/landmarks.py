@@ -62,7 +62,10 @@ def given_landmarks(wanted: Any, points: Array, side: str) -> Landmarks:
     if found.ndim == 2:
         chosen = check_points(found, f"{side} landmarks")
         if chosen.shape[1] != points.shape[1]:
-            raise ValueError(f"{side} landmarks have {chosen.shape[1]} columns, and the points {points.shape[1]}")
+            raise ValueError(
+                f"{side} landmarks have {chosen.shape[1]} columns, and the points {points.shape[1]}; give landmarks of "
+                "the same width, or numbers of rows"
+            )
         if sparse.issparse(chosen) and not is_sparse(points):
             chosen = chosen.toarray()
         each = points.shape[0] / chosen.shape[0]

@@ -10,9 +10,7 @@ from .._core import RowBlocks, check_finite, eigh, in_slabs, run, slices_of, svd
 from ..svd import Side
 
 SLAB_ROWS = 1 << 14  # rows per task of a thread
-SLAB_WIDTHS = (
-    4  # such rows, at least, in units of the number of columns: Gram matrices of slabs stay smaller than slabs
-)
+SLAB_WIDTHS = 4  # such rows, at least, in units of the columns: Gram matrices of slabs stay smaller than slabs
 PART_ENTRIES = 1 << 23  # of a slab, that are copied at once
 
 
