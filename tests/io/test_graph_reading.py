@@ -592,3 +592,13 @@ def test_spaces_separate_cells_where_nothing_else_does(tmp_path):
     path = tmp_path / "edges.csv"
     path.write_text("source target\nann bob\nbob cem\n")
     assert read_graph(path).nodes.tolist() == ["ann", "bob", "cem"]
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+@pytest.mark.parametrize("header", ["", "from{0}to{0}weight\n"])
+def test_a_decimal_comma_in_the_first_line_separates_no_cells(header, separator, tmp_path):
+    path = tmp_path / "graph.csv"
+    path.write_text((header + "a{0}b{0}1,5\nb{0}c{0}2,25\nc{0}a{0}0,5\n").format(separator))
+    A, nodes = read_graph(path)
+    assert nodes.tolist() == ["a", "b", "c"]
+    np.testing.assert_array_equal(A.toarray(), [[0, 1.5, 0], [0, 0, 2.25], [0.5, 0, 0]])

@@ -105,9 +105,15 @@ def _separator(data: bytes, promised: str) -> str:
     if promised == SPACES:
         line = cells[0] if len(cells) == 1 else cells[0][-1]
     if promised in line:
-        return promised
+        between = (other for other in ";\t" if promised == "," and _has_decimal_commas(line.split(other)))
+        return next(between, promised)
     spaced = all(len(each.split()) > 1 for each in (line, *more))
     return next((other for other in OTHER_SEPARATORS if other in line), SPACES if spaced else promised)
+
+
+def _has_decimal_commas(cells: list[str]) -> bool:
+    """Whether commas stand only within numbers beyond the ids: a;b;1,5 has three cells, and not a;b;1 and 5."""
+    return len(cells) > 2 and all(WITH_COMMA.fullmatch(cell.strip()) for cell in cells if "," in cell)
 
 
 def _warn_of_hashtags(data: bytes, separator: str) -> None:
@@ -155,7 +161,7 @@ def is_header(first: list[str], rows: Sequence[list[str]], known: Container[Any]
     if has_usual_names(first):
         return True
     rows = [row for row in rows if len(row) >= len(first)]
-    if not rows or not all(first[1:]) or any(map(is_number, first)):
+    if not rows or not all(first[1:]) or any(map(_is_written_number, first)):
         return False
     numeric = [all(is_number(row[j]) for row in rows) for j in range(len(first))]
     if any(_is_numeric_where_filled(j, rows) for j in range(2, len(first))):
@@ -180,4 +186,9 @@ def is_header(first: list[str], rows: Sequence[list[str]], known: Container[Any]
 def _is_numeric_where_filled(column: int, rows: Sequence[list[str]]) -> bool:
     """Whether a column has numbers in some rows, with a decimal point or comma, and nothing in all others."""
     filled = [row[column] for row in rows if row[column]]
-    return bool(filled) and all(is_number(cell) or WITH_COMMA.fullmatch(cell) for cell in filled)
+    return bool(filled) and all(map(_is_written_number, filled))
+
+
+def _is_written_number(cell: str) -> bool:
+    """Whether a cell is a number, with a decimal point or comma."""
+    return is_number(cell) or WITH_COMMA.fullmatch(cell) is not None
