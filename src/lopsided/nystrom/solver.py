@@ -1,5 +1,7 @@
 """The Nystrom method as a solver: an object with its parameters, when it is chosen, how many landmarks it takes."""
 
+from collections.abc import Callable
+from functools import partial
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -13,7 +15,7 @@ from ..operators import TILE_BYTES
 from ..svd import Choice, nystrom_if_large
 from .error import estimate_eta, warn_if_left_over, warn_if_unconfirmed
 from .extension import NystromFactors, nystrom
-from .landmarks import STRATEGIES, by_leverage, choose_landmarks, given_landmarks, pivoting_bytes
+from .landmarks import STRATEGIES, Landmarks, by_leverage, choose_landmarks, given_landmarks, pivoting_bytes
 
 # On protein-casp (RBF kernel) these numbers of uniform landmarks give an eta of 2e-4 or less at every rank from 2 to
 # 100, and 4 per component one between 1e-3 and 1e-2: `python benchmarks/nystrom_scale.py ablation`.
@@ -128,7 +130,7 @@ def approximate(
     how landmarks are chosen and extended, and with a tolerance how many there are in the first attempt. The ``budget``
     bounds the bytes of kernel blocks and of the landmark matrix; the other parameters are those of :func:`nystrom`.
     """
-    shape, plain, given = (X.shape[0], Z.shape[0]), method.extension == "plain", None
+    shape, given = (X.shape[0], Z.shape[0]), None
     if tol and (isinstance(X, RowBlocks) or isinstance(Z, RowBlocks)):
         raise ValueError(
             f"tol={tol:g} needs products with all vectors in memory, and rows are in blocks; set tol=0, and choose the "
@@ -139,49 +141,93 @@ def approximate(
     else:
         given = given_landmarks(method.landmarks[0], X, "left"), given_landmarks(method.landmarks[1], Z, "right")
         counts = len(given[0]), len(given[1])
-    settings = {"plain": plain, "center": center, "over_landmarks": sums_over_landmarks(method, kernel, X, Z)}
-    spare = max(LEAST_SPARE, int(k)) if tol else 0
+    attempt = partial(_attempt, kernel, X, Z, k, method=method, given=given, budget=budget, seed=seed, center=center)
+    if tol:
+        return _search(attempt, X, Z, counts, k, tol=tol, method=method, budget=budget, seed=seed)
+    result = attempt(counts, quiet=quiet)
+    if not quiet:
+        warn_if_unconfirmed(result, X, Z, _confirmable(result, method), seed)
+    return result, ()
+
+
+def _attempt(
+    kernel: Kernel,
+    X: Array,
+    Z: Array,
+    k: int | float,
+    counts: Counts,
+    *,
+    method: Nystrom,
+    given: tuple[Landmarks, Landmarks] | None,
+    budget: int,
+    seed: int,
+    center: bool,
+    spare: int = 0,
+    quiet: bool = False,
+) -> NystromFactors:
+    """Choose so many landmarks, unless they are given, and apply :func:`nystrom` to them."""
+    if (needed := _bytes(method.landmarks, counts, (X.shape[0], Z.shape[0]))) > budget:
+        raise ValueError(
+            f"{counts[0]} x {counts[1]} landmarks and a block per thread need {needed} bytes, above the budget of "
+            f"{budget}; raise memory_budget to that, or use fewer landmarks with solver=Nystrom(n_landmarks)"
+        )
+    values = X.shape[0] * counts[1] + Z.shape[0] * counts[0]
+    announce(lambda: f"{counts[0]:,} x {counts[1]:,} landmarks; {values:.0e} kernel values")
+    settings = {
+        "plain": method.extension == "plain",
+        "center": center,
+        "over_landmarks": sums_over_landmarks(method, kernel, X, Z),
+    }
+    rngs = [np.random.default_rng([seed, side]) for side in (0, 0 if same_points(X, Z) else 1)]
+    chosen = given or choose_landmarks(method.landmarks, kernel, X, Z, counts, rngs)
+    if not given and method.landmarks == "leverage":
+        pilot = nystrom(kernel, X, Z, chosen, k, **settings, quiet=True, rng=np.random.default_rng(seed)).factors
+        chosen = by_leverage(X, pilot.U, counts[0], rngs[0]), by_leverage(Z, pilot.V, counts[1], rngs[1])
+    return nystrom(kernel, X, Z, chosen, k, **settings, spare=spare, quiet=quiet, rng=np.random.default_rng(seed))
+
+
+def _search(
+    attempt: Callable[..., NystromFactors],
+    X: Array,
+    Z: Array,
+    counts: Counts,
+    k: int | float,
+    *,
+    tol: float,
+    method: Nystrom,
+    budget: int,
+    seed: int,
+) -> tuple[NystromFactors, tuple[Attempt, ...]]:
+    """Double the landmarks until the estimated eta is at most ``tol``; a warning says if more cannot be had."""
+    shape, given = (X.shape[0], Z.shape[0]), not isinstance(method.landmarks, str)
     path: list[Attempt] = []
     while True:
-        if (needed := _bytes(method.landmarks, counts, shape)) > budget:
-            raise ValueError(
-                f"{counts[0]} x {counts[1]} landmarks and a block per thread need {needed} bytes, above the budget of "
-                f"{budget}; raise memory_budget to that, or use fewer landmarks with solver=Nystrom(n_landmarks)"
-            )
-        rngs = [np.random.default_rng([seed, side]) for side in (0, 0 if same_points(X, Z) else 1)]
-        values = shape[0] * counts[1] + shape[1] * counts[0]
-        announce(lambda: f"{counts[0]:,} x {counts[1]:,} landmarks; {values:.0e} kernel values")  # noqa: B023
-        chosen = given or choose_landmarks(method.landmarks, kernel, X, Z, counts, rngs)
-        if not given and method.landmarks == "leverage":
-            pilot = nystrom(kernel, X, Z, chosen, k, **settings, quiet=True, rng=np.random.default_rng(seed)).factors
-            left, right = by_leverage(X, pilot.U, counts[0], rngs[0]), by_leverage(Z, pilot.V, counts[1], rngs[1])
-            chosen = left, right
-        rng = np.random.default_rng(seed)
-        result = nystrom(kernel, X, Z, chosen, k, **settings, spare=spare, quiet=quiet, rng=rng)
-        checked = 1 if plain else result.k  # u^T K v says nothing of further values if vectors are not orthonormal
-        if not tol:
-            if not quiet:
-                warn_if_unconfirmed(result, X, Z, checked, seed)
-            return result, ()
+        result = attempt(counts, spare=max(LEAST_SPARE, int(k)))
         eta = estimate_eta(result, X, Z, np.random.default_rng(seed))
-        path.append(Attempt(len(chosen[0]), len(chosen[1]), eta))
+        left, right = map(len, result.landmarks)
+        path.append(Attempt(left, right, eta))
         larger = min(GROWTH * counts[0], shape[0]), min(GROWTH * counts[1], shape[1])
-        stuck = larger == counts or _bytes(method.landmarks, larger, shape) > budget
-        if eta <= tol or given or stuck:
+        stuck = given or larger == counts or _bytes(method.landmarks, larger, shape) > budget
+        if eta <= tol or stuck:
             break
         counts = larger
     if eta <= tol:
-        warn_if_unconfirmed(result, X, Z, checked, seed)
-        if not plain and counts != shape:
+        warn_if_unconfirmed(result, X, Z, _confirmable(result, method), seed)
+        if method.extension != "plain" and counts != shape:
             warn_if_left_over(result, X, Z, tol, np.random.default_rng([seed, 2]))
     else:
         why = "these were given" if given else "more do not fit the data or the budget"
         warn(
-            f"relative eta is estimated at {eta:.1e} with {len(chosen[0])} left and {len(chosen[1])} right landmarks, "
-            f"above tol={tol:g}, and {why}; raise tol, choose landmarks in another way, or use an exact solver",
+            f"relative eta is estimated at {eta:.1e} with {left} left and {right} right landmarks, above "
+            f"tol={tol:g}, and {why}; raise tol, choose landmarks in another way, or use an exact solver",
             AccuracyWarning,
         )
     return result.without_spare(), tuple(path)
+
+
+def _confirmable(result: NystromFactors, method: Nystrom) -> int:
+    """How many singular values u^T K v can confirm: all of orthonormal vectors, else the first alone."""
+    return 1 if method.extension == "plain" else result.k
 
 
 def sums_over_landmarks(method: Nystrom, kernel: Kernel, X: Array, Z: Array) -> bool:

@@ -56,16 +56,7 @@ def krylov(
     """
     wide, At = A.shape[0] < A.shape[1], A.T
     block = min(block, *A.shape)
-    capacity = max(4 * k, k + SPARE_TRIPLETS + 6 * block)
-    if budget is not None:
-        sides, entries = sum(A.shape), budget // A.dtype.itemsize  # capacity (sides + SVD_COPIES capacity) <= entries
-        affordable = int((math.sqrt(sides**2 + 4 * SVD_COPIES * entries) - sides) / (2 * SVD_COPIES))
-        capacity = max(k + k // 2, k + SPARE_TRIPLETS + 2 * block, min(capacity, affordable))
-    capacity = min(capacity, min(A.shape) - block)
-    if capacity < k + block:
-        raise ValueError(
-            f"k={k} with blocks of {block} leaves no room for a Krylov space in min(n, m)={min(A.shape)}; use lapack"
-        )
+    capacity = _capacity(A, k, block, budget)
     space = _Bidiagonal(At if wide else A, A if wide else At, capacity, rng, rounding)
     step_cost = block * (2 * A.cost + 4 * capacity * min(A.shape))
     pace = _Pace(patience=SVD_COST * capacity**3 // step_cost)
@@ -110,6 +101,21 @@ def krylov(
     U *= signs  # in place: on large graphs the page faults of a new array cost as much as the product
     V *= signs
     return Factors(U, s, V)
+
+
+def _capacity(A: KernelOperator, k: int, block: int, budget: int | None) -> int:
+    """Vectors that the bases may hold before a restart."""
+    capacity = max(4 * k, k + SPARE_TRIPLETS + 6 * block)
+    if budget is not None:
+        sides, entries = sum(A.shape), budget // A.dtype.itemsize  # capacity (sides + SVD_COPIES capacity) <= entries
+        affordable = int((math.sqrt(sides**2 + 4 * SVD_COPIES * entries) - sides) / (2 * SVD_COPIES))
+        capacity = max(k + k // 2, k + SPARE_TRIPLETS + 2 * block, min(capacity, affordable))
+    capacity = min(capacity, min(A.shape) - block)
+    if capacity < k + block:
+        raise ValueError(
+            f"k={k} with blocks of {block} leaves no room for a Krylov space in min(n, m)={min(A.shape)}; use lapack"
+        )
+    return capacity
 
 
 class _Bidiagonal:
