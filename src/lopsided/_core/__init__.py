@@ -1,6 +1,6 @@
 """What every room needs and none owns: arrays, row streams, threads, memory, seeds, validation."""
 
-from .adjacency_blocks import AdjacencyBlocks, with_entries
+from .adjacency_blocks import AdjacencyBlocks
 from .arrays import (
     FLOATS,
     Array,
@@ -19,7 +19,7 @@ from .bar import CLEAR, show_progress
 from .centring import centred, centred_twice
 from .checked import checked
 from .column_names import as_configured, check_names, column_names
-from .csr import per_entry, row_numbers, row_peaks, row_sums, scale_rows, some_entries
+from .csr import per_entry, row_numbers, row_peaks, row_sums, scale_rows, some_entries, with_entries
 from .decompositions import eigh, singular_values, solve, svd
 from .estimator import Documented, Estimator
 from .finite import check_finite, gate

@@ -191,7 +191,7 @@ def on_one_thread_block(block: Any, *, task: Callable[[Any], Any]) -> Any:
 
 
 def _product(block: sparse.csr_array, matrix: np.ndarray, entries: Callable[[np.ndarray], np.ndarray] | None) -> Any:
-    return (block if entries is None else with_entries(block, entries)) @ matrix
+    return (block if entries is None else with_entries(block, entries(block.data))) @ matrix
 
 
 def _take(block: Any, rows: np.ndarray) -> Any:

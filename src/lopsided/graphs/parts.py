@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from .._core import by_rows, check_finite, in_unit, row_lengths, safe_unit
+from .._core import by_rows, check_finite, in_unit, row_lengths, safe_unit, with_entries
 from ..exceptions import FallbackWarning, warn
 from ..kernel_svd import KernelSVD
 from ..kernels import GraphKernel, Kernel, MatrixKernel
@@ -114,4 +114,4 @@ def in_single(A: sparse.csr_array) -> tuple[sparse.csr_array, float]:
     unit = float(np.ldexp(1.0, np.frexp(largest)[1] - 1))
     if np.abs(A.data).min() < largest / SINGLE_RANGE:
         return A, 1.0
-    return sparse.csr_array(((A.data / unit).astype(np.float32), A.indices, A.indptr), shape=A.shape), unit
+    return with_entries(A, (A.data / unit).astype(np.float32)), unit

@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._core import blocks_of, checked, gate, jobs, largest, row_lengths
+from .._core import blocks_of, checked, gate, jobs, largest, row_lengths, with_entries
 from .decoder import BLOCK_BYTES, SCORE_BYTES, EdgeDecoder
 from .new_edges import NewEdges, edges_of_new
 from .node_index import NodeIndex
@@ -243,6 +243,4 @@ def _check_enough(linked: sparse.csr_array, own: np.ndarray | None, names: Any, 
 def reverse_scores(model: ScoresEdges) -> sparse.csr_array:
     """What inner products of ``edge_vectors`` lack of the scores: ``reverse_score_`` where the reverse is an edge."""
     backward = sparse.csr_array(model.adjacency_.T)
-    return sparse.csr_array(
-        (np.full(backward.nnz, model.reverse_score_), backward.indices, backward.indptr), backward.shape
-    )
+    return with_entries(backward, np.full(backward.nnz, model.reverse_score_))

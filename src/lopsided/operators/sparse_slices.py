@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy import sparse
 
-from .._core import even_slices, jobs, n_threads, per_entry, run, scale_rows, some_entries
+from .._core import even_slices, jobs, n_threads, per_entry, run, scale_rows, some_entries, with_entries
 from ..kernels import SPARSE_BYTES, SparseKernel, product_counts, product_slices
 from .base import EVERY, Index, KernelOperator
 from .blocked import EXPONENTIAL
@@ -79,7 +79,7 @@ class Slices:
         for j in range(1, right.shape[1]):
             weight += per_entry(left[:, j], P) * right[P.indices, j]
         weight *= self.structure.level + self.slope * P.data if self.slope else self.structure.level
-        return left, sparse.csr_array((values - weight, P.indices, P.indptr), shape=P.shape)
+        return left, with_entries(P, values - weight)
 
     def compose(self, rows: slice, left: np.ndarray, S: sparse.csr_array) -> SparseLowRank:
         """Combine the sparse part, the product of the data and the background into an operator."""

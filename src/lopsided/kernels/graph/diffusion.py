@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
-from ..._core import Array, Kind, budget_bytes, by_rows, canonical, count_of
+from ..._core import Array, Kind, budget_bytes, by_rows, canonical, count_of, with_entries
 from ...exceptions import FallbackWarning, LopsidedWarning, warn
 from ..constraints import BETWEEN_0_AND_1
 from .base import MatrixKernel
@@ -238,7 +238,7 @@ class Diffusion(MatrixKernel):
             values = np.sqrt(values)
         if not sparse.issparse(K):
             return cast(Kind, values)
-        kept = sparse.csr_array((values, K.indices, K.indptr), shape=K.shape)
+        kept = with_entries(K, values)
         kept.eliminate_zeros()
         return cast(Kind, kept)
 
