@@ -6,9 +6,8 @@ from scipy import sparse
 
 from cases import assert_close
 from lopsided import KernelSVD, Nystrom
-from lopsided._core import largest
+from lopsided._core import largest, ranking
 from lopsided.exceptions import LopsidedWarning, NotFiniteError
-from lopsided.kernel_svd import pairs
 
 MODELS = {
     "association": lambda A: KernelSVD(4, kernel="association").fit(A),
@@ -51,7 +50,7 @@ def test_known_points_passed_as_new_ones_score_the_same(make, A):
 @every_model
 @pytest.mark.parametrize("blocks", [1, 1 << 25])
 def test_the_nearest_are_those_of_a_full_sort(make, blocks, A, monkeypatch):
-    monkeypatch.setattr(pairs, "BLOCK_BYTES", blocks)
+    monkeypatch.setattr(ranking, "BLOCK_BYTES", blocks)
     model = make(A)
     scores = scores_of(model)
     assert np.array_equal(model.nearest_right(np.arange(40), 7), np.argsort(-scores, axis=1, kind="stable")[:, :7])

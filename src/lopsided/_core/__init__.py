@@ -35,7 +35,7 @@ from .memory import budget_bytes as budget_bytes
 from .mixing import mixed as mixed
 from .products import in_strips as in_strips, product as product
 from .progress import announce as announce, counted as counted
-from .ranking import best_first as best_first, largest as largest
+from .ranking import best_columns as best_columns, best_first as best_first, largest as largest
 from .row_blocks import (
     RowBlocks as RowBlocks,
     as_row_blocks as as_row_blocks,
@@ -65,5 +65,11 @@ from .threads import (
     slices_of as slices_of,
     with_one_blas_thread as with_one_blas_thread,
 )
-from .units import frobenius as frobenius, in_unit as in_unit, row_lengths as row_lengths, safe_unit as safe_unit
+from .units import (
+    frobenius as frobenius,
+    in_unit as in_unit,
+    row_lengths as row_lengths,
+    safe_unit as safe_unit,
+    unit_rows as unit_rows,
+)
 from .wording import count_of as count_of

@@ -8,9 +8,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.cluster import KMeans
 
-from .._core import Array
+from .._core import Array, unit_rows
 from ..exceptions import LopsidedWarning, warn
-from .discriminant import Discriminant, nearest_mean, refine_partition, unit_rows
+from .discriminant import Discriminant, nearest_mean, refine_partition
 
 # Both chosen once on the six sets of benchmarks/biclustering_table2.py, whose part "ablation" changes them
 FEATURES_PER_CLUSTER = 8

@@ -5,8 +5,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from scipy import sparse
 
-from .._core import Array, dense
-from .discriminant import unit_rows
+from .._core import Array, dense, unit_rows
 
 READINGS = ("counts", "attributes", "profiles")
 # Between tables of real data (at most 0.95 on the choosing half of benchmarks/biclustering_dense.py) and planted noise

@@ -9,7 +9,7 @@ from sklearn.metrics import roc_auc_score
 from .._core import eigh, run, slices_of
 from ..svd import canonical_signs
 from .nodes import Nodes, some_nodes
-from .parts import Part, Sides, directions
+from .parts import Part, Sides, unit_or_zero_rows
 from .trials import Trial
 
 Result = TypeVar("Result")
@@ -64,7 +64,7 @@ class Blend(NamedTuple):
         sources, targets = [], []
         for part, weight, vectors in zip(parts, self.weights, nodes.vectors, strict=True):
             powers = part.power(self.scaling)
-            both = directions(np.hstack([side * powers for side in vectors]), powers[0])
+            both = unit_or_zero_rows(np.hstack([side * powers for side in vectors]), powers[0])
             sources.append(weight * both[:, : len(powers)])
             targets.append(weight * both[:, len(powers) :])
         return sources, targets
@@ -113,7 +113,8 @@ def weights_by_trials(
             powers = part.power(scaling)
             truth = np.repeat([1, 0], [len(trial.hidden[0]), len(trial.matched[0])])
             pairs = [np.concatenate(side) for side in zip(trial.hidden, trial.matched, strict=True)]
-            X, Z = (directions(np.hstack([part.U[ids] * powers, part.V[ids] * powers]), powers[0]) for ids in pairs)
+            vectors = (np.hstack([part.U[ids] * powers, part.V[ids] * powers]) for ids in pairs)
+            X, Z = (unit_or_zero_rows(side, powers[0]) for side in vectors)
             scores.append(roc_auc_score(truth, np.einsum("ij,ij->i", X, Z)))
     if not scores:
         return 1.0, min(most, 1.0)

@@ -15,7 +15,7 @@ from .._core import AdjacencyBlocks, blocks_of, count_of, largest, with_one_blas
 from ..exceptions import LopsidedWarning, warn
 from .kernel_choice import COSINE, FACTORS, LEARNED, STEP
 from .nodes import Nodes, known_nodes, some_nodes
-from .parts import Part, directions
+from .parts import Part, unit_or_zero_rows
 from .trials import Pairs, Trial
 
 BLOCK_BYTES = 1 << 27  # of a block of scores or vectors, at most
@@ -252,13 +252,13 @@ def _begin(parts: Sequence[Part], nodes: Nodes, number: int, term: str, width: i
     if term == STEP:
         return np.asarray(nodes.steps @ part.U[:, :width]) * s
     reached = nodes.vectors[number].source[:, :width] * s
-    return directions(reached, s[0]) if term == COSINE else reached
+    return unit_or_zero_rows(reached, s[0]) if term == COSINE else reached
 
 
 def _end(parts: Sequence[Part], nodes: Nodes, number: int, term: str, width: int) -> np.ndarray:
     """Vectors of nodes where an edge ends."""
     V, s = nodes.vectors[number].target[:, :width], parts[number].s[:width]
-    return directions(V * s, s[0]) if term == COSINE else V
+    return unit_or_zero_rows(V * s, s[0]) if term == COSINE else V
 
 
 def _blocks(

@@ -31,7 +31,7 @@ from .kernel_choice import AUTO, Recipe, is_auto, recipes
 from .new_edges import NewEdges, edges_of_new
 from .node_index import NodeIndex
 from .nodes import Degrees, Nodes, is_linked, known_nodes
-from .parts import Part, Sides, fit_part, in_single, unit_rows
+from .parts import Part, Sides, fit_part, in_single, unit_or_short_rows
 from .scoring import ScoresEdges
 from .trials import mutual_share, trials
 
@@ -319,7 +319,7 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
     def _output(self, vectors: np.ndarray, ids: np.ndarray | None) -> Any:
         """Scale rows to unit length if requested; index pandas output by node ids, since rows of X may be edges."""
         if self.unit_length:
-            vectors = unit_rows(vectors)
+            vectors = unit_or_short_rows(vectors)
         if _get_output_config("transform", self)["dense"] != "pandas":
             return vectors
         import pandas as pd

@@ -90,14 +90,14 @@ def fit_part(recipe: Recipe, A: sparse.csr_array, linked: np.ndarray, settings: 
     return Part(fitted, U, svd.singular_values_, V, svd.solver_, recipe.terms, embeds_new)
 
 
-def directions(vectors: np.ndarray, largest: float) -> np.ndarray:
+def unit_or_zero_rows(vectors: np.ndarray, largest: float) -> np.ndarray:
     """Rows of length one; those that are rounding errors beside the largest singular value become zero."""
     lengths = row_lengths(vectors)[:, None]
     has_direction = lengths > ROUNDING_LENGTH * np.finfo(vectors.dtype).eps * largest
     return np.where(has_direction, vectors / np.where(has_direction, lengths, 1), 0)
 
 
-def unit_rows(vectors: np.ndarray) -> np.ndarray:
+def unit_or_short_rows(vectors: np.ndarray) -> np.ndarray:
     """Scale rows to length one; rows that are rounding errors beside the longest have no direction and stay short."""
     lengths = row_lengths(vectors)
     longest = lengths.max(initial=0)

@@ -9,13 +9,11 @@ from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._core import blocks_of, checked, gate, jobs, largest, row_lengths, with_entries
-from .decoder import BLOCK_BYTES, SCORE_BYTES, EdgeDecoder
+from .._core import best_columns, checked, gate, jobs, unit_rows, with_entries
+from .decoder import EdgeDecoder
 from .new_edges import NewEdges, edges_of_new
 from .node_index import NodeIndex
 from .nodes import Nodes, joined, some_nodes
-
-ROLES = ("source", "target", "both")
 
 
 class ScoresEdges(ABC):
@@ -110,8 +108,7 @@ class ScoresEdges(ABC):
         """
         check_is_fitted(self)
         n = len(self._nodes)
-        if not (isinstance(k, Integral) and 1 <= k < n):
-            raise ValueError(f"k={k} must be a whole number from 1 to the number of other nodes, {n - 1}")
+        _check_k(k, n)
         if (u is None) == (out_edges is None and in_edges is None):
             raise ValueError("nearest_targets takes nodes of the graph, u, or edges of new ones, but not both")
         if u is None:
@@ -132,7 +129,7 @@ class ScoresEdges(ABC):
         return (found, scores) if return_scores else found
 
     @gate
-    @checked(as_=[StrOptions(set(ROLES))], return_scores=["boolean"])
+    @checked(as_=[StrOptions({"source", "target", "both"})], return_scores=["boolean"])
     def most_similar(self, u: Any, k: int = 10, *, as_: str = "both", return_scores: bool = False) -> Any:
         """Find the k nodes most like u in a role, by the cosine of their vectors, best first, excluding u itself.
 
@@ -154,25 +151,16 @@ class ScoresEdges(ABC):
         """
         check_is_fitted(self)
         rows, n = self._nodes.numbers(u), len(self._nodes)
-        if not (isinstance(k, Integral) and 1 <= k < n):
-            raise ValueError(f"k={k} must be a whole number from 1 to the number of other nodes, {n - 1}")
-        sides = [side for role, side in zip(ROLES, self._sides(), strict=False) if as_ in (role, "both")]
-        vectors = np.hstack(sides)
-        lengths = row_lengths(vectors)[:, None]
-        vectors = vectors / (lengths + (lengths == 0))
-        found, cosines = [], []
+        _check_k(k, n)
+        sides = {"source": self.source_embedding_, "target": self.target_embedding_}
+        vectors = unit_rows(np.hstack([vectors for role, vectors in sides.items() if as_ in (role, "both")]))
+        itself = sparse.eye_array(n, format="csr")[rows]
         with jobs(None, self.memory_budget):
-            blocks = blocks_of(len(rows), SCORE_BYTES * n, BLOCK_BYTES)
-        for block in blocks:
-            scores = vectors[rows[block]] @ vectors.T
-            scores[np.arange(len(scores)), rows[block]] = -np.inf
-            best = largest(scores, k)
-            found.append(self.nodes_[best])
-            cosines.append(np.take_along_axis(scores, best, axis=1))
-        near, scores = np.concatenate(found), np.concatenate(cosines)
+            best, cosines = best_columns(lambda block: vectors[rows[block]] @ vectors.T, itself, k)
+        found = self.nodes_[best]
         if self._nodes.is_id(u):
-            near, scores = near[0], scores[0]
-        return (near, scores) if return_scores else near
+            found, cosines = found[0], cosines[0]
+        return (found, cosines) if return_scores else found
 
     @gate
     def edge_vectors(self, X: Any = None, in_edges: Any = None, *, unknown: str = "error") -> Any:
@@ -219,12 +207,14 @@ class ScoresEdges(ABC):
         check_is_fitted(self)
         return self._decoder.formula.ranking
 
-    def _sides(self) -> tuple[np.ndarray, np.ndarray]:
-        return self.source_embedding_, self.target_embedding_
-
     @abstractmethod
     def _new_nodes(self, new: NewEdges) -> Nodes:
         """Place new nodes with the given edges."""
+
+
+def _check_k(k: Any, n: int) -> None:
+    if not (isinstance(k, Integral) and 1 <= int(k) < n):
+        raise ValueError(f"k={k} must be a whole number from 1 to the number of other nodes, {n - 1}")
 
 
 def _check_enough(linked: sparse.csr_array, own: np.ndarray | None, names: Any, n: int, k: int) -> None:

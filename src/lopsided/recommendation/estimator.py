@@ -14,6 +14,7 @@ from .._core import (
     ArrayLike,
     Estimator,
     atomic_fit,
+    best_columns,
     canonical,
     checked,
     count_of,
@@ -23,7 +24,7 @@ from .._core import (
     seed_of,
 )
 from ..exceptions import LopsidedWarning, RankWarning, warn
-from ..kernel_svd import KernelSVD, best_columns, pairs_left_out
+from ..kernel_svd import KernelSVD, pairs_left_out
 from ..kernels import Association
 from .smoothing import Smoother, item_counts, popularity_weights
 from .trials import Grid, Setting, Trial, Trials, best_setting, hide
@@ -179,7 +180,7 @@ class KernelRecommender(Estimator):
             return scores
 
         with jobs(self.n_jobs, self.memory_budget):
-            return best_columns(score, left_out, k)
+            return best_columns(score, left_out, k)[0]
 
     def _scores(self, rows: Array) -> np.ndarray:
         """Smoothed scores of users with the given rows of K, for all items."""

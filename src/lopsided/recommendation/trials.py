@@ -6,8 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from .._core import Array
-from ..kernel_svd import best_columns
+from .._core import Array, best_columns
 from .metrics import ndcg_of_users
 from .smoothing import Smoother, item_counts, popularity_weights
 
@@ -82,7 +81,7 @@ class Trials:
         if setting not in self.judged:
             weights, scores = popularity_weights(self._counts, setting.popularity), self._weighted
             np.multiply(self._smoothed(setting.threshold), weights, out=scores)
-            best = best_columns(lambda users: scores[users], self.hidden.rows, min(TOP, scores.shape[1]))
+            best, _ = best_columns(lambda users: scores[users], self.hidden.rows, min(TOP, scores.shape[1]))
             self.judged[setting] = ndcg_of_users(best, self.hidden.held_out)
         return self.judged[setting]
 
