@@ -91,17 +91,13 @@ def _frequent(rows: RowBlocks, count: int) -> np.ndarray:
     """Numbers of the columns with the most entries, in order."""
     if not 1 <= count <= rows.shape[1]:
         raise ValueError(f"columns={count} must be from 1 to the {rows.shape[1]} columns of X")
-    counts = rows.fold(_counts, _added)
+    counts = rows.fold(_counts, partial(np.sum, axis=0))
     return np.sort(np.argsort(-counts, kind="stable")[:count])
 
 
 def _counts(block: Any) -> np.ndarray:
     block = sparse.csr_array(block)
     return np.bincount(block.indices, minlength=block.shape[1])
-
-
-def _added(parts: list[np.ndarray]) -> np.ndarray:
-    return np.sum(parts, axis=0)
 
 
 def _energy(block: Any) -> float:

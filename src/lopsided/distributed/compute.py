@@ -75,8 +75,9 @@ def on_one_thread(task: Callable[P, T]) -> Callable[P, T]:
 
 
 @on_one_thread
-def _applied(task: Callable[..., Any], *arguments: Any) -> Any:
+def apply(task: Callable[..., Any], *arguments: Any) -> Any:
+    """Apply a task on one thread."""
     return task(*arguments)
 
 
-call = dask.delayed(_applied)  # call(task, *arguments): the lazy result of a task on one thread
+call = dask.delayed(apply)  # call(task, *arguments): the lazy result of a task on one thread

@@ -1,6 +1,5 @@
 """Graphs whose edges do not fit in memory: a folder of sparse blocks, of the adjacency and of its transpose."""
 
-import json
 import os
 import shutil
 from collections.abc import Sequence
@@ -24,7 +23,7 @@ from .compute import call, compute, shared
 from .gate import as_frame
 from .rows import DaskRows, folded
 from .sources import from_blocks
-from .store import MANIFEST, StoreError, clear_left_overs, reject_other_files, whole
+from .store import MANIFEST, StoreError, clear_left_overs, read_manifest, reject_other_files, write_file, write_manifest
 
 KIND = "lopsided graph, 1"
 NODES = "nodes.parquet"
@@ -96,9 +95,9 @@ def store_graph(
         return open_graph(path)
     path.mkdir(parents=True, exist_ok=True)
     clear_left_overs(path)
-    _write_manifest(path, {"key": key})
+    write_manifest(path, KIND, {"key": key})
     heights = _write_blocks(path, parts, wanted, kind)
-    _write_manifest(path, {"key": key, "dtype": kind.str, "heights": heights})
+    write_manifest(path, KIND, {"key": key, "dtype": kind.str, "heights": heights})
     return open_graph(path)
 
 
@@ -128,7 +127,7 @@ def open_graph(folder: str | os.PathLike[str]) -> Graph:
     array([[0., 1., 2.]])
     """
     path = Path(folder).absolute()
-    found = _read_manifest(path)
+    found: dict[str, Any] | None = read_manifest(path, KIND, dict)
     if found is None:
         raise StoreError(f"{path} has no {MANIFEST}; it is no folder that store_graph has written")
     if "heights" not in found:
@@ -179,7 +178,7 @@ def _degrees(base: Path, count: int) -> np.ndarray:
 
 def _is_complete(path: Path, key: str) -> bool:
     """Whether the folder holds this graph; raise StoreError if it holds anything else."""
-    found = _read_manifest(path)
+    found: dict[str, Any] | None = read_manifest(path, KIND, dict)
     if found is None:
         reject_other_files(path)
         return False
@@ -189,23 +188,6 @@ def _is_complete(path: Path, key: str) -> bool:
             "delete this one"
         )
     return "heights" in found
-
-
-def _read_manifest(path: Path) -> dict[str, Any] | None:
-    file = path / MANIFEST
-    if not file.exists():
-        return None
-    try:
-        found = json.loads(file.read_text())
-        if found["kind"] == KIND:
-            return dict(found)
-    except (ValueError, KeyError, TypeError) as error:
-        raise StoreError(f"{file} is damaged ({error}); delete the folder {path} and start again") from error
-    raise StoreError(f"{path} holds {found['kind']!r}, and no graph; name another folder")
-
-
-def _write_manifest(path: Path, content: dict[str, Any]) -> None:
-    whole(path / MANIFEST, json.dumps({"kind": KIND, **content}).encode())
 
 
 def _checked_ids(nodes: np.ndarray | None) -> np.ndarray:
@@ -264,7 +246,7 @@ def _write_piece(piece: str, step: int, *columns: np.ndarray) -> np.ndarray:
     """Write edges sorted by their rows; every so many of these."""
     order = np.argsort(columns[0], kind="stable")
     for name, column in zip(COLUMNS, columns, strict=True):
-        whole(Path(f"{piece}.{name}.npy"), column[order])
+        write_file(Path(f"{piece}.{name}.npy"), column[order])
     return columns[0][order[::step]]
 
 
@@ -292,7 +274,7 @@ def _gather(
     rows, columns, weights = (np.concatenate([part[i] for part in slices]) for i in range(len(COLUMNS)))
     A = assembled(rows - rows.dtype.type(first), columns, weights, (last - first, n))
     for part in PARTS:
-        whole(Path(f"{block}.{part}.npy"), getattr(A, part))
+        write_file(Path(f"{block}.{part}.npy"), getattr(A, part))
     if turned is None:
         return None
     return _write_piece(turned, step, A.indices, (row_numbers(A) + first).astype(A.indices.dtype), A.data)

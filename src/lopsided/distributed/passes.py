@@ -12,7 +12,7 @@ import joblib
 import numpy as np
 from scipy import sparse
 
-from .store import clear_left_overs, whole, write
+from .store import clear_left_overs, write, write_file
 
 T = TypeVar("T")
 _folder: ContextVar[Path | None] = ContextVar("folder", default=None)
@@ -63,7 +63,7 @@ def recall(kind: str, rows: Any, identity: Any, results: Callable[[], list[T]]) 
         return _unpacked(path)
     found = results()
     if (packed := _packed(found)) is not None:
-        whole(path, packed)
+        write_file(path, packed)
     return found
 
 

@@ -107,8 +107,8 @@ def read_svmlight(
         raise ValueError(f"{', '.join(map(str, files))}: no line holds a sample")
     read = partial(_parsed, n_columns=n_columns, hashed=hashed, zero_based=zero_based, dtype=np.dtype(dtype))
     parts, rows = tuple(piece for piece, _ in kept), [rows for _, rows in kept]
-    X = from_blocks(partial(_rows_of, read, parts), rows, n_columns, sparse.csr_array((0, 0), dtype=dtype))
-    y = from_blocks(partial(_labels_of, read, parts), rows, None, np.empty(0))
+    X = from_blocks(partial(_part_of, read, parts, 0), rows, n_columns, sparse.csr_array((0, 0), dtype=dtype))
+    y = from_blocks(partial(_part_of, read, parts, 1), rows, None, np.empty(0))
     return X, y
 
 
@@ -194,9 +194,6 @@ def _located(piece: _Piece, text: bytes, width: int | None, zero_based: bool) ->
     return None
 
 
-def _rows_of(read: Callable[[_Piece], Any], pieces: tuple[_Piece, ...], number: int) -> Any:
-    return read(pieces[number])[0]
-
-
-def _labels_of(read: Callable[[_Piece], Any], pieces: tuple[_Piece, ...], number: int) -> np.ndarray:
-    return np.asarray(read(pieces[number])[1])
+def _part_of(read: Callable[[_Piece], tuple[Any, Any]], pieces: tuple[_Piece, ...], part: int, number: int) -> Any:
+    """Rows (part 0) or labels (part 1) of the piece of this number."""
+    return read(pieces[number])[part]
