@@ -69,32 +69,32 @@ class EdgeDecoder:
         """Vectors of nodes as sources; their inner products with ``targets`` are the scores."""
         out, into = nodes.degrees
         own = self.formula.constant + self.formula.degree[0] * out + self.formula.degree[1] * into
-        forward, backward = self._begun(nodes, self.formula.forward), self._ended(nodes, self.formula.backward)
+        forward, backward = self._weighted_starts(nodes, self.formula.forward), self._ends(nodes, self.formula.backward)
         return np.column_stack([*forward, *backward, own, np.ones(len(own))])
 
     def targets(self, nodes: Nodes) -> np.ndarray:
         """Vectors of nodes as targets."""
         out, into = nodes.degrees
         own = self.formula.degree[2] * out + self.formula.degree[3] * into
-        forward, backward = self._ended(nodes, self.formula.forward), self._begun(nodes, self.formula.backward)
+        forward, backward = self._ends(nodes, self.formula.forward), self._weighted_starts(nodes, self.formula.backward)
         return np.column_stack([*forward, *backward, np.ones(len(own)), own])
 
-    def _begun(self, nodes: Nodes, terms: Terms) -> Iterator[np.ndarray]:
+    def _weighted_starts(self, nodes: Nodes, terms: Terms) -> Iterator[np.ndarray]:
         """Vectors of nodes where an edge begins, times coefficients; F and P F end at the same vectors."""
         for number, own in enumerate(terms):
-            begun = {term: own[term] * _begin(self.parts, nodes, number, term, self.width) for term in own}
+            begun = {term: own[term] * _start_vectors(self.parts, nodes, number, term, self.width) for term in own}
             if FACTORS in begun or STEP in begun:
                 yield np.asarray(begun.get(FACTORS, 0) + begun.get(STEP, 0))
             if COSINE in begun:
                 yield begun[COSINE]
 
-    def _ended(self, nodes: Nodes, terms: Terms) -> Iterator[np.ndarray]:
+    def _ends(self, nodes: Nodes, terms: Terms) -> Iterator[np.ndarray]:
         """Vectors of nodes where an edge ends."""
         for number, own in enumerate(terms):
             if FACTORS in own or STEP in own:
-                yield _end(self.parts, nodes, number, FACTORS, self.width)
+                yield _end_vectors(self.parts, nodes, number, FACTORS, self.width)
             if COSINE in own:
-                yield _end(self.parts, nodes, number, COSINE, self.width)
+                yield _end_vectors(self.parts, nodes, number, COSINE, self.width)
 
     def of_pairs(self, nodes: Nodes, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Scores of the pairs (rows[i], columns[i]) of nodes, in blocks that compute each node only once."""
@@ -185,7 +185,7 @@ def learned(parts_of: Sequence[Sequence[Part]], seen: Sequence[Trial]) -> Formul
     for parts, trial in zip(parts_of, seen, strict=True):
         nodes = known_nodes(parts, trial.adjacency)
         for pairs, label in ((trial.hidden, 1), (trial.negative, 0)):
-            numbers.append(_numbers(parts, nodes, terms, pairs))
+            numbers.append(_pair_features(parts, nodes, terms, pairs))
             truth.append(np.full(len(pairs[0]), label))
     X, y = np.concatenate(numbers), np.concatenate(truth)
     if y.all():  # every pair is an edge
@@ -232,21 +232,21 @@ def _recalls(formula: Formula, parts: Sequence[Part], trial: Trial) -> tuple[flo
     return found[0] / len(u), found[1] / len(u)
 
 
-def _numbers(parts: Sequence[Part], nodes: Nodes, terms: list[tuple[int, str]], pairs: Pairs) -> np.ndarray:
+def _pair_features(parts: Sequence[Part], nodes: Nodes, terms: list[tuple[int, str]], pairs: Pairs) -> np.ndarray:
     """What the decoder weighs for each pair: terms both ways, four degrees, and whether the reverse is an edge."""
     forward, backward = np.empty((2, len(pairs[0]), len(terms)))
     for block, (sources, row), (targets, column) in _blocks(nodes, pairs, parts):
         for number, (part, term) in enumerate(terms):
-            (begin, end), (begin_back, end_back) = (
-                [side(parts, some, part, term, _width(parts)) for side in (_begin, _end)] for some in (sources, targets)
-            )
-            forward[block, number] = np.einsum("ij,ij->i", begin[row], end_back[column])
-            backward[block, number] = np.einsum("ij,ij->i", end[row], begin_back[column])
+            which = part, term, _width(parts)
+            starts, ends = _start_vectors(parts, sources, *which), _end_vectors(parts, targets, *which)
+            forward[block, number] = np.einsum("ij,ij->i", starts[row], ends[column])
+            ends, starts = _end_vectors(parts, sources, *which), _start_vectors(parts, targets, *which)
+            backward[block, number] = np.einsum("ij,ij->i", ends[row], starts[column])
     degrees = [side[ids] for ids in pairs for side in nodes.degrees]
     return np.column_stack([forward, backward, *degrees, _is_edge(nodes.inward, *pairs)])
 
 
-def _begin(parts: Sequence[Part], nodes: Nodes, number: int, term: str, width: int) -> np.ndarray:
+def _start_vectors(parts: Sequence[Part], nodes: Nodes, number: int, term: str, width: int) -> np.ndarray:
     """Vectors of nodes where an edge begins; inner products with those where it ends are a term of a part."""
     part, s = parts[number], parts[number].s[:width]
     if term == STEP:
@@ -255,7 +255,7 @@ def _begin(parts: Sequence[Part], nodes: Nodes, number: int, term: str, width: i
     return unit_or_zero_rows(reached, s[0]) if term == COSINE else reached
 
 
-def _end(parts: Sequence[Part], nodes: Nodes, number: int, term: str, width: int) -> np.ndarray:
+def _end_vectors(parts: Sequence[Part], nodes: Nodes, number: int, term: str, width: int) -> np.ndarray:
     """Vectors of nodes where an edge ends."""
     V, s = nodes.vectors[number].target[:, :width], parts[number].s[:width]
     return unit_or_zero_rows(V * s, s[0]) if term == COSINE else V
