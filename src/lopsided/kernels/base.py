@@ -16,7 +16,7 @@ from .constraints import FINITE
 from .points import side_by_side
 
 PullBack = Callable[[np.ndarray], np.ndarray]
-Weighted = tuple[Array, np.ndarray]  # points, and the number of points of a larger set that each one represents
+WeightedPoints = tuple[Array, np.ndarray]  # points, and the number of points of a larger set that each one represents
 DIFFERENTIABLE = "Linear, Polynomial, LinearPolynomial, Exponential, RBF, SNE, Attention, Tanh"
 
 
@@ -107,7 +107,7 @@ class Kernel(Documented, ABC):
         """
         raise TypeError(f"{self!r} has no derivative; {DIFFERENTIABLE} do, and sums, products and multiples of them")
 
-    def normalised_over(self, left: Weighted, right: Weighted) -> Kernel:
+    def normalised_over(self, left: WeightedPoints, right: WeightedPoints) -> Kernel:
         """Return this fitted kernel normalised over a few weighted points, or itself if it is not normalised."""
         return self
 
@@ -193,7 +193,7 @@ class Composite(Kernel):
         """Prepare the right points for every part, side by side."""
         return side_by_side([getattr(self, f"{name}_").right(Z) for name in self._names])
 
-    def normalised_over(self, left: Weighted, right: Weighted) -> Kernel:
+    def normalised_over(self, left: WeightedPoints, right: WeightedPoints) -> Kernel:
         """Return a copy whose parts are normalised over these points."""
         twin = copy(self)
         for name in self._names:
@@ -240,7 +240,7 @@ class Swapped(Composite):
         """Return the transposed block of the inner kernel, in C order if that kernel commutes."""
         return self.kernel_.pairs(L, R) if self.kernel_.commutes else self.kernel_.pairs(R, L).T
 
-    def normalised_over(self, left: Weighted, right: Weighted) -> Kernel:
+    def normalised_over(self, left: WeightedPoints, right: WeightedPoints) -> Kernel:
         """Return the exchange of the inner kernel normalised over these points."""
         return self.kernel_.normalised_over(right, left).T
 

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from .._core import Array, dense, same_points, slices_of
 from .bandwidth import spaced_blocks
-from .base import Composite, Kernel, PullBack, Weighted
+from .base import Composite, Kernel, PullBack, WeightedPoints
 
 BATCH_ENTRIES = 1 << 22  # of points that are read at once, 32 MB in float64
 MOST_QUANTILES = 200  # of a column, between which ranks are interpolated
@@ -58,7 +58,7 @@ class OfColumns(Composite):
         """Return the values of the inner kernel."""
         return self.kernel_.pairs(L, R)
 
-    def normalised_over(self, left: Weighted, right: Weighted) -> Kernel:
+    def normalised_over(self, left: WeightedPoints, right: WeightedPoints) -> Kernel:
         """Return a copy whose inner kernel is normalised over these points."""
         twin = copy(self)
         sides = ((self.in_units(points), counts) for points, counts in (left, right))
