@@ -102,10 +102,7 @@ def _column(columns: dict[str, np.ndarray], role: str, given: str | None, place:
 
 
 def _checked(side: np.ndarray) -> np.ndarray:
-    if side.dtype == object:
-        if any(value is None for value in side):
-            raise ValueError("some interactions have no user or no item; drop them")
-        return side.astype(str)
-    if side.dtype.kind == "f" and np.isnan(side).any():
+    is_text = side.dtype == object
+    if any(value is None for value in side) if is_text else side.dtype.kind == "f" and np.isnan(side).any():
         raise ValueError("some interactions have no user or no item; drop them")
-    return side
+    return side.astype(str) if is_text else side
