@@ -13,7 +13,7 @@ from lopsided.biclustering.blocks import (
     matched_left_classes,
     unequal_sweeps,
 )
-from lopsided.biclustering.discriminant import fisher, nearest_mean, refine_partition, unit_rows
+from lopsided.biclustering.discriminant import fisher, nearest_mean, refine_partition
 from lopsided.svd import Factors
 
 
@@ -116,10 +116,6 @@ def test_points_are_assigned_to_the_nearest_mean(rng):
     means = np.array([F[labels == c].mean(axis=0) for c in range(3)])
     nearest = ((F[:, None] - means) ** 2).sum(axis=2).argmin(axis=1)
     np.testing.assert_array_equal(nearest_mean(F, labels, 3).labels(F), nearest)
-
-
-def test_unit_rows_have_length_one_and_zeros_stay():
-    np.testing.assert_allclose(unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]])), [[0.6, 0.8], [0, 0]])
 
 
 def test_block_means_are_means_of_the_matrix(rng):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from lopsided._core.units import in_unit, row_lengths, safe_unit
+from lopsided._core.units import in_unit, row_lengths, safe_unit, unit_rows
 from lopsided.biclustering.weighting import Weighting
 
 TRIPLES = np.array([[3.0, 4.0, 0.0], [0.0, 0.0, 0.0], [-2.0, 3.0, -6.0]])
@@ -51,6 +51,11 @@ def test_lengths_of_rows_are_right_in_any_unit(dtype, size, container):
 def test_entries_stored_twice_count_as_their_sum():
     X = sparse.csr_array((np.array([1.0, 2.0, 4.0]), np.array([0, 0, 1]), np.array([0, 3])), shape=(1, 2))
     assert row_lengths(X) == 5
+
+
+@pytest.mark.parametrize("size", [1e-200, 1.0, 1e200])
+def test_unit_rows_have_length_one_and_zeros_stay(size):
+    np.testing.assert_allclose(unit_rows(size * np.array([[3.0, 4.0], [0.0, 0.0]])), [[0.6, 0.8], [0, 0]])
 
 
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])

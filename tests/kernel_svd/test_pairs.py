@@ -6,9 +6,8 @@ from scipy import sparse
 
 from cases import assert_close
 from lopsided import KernelSVD, Nystrom
-from lopsided._core import largest
+from lopsided._core import ranking
 from lopsided.exceptions import LopsidedWarning, NotFiniteError
-from lopsided.kernel_svd import pairs
 
 MODELS = {
     "association": lambda A: KernelSVD(4, kernel="association").fit(A),
@@ -51,7 +50,7 @@ def test_known_points_passed_as_new_ones_score_the_same(make, A):
 @every_model
 @pytest.mark.parametrize("blocks", [1, 1 << 25])
 def test_the_nearest_are_those_of_a_full_sort(make, blocks, A, monkeypatch):
-    monkeypatch.setattr(pairs, "BLOCK_BYTES", blocks)
+    monkeypatch.setattr(ranking, "BLOCK_BYTES", blocks)
     model = make(A)
     scores = scores_of(model)
     assert np.array_equal(model.nearest_right(np.arange(40), 7), np.argsort(-scores, axis=1, kind="stable")[:, :7])
@@ -112,7 +111,7 @@ def test_rankings_do_not_depend_on_threads(A):
         (lambda m, A: m.nearest_left(A, 2), "Z has 25 columns, but right points have 40"),
         (
             lambda m, A: m.score_pairs([1, 2], [1, 2, 3]),
-            "X holds 2 points and Z 3; pass as many of each, or a single one",
+            "X holds 2 points and Z 3; pass equal numbers, or a single one",
         ),
         (lambda m, A: m.nearest_right(np.full((1, 25), np.nan), 2), "NaN"),
     ],
@@ -128,7 +127,7 @@ def test_the_largest_are_those_of_a_stable_sort(shape, distinct, rng):
     scores = rng.integers(distinct, size=shape).astype(float)
     scores[rng.random(shape) < 0.1] = -np.inf
     for k in {1, min(5, shape[1]), shape[1]}:
-        assert np.array_equal(largest(scores, k), np.argsort(-scores, axis=1, kind="stable")[:, :k])
+        assert np.array_equal(ranking.largest(scores, k), np.argsort(-scores, axis=1, kind="stable")[:, :k])
 
 
 def test_scores_of_far_points_that_overflow_are_refused(rng):

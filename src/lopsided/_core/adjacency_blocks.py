@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .csr import with_entries
 from .row_blocks import RowBlocks
 
 Entries = Callable[[np.ndarray], np.ndarray]
@@ -92,7 +93,7 @@ class AdjacencyBlocks:
         numbers = np.arange(self.shape[0])[numbers]
         some: Any = self.rows[numbers]
         if self.entries is not None:
-            some = with_entries(some, self.entries)
+            some = with_entries(some, self.entries(some.data))
         if self.loops is not None:
             places = self.loops[numbers], (np.arange(len(numbers)), numbers)
             some = some + sparse.csr_array(places, shape=some.shape)
@@ -124,7 +125,7 @@ class AdjacencyBlocks:
     def _check_plain(self, what: str) -> None:
         if self.left is not None or self.loops is not None or self.right is not None:
             raise ValueError(
-                f"{what} of a graph in blocks comes before normalize and further self_loops; give all of them to the "
+                f"on a graph in blocks, {what} must come before normalize and self_loops; pass all of them to the "
                 "kernel, NodeKernel(...), and none to the embedding"
             )
 
@@ -134,11 +135,6 @@ class AdjacencyBlocks:
 
     def __deepcopy__(self, memo: Any) -> AdjacencyBlocks:
         return self  # it never changes
-
-
-def with_entries(A: sparse.csr_array, entries: Entries) -> sparse.csr_array:
-    """The sparse matrix of a function of the stored entries."""
-    return sparse.csr_array((entries(A.data), A.indices, A.indptr), shape=A.shape)
 
 
 def _product(first: np.ndarray | None, second: np.ndarray | None) -> np.ndarray | None:

@@ -14,9 +14,14 @@ def per_entry(values: np.ndarray, P: sparse.csr_array) -> np.ndarray:
     return np.repeat(values, np.diff(P.indptr))
 
 
+def with_entries(P: sparse.csr_array, values: np.ndarray) -> sparse.csr_array:
+    """Return P with other stored entries, sharing its index arrays."""
+    return sparse.csr_array((values, P.indices, P.indptr), shape=P.shape)
+
+
 def scale_rows(X: sparse.csr_array, weights: np.ndarray) -> sparse.csr_array:
     """Return diag(weights) X, sharing the index arrays of X."""
-    return sparse.csr_array((X.data * per_entry(weights, X), X.indices, X.indptr), shape=X.shape)
+    return with_entries(X, X.data * per_entry(weights, X))
 
 
 def some_entries(P: sparse.csr_array, chosen: np.ndarray) -> sparse.csr_array:

@@ -1,14 +1,16 @@
 """The best right things for each left one, from a block of scores or from vectors whose inner products are scores."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from ..exceptions import NotFiniteError
-from .threads import blocks_of
+from .threads import blocks_of, run
 
-BLOCK_BYTES = 1 << 27  # scores in memory at once, at most
+BLOCK_BYTES = 1 << 25  # of scores that a thread holds at once, at most
+SCORE_BYTES = 8  # per score, in double precision
 GROUP = 32  # columns whose maximum is compared at once: one pass over the block finds a bound that few entries exceed
 GROUPS_PER_RANK = 8  # with fewer groups per rank a partition of all scores is faster: from 2,000 to 200,000 columns
 
@@ -26,25 +28,42 @@ def best_first(
     right: np.ndarray,
     rows: np.ndarray,
     k: int,
-    leave_out: sparse.csr_array | None,
+    leave_out: sparse.csr_array,
     added: sparse.csr_array | None = None,
 ) -> Ranked:
     """The k right things with the largest left[rows] @ right.T + added[rows], in blocks; fewer if many are left out."""
     k = min(k, len(right))
-    parts = []
-    for part in blocks_of(len(rows), right.itemsize * len(right), BLOCK_BYTES):
-        some = rows[part]
-        scores = left[some] @ right.T
+
+    def score(block: slice) -> np.ndarray:
+        scores = left[rows[block]] @ right.T
         if added is not None:
-            extra = added[some].tocoo()
+            extra = added[rows[block]].tocoo()
             scores[extra.coords] += extra.data
-        if leave_out is not None:
-            scores[leave_out[some].nonzero()] = -np.inf
+        return scores
+
+    columns, scores = best_columns(score, leave_out[rows], k)
+    kept = np.isfinite(scores)
+    return Ranked(np.repeat(rows, k)[kept.ravel()], columns[kept], scores[kept])
+
+
+def best_columns(
+    score: Callable[[slice], np.ndarray], leave_out: sparse.csr_array, k: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The k columns of largest score in each row, best first, and their scores; both of shape (n, k).
+
+    ``score(rows)`` returns a block of scores, which is overwritten; threads call it. Columns with a nonzero entry in
+    ``leave_out``, of shape (n, m), score minus infinity in that row.
+    """
+
+    def rank(rows: slice) -> tuple[np.ndarray, np.ndarray]:
+        scores = score(rows)
+        scores[leave_out[rows].nonzero()] = -np.inf
         best = largest(scores, k)
-        values = np.take_along_axis(scores, best, axis=1)
-        kept = np.isfinite(values)
-        parts.append(Ranked(np.repeat(some, k)[kept.ravel()], best[kept], values[kept]))
-    return Ranked(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+        return best, np.take_along_axis(scores, best, axis=1)
+
+    n, m = leave_out.shape
+    columns, values = zip(*run(rank, blocks_of(n, SCORE_BYTES * m, BLOCK_BYTES)), strict=True)
+    return np.concatenate(columns), np.concatenate(values)
 
 
 def largest(scores: np.ndarray, k: int) -> np.ndarray:
@@ -84,7 +103,7 @@ def _kth(scores: np.ndarray, k: int) -> np.ndarray:
     place = scores.shape[1] - k
     top = np.partition(scores, place, axis=1)[:, place:]
     if np.isnan(top).any():
-        raise NotFiniteError("scores overflow to NaN, and nothing can be ranked; scale the data down")
+        raise NotFiniteError("scores overflow to NaN and cannot be ranked; scale the data down")
     return top[:, 0]
 
 

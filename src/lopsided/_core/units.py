@@ -41,6 +41,12 @@ def row_lengths(X: Array) -> np.ndarray:
     return unit * np.sqrt(squares).astype(X.dtype)
 
 
+def unit_rows(X: np.ndarray) -> np.ndarray:
+    """Scale rows to length one; rows of zeros stay zero."""
+    lengths = row_lengths(X)
+    return X / np.where(lengths > 0, lengths, 1)[:, None]
+
+
 def _peak(X: Array) -> float:
     """Largest magnitude of the entries; zero if there are none."""
     entries = X.data if sparse.issparse(X) else X

@@ -8,9 +8,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.cluster import KMeans
 
-from .._core import Array
+from .._core import Array, unit_rows
 from ..exceptions import LopsidedWarning, warn
-from .discriminant import Discriminant, nearest_mean, refine_partition, unit_rows
+from .discriminant import Discriminant, nearest_mean, refine_partition
 
 # Both chosen once on the six sets of benchmarks/biclustering_table2.py, whose part "ablation" changes them
 FEATURES_PER_CLUSTER = 8
@@ -64,7 +64,7 @@ class Clustering(NamedTuple):
         return rows, columns
 
     def finer_labels(self, features: Pair, labels: Pair) -> np.ndarray | None:
-        """Labels of the side with fewer clusters in as many clusters as the other side; None if there are no more."""
+        """Labels of the side with fewer clusters in as many clusters as the other side has; None if it has no more."""
         counts = [int(of_side.max()) + 1 for of_side in labels]
         fewer = int(np.argmin(counts))
         F = features[fewer]

@@ -1,6 +1,5 @@
 """Graphs whose edges do not fit in memory: a folder of sparse blocks, of the adjacency and of its transpose."""
 
-import json
 import os
 import shutil
 from collections.abc import Sequence
@@ -24,14 +23,14 @@ from .compute import call, compute, shared
 from .gate import as_frame
 from .rows import DaskRows, folded
 from .sources import from_blocks
-from .store import MANIFEST, StoreError, clear_left_overs, reject_other_files, whole
+from .store import MANIFEST, StoreError, clear_left_overs, read_manifest, reject_other_files, write_file, write_manifest
 
 KIND = "lopsided graph, 1"
 NODES = "nodes.parquet"
 SIDES = ("out", "into")  # blocks of the adjacency, and of its transpose
 PIECES = "pieces"  # folder of edges that are not in blocks yet
 BLOCK_EDGES = 1 << 22  # edges of a block, of which a task holds a few copies
-SAMPLED = 1 << 10  # edges of a piece for each one that tells where blocks begin
+SAMPLED = 1 << 10  # edges of a piece for each one that is sampled to place the borders of blocks
 PARTS = ("data", "indices", "indptr")
 COLUMNS = ("row", "column", "weight")
 _indexing = Lock()  # pandas builds the table of an index at the first lookup
@@ -46,7 +45,7 @@ def store_graph(
     weight: str | None = None,
     dtype: Any = np.float64,
 ) -> Graph:
-    """Bring edges that do not fit in memory into sparse blocks on disk, as a graph to embed.
+    """Store edges that do not fit in memory as sparse blocks on disk, and return them as a graph to embed.
 
     Weights of repeated edges are added, edges of weight zero dropped, and nodes numbered in order of first appearance,
     as by :func:`lopsided.io.read_graph`. Passes: one over the ids, one that numbers the ends of edges and sorts them
@@ -96,14 +95,14 @@ def store_graph(
         return open_graph(path)
     path.mkdir(parents=True, exist_ok=True)
     clear_left_overs(path)
-    _write_manifest(path, {"key": key})
+    write_manifest(path, KIND, {"key": key})
     heights = _write_blocks(path, parts, wanted, kind)
-    _write_manifest(path, {"key": key, "dtype": kind.str, "heights": heights})
+    write_manifest(path, KIND, {"key": key, "dtype": kind.str, "heights": heights})
     return open_graph(path)
 
 
 def open_graph(folder: str | os.PathLike[str]) -> Graph:
-    """Open a graph that :func:`store_graph` has written.
+    """Open a graph that :func:`store_graph` wrote.
 
     Parameters
     ----------
@@ -128,11 +127,11 @@ def open_graph(folder: str | os.PathLike[str]) -> Graph:
     array([[0., 1., 2.]])
     """
     path = Path(folder).absolute()
-    found = _read_manifest(path)
+    found: dict[str, Any] | None = read_manifest(path, KIND, dict)
     if found is None:
-        raise StoreError(f"{path} has no {MANIFEST}; it is no folder that store_graph has written")
+        raise StoreError(f"{path} has no {MANIFEST}; store_graph did not write it")
     if "heights" not in found:
-        raise StoreError(f"{path} is half-written; repeat the call of store_graph that writes it")
+        raise StoreError(f"{path} is half-written; repeat the call of store_graph that was writing it")
     try:
         nodes = parquet.read_table(path / NODES)["id"].to_numpy()
         out, into = (_degrees(path / side, len(found["heights"][side])) for side in SIDES)
@@ -146,18 +145,20 @@ def open_graph(folder: str | os.PathLike[str]) -> Graph:
 
 
 def _write_blocks(path: Path, parts: list[Any], wanted: Wanted, dtype: np.dtype) -> dict[str, list[int]]:
-    """Write the ids and the blocks of both sides; the numbers of rows of the blocks."""
-    nodes = _checked_ids(folded([call(_nodes, part, i, wanted) for i, part in enumerate(parts)], _distinct))
+    """Write the ids and the blocks of both sides; return the numbers of rows of the blocks."""
+    nodes = _checked_ids(folded([call(_ids_of_partition, part, i, wanted) for i, part in enumerate(parts)], _merge_ids))
     parquet.write_table(pyarrow.table({"id": nodes}), path / NODES)
     folder, index, heights = path / PIECES, shared(pd.Index(nodes, dtype=nodes.dtype)), {}
     folder.mkdir(exist_ok=True)
     pieces = [f"{folder}/{number}" for number in range(len(parts))]
     tasks = enumerate(zip(parts, pieces, strict=True))
-    samples = compute([call(_number, part, i, wanted, index, dtype, piece, SAMPLED) for i, (part, piece) in tasks])
+    samples = compute(
+        [call(_write_numbered_edges, part, i, wanted, index, dtype, piece, SAMPLED) for i, (part, piece) in tasks]
+    )
     for side in SIDES:
-        starts = _starts(samples, len(nodes))
+        starts = _block_starts(samples, len(nodes))
         turned = [f"{folder}/turned-{number}" for number in range(len(starts) - 1)]
-        samples = _gathered(path / side, pieces, starts, turned if side == SIDES[0] else None)
+        samples = _write_side(path / side, pieces, starts, turned if side == SIDES[0] else None)
         heights[side], pieces = np.diff(starts).tolist(), turned
     shutil.rmtree(folder)
     return heights
@@ -179,7 +180,7 @@ def _degrees(base: Path, count: int) -> np.ndarray:
 
 def _is_complete(path: Path, key: str) -> bool:
     """Whether the folder holds this graph; raise StoreError if it holds anything else."""
-    found = _read_manifest(path)
+    found: dict[str, Any] | None = read_manifest(path, KIND, dict)
     if found is None:
         reject_other_files(path)
         return False
@@ -191,32 +192,15 @@ def _is_complete(path: Path, key: str) -> bool:
     return "heights" in found
 
 
-def _read_manifest(path: Path) -> dict[str, Any] | None:
-    file = path / MANIFEST
-    if not file.exists():
-        return None
-    try:
-        found = json.loads(file.read_text())
-        if found["kind"] == KIND:
-            return dict(found)
-    except (ValueError, KeyError, TypeError) as error:
-        raise StoreError(f"{file} is damaged ({error}); delete the folder {path} and start again") from error
-    raise StoreError(f"{path} holds {found['kind']!r}, and no graph; name another folder")
-
-
-def _write_manifest(path: Path, content: dict[str, Any]) -> None:
-    whole(path / MANIFEST, json.dumps({"kind": KIND, **content}).encode())
-
-
 def _checked_ids(nodes: np.ndarray | None) -> np.ndarray:
     """The ids; raise ValueError unless there are some, all integers or all strings."""
     if nodes is None:
-        raise ValueError("the graph has no edges, and so no nodes; a table of edges needs at least one row")
+        raise ValueError("the graph has no edges, hence no nodes; a table of edges needs at least one row")
     kinds = {"int"} if nodes.dtype != object else {type(node).__name__ for node in nodes.tolist()}
     if kinds not in ({"int"}, {"str"}):
         raise ValueError(
-            f"node ids are of the types {', '.join(sorted(kinds))}; those of a stored graph are all integers or all "
-            "strings: convert the columns with astype(str)"
+            f"node ids are of the types {', '.join(sorted(kinds))}; a stored graph needs all integers or all strings: "
+            "convert the columns with astype(str)"
         )
     return nodes
 
@@ -231,22 +215,22 @@ def _edges(part: Any, number: int, wanted: Wanted) -> Edges | None:
         raise ValueError(f"partition {number} of the edges: {error}") from error
 
 
-def _nodes(part: Any, number: int, wanted: Wanted) -> np.ndarray | None:
+def _ids_of_partition(part: Any, number: int, wanted: Wanted) -> np.ndarray | None:
     """The ids of a partition, in order of first appearance."""
     found = _edges(part, number, wanted)
     return None if found is None else found.nodes
 
 
-def _distinct(parts: list[np.ndarray | None]) -> np.ndarray | None:
+def _merge_ids(parts: list[np.ndarray | None]) -> np.ndarray | None:
     """The ids of neighbouring partitions, in order of first appearance."""
     some = [ids for ids in parts if ids is not None]
     return np.asarray(pd.unique(np.concatenate(some))) if some else None
 
 
-def _number(
+def _write_numbered_edges(
     part: Any, number: int, wanted: Wanted, index: pd.Index, dtype: np.dtype, piece: str, step: int
 ) -> np.ndarray:
-    """Write the edges of a partition between numbers of nodes; some of the numbers of their sources."""
+    """Write the edges of a partition with nodes as numbers; return a sample of their sources."""
     found = _edges(part, number, wanted)
     if found is None:
         nothing = np.empty(0, dtype=np.int32)
@@ -255,50 +239,50 @@ def _number(
         numbers = index.get_indexer(found.nodes).astype(np.min_scalar_type(-len(index)))
     if (numbers < 0).any():
         raise ValueError(
-            f"partition {number} of the edges has other ids than in the pass before; edges must not change"
+            f"partition {number} of the edges has other ids than in the previous pass; the edges must not change"
         )
     return _write_piece(piece, step, numbers[found.source], numbers[found.target], found.weight.astype(dtype))
 
 
 def _write_piece(piece: str, step: int, *columns: np.ndarray) -> np.ndarray:
-    """Write edges sorted by their rows; every so many of these."""
+    """Write edges sorted by their rows; return every ``step``-th row."""
     order = np.argsort(columns[0], kind="stable")
     for name, column in zip(COLUMNS, columns, strict=True):
-        whole(Path(f"{piece}.{name}.npy"), column[order])
+        write_file(Path(f"{piece}.{name}.npy"), column[order])
     return columns[0][order[::step]]
 
 
-def _starts(samples: Sequence[np.ndarray], n: int) -> np.ndarray:
-    """Numbers of the first rows of blocks of about as many edges, and n."""
+def _block_starts(samples: Sequence[np.ndarray], n: int) -> np.ndarray:
+    """First rows of blocks with about BLOCK_EDGES edges each, and n."""
     rows = np.sort(np.concatenate(samples))
     return np.unique([0, *rows[:: max(1, BLOCK_EDGES // SAMPLED)][1:], n])
 
 
-def _gathered(base: Path, pieces: list[str], starts: np.ndarray, turned: list[str] | None) -> list[np.ndarray]:
+def _write_side(base: Path, pieces: list[str], starts: np.ndarray, turned: list[str] | None) -> list[np.ndarray]:
     """Write the blocks of rows that begin at ``starts`` from all pieces, and their transposes as pieces, if wanted."""
     every, n = dask.delayed(pieces, traverse=False), int(starts[-1])
     ranges, targets = pairwise(starts.tolist()), turned or repeat(None, len(starts) - 1)
     tasks = enumerate(zip(ranges, targets, strict=True))
     return compute(
-        [call(_gather, every, *rows, n, f"{base}-{number}", target, SAMPLED) for number, (rows, target) in tasks]
+        [call(_write_block, every, *rows, n, f"{base}-{number}", target, SAMPLED) for number, (rows, target) in tasks]
     )
 
 
-def _gather(
+def _write_block(
     pieces: list[str], first: int, last: int, n: int, block: str, turned: str | None, step: int
 ) -> np.ndarray | None:
     """Write the edges of all pieces with rows from ``first`` to before ``last`` as one sparse block."""
-    slices = [_between(piece, first, last) for piece in pieces]
+    slices = [_edges_in_rows(piece, first, last) for piece in pieces]
     rows, columns, weights = (np.concatenate([part[i] for part in slices]) for i in range(len(COLUMNS)))
     A = assembled(rows - rows.dtype.type(first), columns, weights, (last - first, n))
     for part in PARTS:
-        whole(Path(f"{block}.{part}.npy"), getattr(A, part))
+        write_file(Path(f"{block}.{part}.npy"), getattr(A, part))
     if turned is None:
         return None
     return _write_piece(turned, step, A.indices, (row_numbers(A) + first).astype(A.indices.dtype), A.data)
 
 
-def _between(piece: str, first: int, last: int) -> list[np.ndarray]:
+def _edges_in_rows(piece: str, first: int, last: int) -> list[np.ndarray]:
     """Rows, columns and weights of the edges of a piece that lie in a range of rows."""
     columns = [np.load(f"{piece}.{name}.npy", mmap_mode="r") for name in COLUMNS]
     return [column[slice(*np.searchsorted(columns[0], [first, last]))] for column in columns]

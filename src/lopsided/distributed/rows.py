@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar, cast
 
 import dask
@@ -13,7 +13,7 @@ import pandas as pd
 from scipy import sparse
 
 from .._core import RowBlocks, canonical, with_entries
-from .compute import call, compute, in_plain_words, on_one_thread, shared
+from .compute import apply, call, compute, in_plain_words, shared
 from .passes import keep_blocks, recall
 from .store import write
 
@@ -80,7 +80,7 @@ class DaskRows(RowBlocks):
 
     @cached_property
     def _peeked(self) -> Any:
-        return self._one_by_one(_as_is, [0])[0]
+        return compute(self._blocks[:1])[0]
 
     def peek(self) -> Any:
         """The first block."""
@@ -107,7 +107,7 @@ class DaskRows(RowBlocks):
         """Apply a task to every block, lazily."""
         meta = np.empty((0, 0), dtype=dtype)
         chunks = (self.array.chunks[0], (width,))
-        array = self.array.map_blocks(on_one_thread_block, task=task, dtype=dtype, chunks=chunks, meta=meta)
+        array = self.array.map_blocks(partial(apply, task), dtype=dtype, chunks=chunks, meta=meta)
         return self._after(array, task)
 
     def _cast(self, dtype: np.dtype) -> DaskRows:
@@ -125,7 +125,7 @@ class DaskRows(RowBlocks):
         return folded([call(task, block) for block in self._blocks], join)
 
     def kept(self) -> DaskRows:
-        """Compute all blocks; they stay on the workers, or in the folder of the checkpoint in force."""
+        """Compute all blocks; they stay on the workers, or in the folder of the current checkpoint."""
         stored = keep_blocks(self)
         if stored is not None:
             return self._after(stored)
@@ -162,7 +162,7 @@ class DaskRows(RowBlocks):
         return list(self.array.to_delayed().ravel())
 
     def _one_by_one(self, task: Callable[..., T], wanted: Sequence[int], beside: Any = None) -> list[T]:
-        """Results of a task for some blocks, each with what lies beside it, if anything does."""
+        """Results of a task for some blocks, each with its entry of ``beside`` as a second argument, if given."""
         blocks, once = self._blocks, dask.delayed(task, traverse=False)
         if beside is None:
             return compute([call(once, blocks[i]) for i in wanted])
@@ -184,22 +184,12 @@ def _stacked(parts: list[Any], shape: tuple[int, int], dtype: np.dtype) -> Any:
     return np.concatenate(parts)
 
 
-@on_one_thread
-def on_one_thread_block(block: Any, *, task: Callable[[Any], Any]) -> Any:
-    """Apply a task to a block, within a dask task."""
-    return task(block)
-
-
 def _product(block: sparse.csr_array, matrix: np.ndarray, entries: Callable[[np.ndarray], np.ndarray] | None) -> Any:
-    return (block if entries is None else with_entries(block, entries)) @ matrix
+    return (block if entries is None else with_entries(block, entries(block.data))) @ matrix
 
 
 def _take(block: Any, rows: np.ndarray) -> Any:
     return block[rows]
-
-
-def _as_is(block: Any) -> Any:
-    return block
 
 
 def _cast_block(block: Any, *, target: np.dtype) -> Any:

@@ -5,20 +5,21 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
-from uuid import uuid4
+from typing import Any, Self, TypeVar
 
 import dask.array as da
 import numpy as np
 
+from ..io import written_whole
 from .compute import call, compute
 
 MANIFEST = "manifest.json"
 LEFT_OVER = re.compile(r"\.[0-9a-f]{32}\.part$")  # how the name of a file ends while it is being written
 KIND = "lopsided row blocks, 1"
+T = TypeVar("T")
 
 
 class StoreError(ValueError):
@@ -33,6 +34,11 @@ class Manifest:
     heights: tuple[int, ...]
     width: int
     dtype: str
+
+    @classmethod
+    def of(cls, key: str, heights: Sequence[int], width: int, dtype: str) -> Self:
+        """The manifest with heights from a list, as JSON has them."""
+        return cls(key, tuple(heights), width, dtype)
 
     def blocks(self, folder: Path) -> list[Path]:
         """The files of the blocks."""
@@ -51,7 +57,7 @@ class Manifest:
 
 
 def open_store(folder: str | os.PathLike[str]) -> Any:
-    """Open what ``transform(X, out=folder)`` has written as a dask array.
+    """Open what ``transform(X, out=folder)`` wrote, as a dask array.
 
     Parameters
     ----------
@@ -77,14 +83,14 @@ def open_store(folder: str | os.PathLike[str]) -> Any:
     (300, 2)
     """
     path = Path(folder)
-    manifest = _read_manifest(path)
+    manifest = read_manifest(path, KIND, Manifest.of)
     if manifest is None:
-        raise StoreError(f"{path} has no {MANIFEST}; it is no folder that transform(X, out=...) has written")
+        raise StoreError(f"{path} has no {MANIFEST}; transform(X, out=...) did not write it")
     if missing := manifest.missing(path):
         whole = len(manifest.heights) - len(missing)
         raise StoreError(
             f"{path} is half-written: {whole} of {len(manifest.heights)} blocks are there, and block {missing[0]} is "
-            "not; repeat the call that writes it, which continues"
+            "missing; repeat the call that was writing it to continue"
         )
     return _as_array(path, manifest)
 
@@ -94,8 +100,8 @@ def write(array: Any, key: str, folder: str | os.PathLike[str]) -> Any:
     path = Path(folder)
     if path.suffix == ".zarr":
         raise ValueError(
-            f"out={str(path)!r}: results are written as npy files, which can be continued; name a folder without "
-            ".zarr, or write zarr with dask: model.transform(X).to_zarr(...)"
+            f"out={str(path)!r}: results are written as npy files, so that an interrupted call can continue; name a "
+            "folder without .zarr, or write zarr with dask: model.transform(X).to_zarr(...)"
         )
     heights = tuple(map(int, array.chunks[0]))
     wanted = Manifest(key, heights, int(array.shape[1]), np.dtype(array.dtype).str)
@@ -108,12 +114,12 @@ def write(array: Any, key: str, folder: str | os.PathLike[str]) -> Any:
 
 def _claim(path: Path, wanted: Manifest) -> list[int]:
     """Write the manifest of a new store, or check that of one to continue; return the blocks to compute."""
-    found = _read_manifest(path)
+    found = read_manifest(path, KIND, Manifest.of)
     if found is None:
         reject_other_files(path)
         path.mkdir(parents=True, exist_ok=True)
         clear_left_overs(path)
-        whole(path / MANIFEST, json.dumps({"kind": KIND, **asdict(wanted)}).encode())
+        write_manifest(path, KIND, asdict(wanted))
         return list(range(len(wanted.heights)))
     for field in reversed(fields(Manifest)):  # the key last, as it covers all others
         before, now = getattr(found, field.name), getattr(wanted, field.name)
@@ -143,17 +149,23 @@ def _is_left_over(file: Path) -> bool:
     return bool(LEFT_OVER.search(file.name))
 
 
-def _read_manifest(path: Path) -> Manifest | None:
+def write_manifest(path: Path, kind: str, facts: dict[str, Any]) -> None:
+    """Write the manifest of a folder."""
+    write_file(path / MANIFEST, json.dumps({"kind": kind, **facts}).encode())
+
+
+def read_manifest(path: Path, kind: str, build: Callable[..., T]) -> T | None:
+    """Build what the manifest of a folder holds from its facts; None if there is no manifest."""
     file = path / MANIFEST
     if not file.exists():
         return None
     try:
         found = json.loads(file.read_text())
-        if found.pop("kind") != KIND:
-            raise ValueError("another kind of manifest")
-        return Manifest(**{**found, "heights": tuple(found["heights"])})
+        if (other := found.pop("kind")) == kind:
+            return build(**found)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise StoreError(f"{file} is damaged ({error}); delete the folder {path} and start again") from error
+    raise StoreError(f"{path} holds {other!r}, not {kind!r}; name another folder")
 
 
 def _check_room(path: Path, wanted: Manifest, missing: Sequence[int]) -> None:
@@ -161,7 +173,9 @@ def _check_room(path: Path, wanted: Manifest, missing: Sequence[int]) -> None:
     free = shutil.disk_usage(path).free
     if needed > free:
         raise OSError(
-            errno.ENOSPC, f"{len(missing)} blocks need {needed} bytes, and {free} are free; make room there", str(path)
+            errno.ENOSPC,
+            f"{len(missing)} blocks need {needed} bytes, but only {free} are free; free some space",
+            str(path),
         )
 
 
@@ -184,25 +198,19 @@ def _load(block_id: tuple[int, ...] | None = None, *, folder: str, key: str) -> 
 
 def _written(block: np.ndarray, path: str) -> int:
     """Write a block to its file, whole or not at all, within a dask task; the number of its rows."""
-    whole(Path(path), np.ascontiguousarray(block))
+    write_file(Path(path), np.ascontiguousarray(block))
     return len(block)
 
 
-def whole(path: Path, content: bytes | np.ndarray) -> None:
-    """Write a file under another name and rename it when it is on disk."""
-    part = path.with_name(f"{path.name}.{uuid4().hex}.part")
-    try:
-        with open(part, "wb") as file:
-            if isinstance(content, bytes):
-                file.write(content)
-            else:
-                np.save(file, content, allow_pickle=False)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+def write_file(path: Path, content: bytes | np.ndarray) -> None:
+    """Write bytes, or an array as npy, to a file that appears when all of it is on disk."""
+    with written_whole(path) as part, part.open("wb") as file:
+        if isinstance(content, bytes):
+            file.write(content)
+        else:
+            np.save(file, content, allow_pickle=False)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _short(value: object) -> str:

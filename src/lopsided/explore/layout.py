@@ -5,15 +5,14 @@ from typing import Any
 import numpy as np
 from sklearn.decomposition import PCA
 
-from .._core import row_lengths
+from .._core import unit_rows
 
 LAYOUTS = ("components", "umap")
 
 
 def coordinates(vectors: np.ndarray, layout: str) -> np.ndarray:
     """Coordinates (n, 2) between -1 and 1: the two leading principal axes of the unit vectors, or a UMAP of them."""
-    lengths = row_lengths(vectors)[:, None]
-    units = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    units = unit_rows(vectors)
     if layout == "umap":
         flat = _umap().UMAP(random_state=0).fit_transform(units)
     elif min(units.shape) > 1:
@@ -28,5 +27,7 @@ def _umap() -> Any:
     try:
         import umap
     except ImportError as error:
-        raise ImportError("layout='umap' needs the package umap-learn; layout='components' needs nothing") from error
+        raise ImportError(
+            "layout='umap' needs umap-learn: pip install umap-learn, or use layout='components'"
+        ) from error
     return umap

@@ -11,11 +11,11 @@ from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from .._core import AdjacencyBlocks, blocks_of, count_of, largest, with_one_blas_thread
+from .._core import AdjacencyBlocks, best_columns, blocks_of, count_of, with_one_blas_thread
 from ..exceptions import LopsidedWarning, warn
 from .kernel_choice import COSINE, FACTORS, LEARNED, STEP
 from .nodes import Nodes, known_nodes, some_nodes
-from .parts import Part, directions
+from .parts import Part, unit_or_zero_rows
 from .trials import Pairs, Trial
 
 BLOCK_BYTES = 1 << 27  # of a block of scores or vectors, at most
@@ -69,32 +69,32 @@ class EdgeDecoder:
         """Vectors of nodes as sources; their inner products with ``targets`` are the scores."""
         out, into = nodes.degrees
         own = self.formula.constant + self.formula.degree[0] * out + self.formula.degree[1] * into
-        forward, backward = self._begun(nodes, self.formula.forward), self._ended(nodes, self.formula.backward)
+        forward, backward = self._weighted_starts(nodes, self.formula.forward), self._ends(nodes, self.formula.backward)
         return np.column_stack([*forward, *backward, own, np.ones(len(own))])
 
     def targets(self, nodes: Nodes) -> np.ndarray:
         """Vectors of nodes as targets."""
         out, into = nodes.degrees
         own = self.formula.degree[2] * out + self.formula.degree[3] * into
-        forward, backward = self._ended(nodes, self.formula.forward), self._begun(nodes, self.formula.backward)
+        forward, backward = self._ends(nodes, self.formula.forward), self._weighted_starts(nodes, self.formula.backward)
         return np.column_stack([*forward, *backward, np.ones(len(own)), own])
 
-    def _begun(self, nodes: Nodes, terms: Terms) -> Iterator[np.ndarray]:
+    def _weighted_starts(self, nodes: Nodes, terms: Terms) -> Iterator[np.ndarray]:
         """Vectors of nodes where an edge begins, times coefficients; F and P F end at the same vectors."""
         for number, own in enumerate(terms):
-            begun = {term: own[term] * _begin(self.parts, nodes, number, term, self.width) for term in own}
+            begun = {term: own[term] * _start_vectors(self.parts, nodes, number, term, self.width) for term in own}
             if FACTORS in begun or STEP in begun:
                 yield np.asarray(begun.get(FACTORS, 0) + begun.get(STEP, 0))
             if COSINE in begun:
                 yield begun[COSINE]
 
-    def _ended(self, nodes: Nodes, terms: Terms) -> Iterator[np.ndarray]:
+    def _ends(self, nodes: Nodes, terms: Terms) -> Iterator[np.ndarray]:
         """Vectors of nodes where an edge ends."""
         for number, own in enumerate(terms):
             if FACTORS in own or STEP in own:
-                yield _end(self.parts, nodes, number, FACTORS, self.width)
+                yield _end_vectors(self.parts, nodes, number, FACTORS, self.width)
             if COSINE in own:
-                yield _end(self.parts, nodes, number, COSINE, self.width)
+                yield _end_vectors(self.parts, nodes, number, COSINE, self.width)
 
     def of_pairs(self, nodes: Nodes, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Scores of the pairs (rows[i], columns[i]) of nodes, in blocks that compute each node only once."""
@@ -103,42 +103,36 @@ class EdgeDecoder:
             scores[block] = np.einsum("ij,ij->i", self.sources(sources)[row], self.targets(targets)[column])
         return scores + self.formula.reverse * _is_edge(nodes.inward, rows, columns)
 
-    def best_targets(
-        self, nodes: Nodes, k: int, excluded: sparse.csr_array | None, own: np.ndarray | None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def best_targets(self, nodes: Nodes, k: int, leave_out: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
         """The k best known targets of each node, best first, and what ranks them, in blocks of nodes.
 
-        Neither node ``own[i]`` nor the nonzero entries in row i of what is excluded are among them.
+        The nonzero entries in row i of ``leave_out`` are not among the targets of node i.
         """
         if self.formula.ranking == FACTORS and self.formula.is_learned:
-            return self._best_by_factors(nodes, k, excluded, own)
+            return self._best_by_factors(nodes, k, leave_out)
         targets = self.targets(self.known)
-        found, values, alike = [], [], 0
-        for block in blocks_of(len(nodes.degrees.out), SCORE_BYTES * len(targets), BLOCK_BYTES):
-            chosen = some_nodes(nodes, np.arange(block.start, block.stop))
+        is_alike = np.empty(leave_out.shape[0], dtype=bool)
+
+        def score(block: slice) -> np.ndarray:
+            chosen = some_nodes(nodes, block)
             scores = self.sources(chosen) @ targets.T
             if self.formula.reverse:
                 scores[chosen.inward.nonzero()] += self.formula.reverse
-            alike += int(np.count_nonzero(scores.max(axis=1) == scores.min(axis=1)))
-            if excluded is not None:
-                scores[excluded[block].nonzero()] = -np.inf
-            if own is not None:
-                scores[np.arange(len(scores)), own[block]] = -np.inf
-            best = largest(scores, k)
-            found.append(best)
-            values.append(np.take_along_axis(scores, best, axis=1))
-        if alike:
+            is_alike[block] = scores.max(axis=1) == scores.min(axis=1)
+            return scores
+
+        found = best_columns(score, leave_out, k)
+        if is_alike.any():
+            alike = count_of(np.count_nonzero(is_alike), "node scores", "nodes score")
             warn(
-                f"{count_of(alike, 'node scores', 'nodes score')} every target alike, as nodes without edges do, and "
-                "the ranking is arbitrary there; leave them out, or give a graph in which they have edges",
+                f"{alike} every target alike, as nodes without edges do, so "
+                "their ranking is arbitrary; leave them out, or give a graph in which they have edges",
                 LopsidedWarning,
             )
-        return np.concatenate(found), np.concatenate(values)
+        return found
 
-    def _best_by_factors(
-        self, nodes: Nodes, k: int, excluded: sparse.csr_array | None, own: np.ndarray | None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The same, ranked by factors; by scores for nodes of which factors say nothing, as for those without edges.
+    def _best_by_factors(self, nodes: Nodes, k: int, leave_out: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
+        """The same, ranked by factors, but by scores for nodes whose factors are zero, such as those without edges.
 
         All triplets of the first part count, also those beyond the width that scores were learned with.
         """
@@ -148,8 +142,7 @@ class EdgeDecoder:
         by_scores = replace(self, formula=self.formula._replace(ranking=LEARNED))
         for decoder, rows in ((by_kernel, np.flatnonzero(placed)), (by_scores, np.flatnonzero(~placed))):
             if len(rows):
-                others = None if excluded is None else excluded[rows], None if own is None else own[rows]
-                best[rows], values[rows] = decoder.best_targets(some_nodes(nodes, rows), k, *others)
+                best[rows], values[rows] = decoder.best_targets(some_nodes(nodes, rows), k, leave_out[rows])
         return best, values
 
 
@@ -174,7 +167,7 @@ def by_factors(n_parts: int) -> Formula:
 
 
 def learned(parts_of: Sequence[Sequence[Part]], seen: Sequence[Trial]) -> Formula:
-    """The formula that tells hidden edges of the trials from other pairs, by logistic regression.
+    """Learn, by logistic regression, the formula that separates hidden edges of the trials from other pairs.
 
     ``parts_of`` holds the parts of each trial. Scores are log-odds, up to a constant, since a graph has more pairs per
     edge than a trial has. Forward terms have coefficients >= 0: edges that are known are not to score less for being
@@ -185,7 +178,7 @@ def learned(parts_of: Sequence[Sequence[Part]], seen: Sequence[Trial]) -> Formul
     for parts, trial in zip(parts_of, seen, strict=True):
         nodes = known_nodes(parts, trial.adjacency)
         for pairs, label in ((trial.hidden, 1), (trial.negative, 0)):
-            numbers.append(_numbers(parts, nodes, terms, pairs))
+            numbers.append(_pair_features(parts, nodes, terms, pairs))
             truth.append(np.full(len(pairs[0]), label))
     X, y = np.concatenate(numbers), np.concatenate(truth)
     if y.all():  # every pair is an edge
@@ -200,7 +193,7 @@ def learned(parts_of: Sequence[Sequence[Part]], seen: Sequence[Trial]) -> Formul
 def with_better_ranking(formula: Formula, parts_of: Sequence[Sequence[Part]], seen: Sequence[Trial]) -> Formula:
     """The same scores, but the best targets of a node by factors, where these rank hidden targets of trials higher.
 
-    Scores that tell edges from other pairs best, whatever their nodes, need not rank the targets of one node best.
+    The scores that best separate edges from other pairs need not be those that best rank the targets of one node.
     """
     recalls = [_recalls(formula, parts, trial) for parts, trial in zip(parts_of, seen, strict=True)]
     by_scores, by_kernel = np.mean(recalls, axis=0)
@@ -232,39 +225,39 @@ def _recalls(formula: Formula, parts: Sequence[Part], trial: Trial) -> tuple[flo
     return found[0] / len(u), found[1] / len(u)
 
 
-def _numbers(parts: Sequence[Part], nodes: Nodes, terms: list[tuple[int, str]], pairs: Pairs) -> np.ndarray:
+def _pair_features(parts: Sequence[Part], nodes: Nodes, terms: list[tuple[int, str]], pairs: Pairs) -> np.ndarray:
     """What the decoder weighs for each pair: terms both ways, four degrees, and whether the reverse is an edge."""
     forward, backward = np.empty((2, len(pairs[0]), len(terms)))
     for block, (sources, row), (targets, column) in _blocks(nodes, pairs, parts):
         for number, (part, term) in enumerate(terms):
-            (begin, end), (begin_back, end_back) = (
-                [side(parts, some, part, term, _width(parts)) for side in (_begin, _end)] for some in (sources, targets)
-            )
-            forward[block, number] = np.einsum("ij,ij->i", begin[row], end_back[column])
-            backward[block, number] = np.einsum("ij,ij->i", end[row], begin_back[column])
+            which = part, term, _width(parts)
+            starts, ends = _start_vectors(parts, sources, *which), _end_vectors(parts, targets, *which)
+            forward[block, number] = np.einsum("ij,ij->i", starts[row], ends[column])
+            ends, starts = _end_vectors(parts, sources, *which), _start_vectors(parts, targets, *which)
+            backward[block, number] = np.einsum("ij,ij->i", ends[row], starts[column])
     degrees = [side[ids] for ids in pairs for side in nodes.degrees]
     return np.column_stack([forward, backward, *degrees, _is_edge(nodes.inward, *pairs)])
 
 
-def _begin(parts: Sequence[Part], nodes: Nodes, number: int, term: str, width: int) -> np.ndarray:
+def _start_vectors(parts: Sequence[Part], nodes: Nodes, number: int, term: str, width: int) -> np.ndarray:
     """Vectors of nodes where an edge begins; inner products with those where it ends are a term of a part."""
     part, s = parts[number], parts[number].s[:width]
     if term == STEP:
         return np.asarray(nodes.steps @ part.U[:, :width]) * s
     reached = nodes.vectors[number].source[:, :width] * s
-    return directions(reached, s[0]) if term == COSINE else reached
+    return unit_or_zero_rows(reached, s[0]) if term == COSINE else reached
 
 
-def _end(parts: Sequence[Part], nodes: Nodes, number: int, term: str, width: int) -> np.ndarray:
+def _end_vectors(parts: Sequence[Part], nodes: Nodes, number: int, term: str, width: int) -> np.ndarray:
     """Vectors of nodes where an edge ends."""
     V, s = nodes.vectors[number].target[:, :width], parts[number].s[:width]
-    return directions(V * s, s[0]) if term == COSINE else V
+    return unit_or_zero_rows(V * s, s[0]) if term == COSINE else V
 
 
 def _blocks(
     nodes: Nodes, pairs: Pairs, parts: Sequence[Part]
 ) -> Iterator[tuple[slice, tuple[Nodes, np.ndarray], tuple[Nodes, np.ndarray]]]:
-    """Blocks of pairs: for either side the nodes that occur, each of them once, and which of them is in each pair."""
+    """Blocks of pairs: for each side its distinct nodes, and the place of each pair's node among them."""
     bytes_per_pair = SCORE_BYTES * VECTORS_PER_PAIR * sum(len(part.s) for part in parts)
     for block in blocks_of(len(pairs[0]), bytes_per_pair, BLOCK_BYTES):
         (u, row), (v, column) = (np.unique(side[block], return_inverse=True) for side in pairs)

@@ -39,10 +39,12 @@ class NewEdges(NamedTuple):
         if not self.among.nnz:
             return self.outward, self.inward
         mutual = sparse.csr_array(abs(self.among) + abs(self.among.T))
-        stand_in = _shares(sparse.csr_array(abs(self.outward) + abs(self.inward)))
+        stand_in = _rows_that_sum_to_one(sparse.csr_array(abs(self.outward) + abs(self.inward)))
         while True:
             missing = np.diff(stand_in.indptr) == 0
-            further = _shares(sparse.csr_array(sparse.diags_array(missing.astype(stand_in.dtype)) @ mutual @ stand_in))
+            further = _rows_that_sum_to_one(
+                sparse.csr_array(sparse.diags_array(missing.astype(stand_in.dtype)) @ mutual @ stand_in)
+            )
             if not further.nnz:
                 break
             stand_in = sparse.csr_array(cast(Any, stand_in) + further)
@@ -61,15 +63,15 @@ def edges_of_new(index: NodeIndex, out_edges: Any, in_edges: Any, dtype: np.dtyp
     if not (isinstance(unknown, str) and unknown in ("error", "ignore")):
         raise ValueError(f"unknown={unknown!r} is neither 'error' nor 'ignore'")
     if not tables_or_rows:
-        raise ValueError("new nodes are known by their edges, and none are given; pass X, in_edges or both")
+        raise ValueError("no edges of new nodes are given; pass X, in_edges or both")
     tables = [holds_edges(edges) for edges in tables_or_rows]
     if all(tables):
         found = _from_tables(index, out_edges, in_edges, ignore=unknown == "ignore")
     elif any(tables) or not all(is_array_like(edges) and not isinstance(edges, Graph) for edges in tables_or_rows):
         kinds = " and ".join(type(edges).__name__ for edges in tables_or_rows)
         raise ValueError(
-            f"edges of new nodes come as tables of edges or as rows over nodes_, not as {kinds}; the nodes of the "
-            "fitted graph have their vectors in source_embedding_ and target_embedding_"
+            f"pass edges of new nodes as tables of edges or as rows over nodes_, not as {kinds}; the vectors of the "
+            "fitted nodes are in source_embedding_ and target_embedding_"
         )
     else:
         found = _from_rows(index, out_edges, in_edges)
@@ -102,13 +104,13 @@ def _checked(index: NodeIndex, edges: Any, name: str) -> sparse.csr_array:
 
 
 def _from_tables(index: NodeIndex, out_edges: Any, in_edges: Any, *, ignore: bool) -> Rows:
-    outward, inward = (NO_EDGES if table is None else _read(index, table) for table in (out_edges, in_edges))
+    outward, inward = (NO_EDGES if table is None else _read_table(index, table) for table in (out_edges, in_edges))
     own = np.concatenate([outward.nodes[outward.source], inward.nodes[inward.target]])
     others = np.concatenate([outward.nodes[outward.target], inward.nodes[inward.source]])
     weight = np.concatenate([outward.weight, inward.weight])
     numbers, new = factorized(own)
     if not len(new):
-        raise ValueError("the tables hold no edges, and so no new nodes")
+        raise ValueError("the tables hold no edges, hence no new nodes")
     known = [node for node in new.tolist() if node in index]
     if known:
         taken = count_of(len(known), "new node has an id", "new nodes have ids")
@@ -138,14 +140,14 @@ def _refuse_or_warn(unknown: list[Any], ignore: bool) -> None:
     if not ignore:
         found = count_of(len(unknown), "id is not a node", "ids are not nodes")
         raise ValueError(
-            f"{found} of the graph: {shown(unknown)}; nodes_ holds those that are. "
+            f"{found} of the graph: {shown(unknown)}; nodes_ lists the known ids. "
             "unknown='ignore' leaves their edges out"
         )
     edges = count_of(len(unknown), "edge of an unknown id is", "edges of unknown ids are")
     warn(f"{edges} left out: {shown(unknown)}", LopsidedWarning)
 
 
-def _read(index: NodeIndex, table: Any) -> Edges:
+def _read_table(index: NodeIndex, table: Any) -> Edges:
     """Edges of a table; integers in text files become numbers if the known ids are numbers."""
     edges = read_edges(table, known=index)
     nodes = edges.nodes.astype(object)
@@ -154,7 +156,7 @@ def _read(index: NodeIndex, table: Any) -> Edges:
     return edges._replace(nodes=nodes)
 
 
-def _shares(edges: sparse.csr_array) -> sparse.csr_array:
+def _rows_that_sum_to_one(edges: sparse.csr_array) -> sparse.csr_array:
     """Rows divided by their sums, without entries that are zero."""
     edges.eliminate_zeros()
     sums = row_sums(edges.data, edges)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._core import count_of
-from ..io import forms, is_whole
+from ..io import equivalent_forms, is_whole
 
 MOST_IDS_SHOWN = 5  # in an error message
 BOOLEANS = (bool, np.bool_)
@@ -57,7 +57,7 @@ class NodeIndex:
             if isinstance(given, tuple) and any(isinstance(node, tuple) for node in self._number):
                 unknown = [given]
             found = count_of(len(unknown), "id is not a node", "ids are not nodes")
-            raise ValueError(f"{found} of the graph: {shown(unknown)}; nodes_ holds those that are")
+            raise ValueError(f"{found} of the graph: {shown(unknown)}; nodes_ lists the known ids")
         return np.array(numbers, dtype=np.intp)
 
     def find(self, node: Any) -> int | None:
@@ -66,7 +66,7 @@ class NodeIndex:
             return None
         if self._holds(node):
             return self._number[node]
-        return next((self._number[form] for form in forms(node) if self._holds(form)), None)
+        return next((self._number[form] for form in equivalent_forms(node) if self._holds(form)), None)
 
     def __contains__(self, node: Any) -> bool:
         return self.find(node) is not None

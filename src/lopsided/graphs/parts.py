@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from .._core import by_rows, check_finite, in_unit, row_lengths, safe_unit
+from .._core import by_rows, check_finite, in_unit, row_lengths, safe_unit, with_entries
 from ..exceptions import FallbackWarning, warn
 from ..kernel_svd import KernelSVD
 from ..kernels import GraphKernel, Kernel, MatrixKernel
@@ -80,7 +80,7 @@ def fit_part(recipe: Recipe, A: sparse.csr_array, linked: np.ndarray, settings: 
     else:
         svd.fit(A)
     if svd.solver_.over_budget:
-        warn(f"{svd.solver_}; raise memory_budget to be faster", FallbackWarning)
+        warn(f"{svd.solver_}; raise memory_budget to speed this up", FallbackWarning)
     fitted, U, V = svd.kernel_, svd.left_vectors_, svd.right_vectors_
     fitted = fitted.without_matrix() if isinstance(fitted, MatrixKernel) else fitted
     embeds_new = None if isinstance(kernel, GraphKernel) else svd
@@ -90,14 +90,14 @@ def fit_part(recipe: Recipe, A: sparse.csr_array, linked: np.ndarray, settings: 
     return Part(fitted, U, svd.singular_values_, V, svd.solver_, recipe.terms, embeds_new)
 
 
-def directions(vectors: np.ndarray, largest: float) -> np.ndarray:
+def unit_or_zero_rows(vectors: np.ndarray, largest: float) -> np.ndarray:
     """Rows of length one; those that are rounding errors beside the largest singular value become zero."""
     lengths = row_lengths(vectors)[:, None]
     has_direction = lengths > ROUNDING_LENGTH * np.finfo(vectors.dtype).eps * largest
     return np.where(has_direction, vectors / np.where(has_direction, lengths, 1), 0)
 
 
-def unit_rows(vectors: np.ndarray) -> np.ndarray:
+def unit_or_short_rows(vectors: np.ndarray) -> np.ndarray:
     """Scale rows to length one; rows that are rounding errors beside the longest have no direction and stay short."""
     lengths = row_lengths(vectors)
     longest = lengths.max(initial=0)
@@ -114,4 +114,4 @@ def in_single(A: sparse.csr_array) -> tuple[sparse.csr_array, float]:
     unit = float(np.ldexp(1.0, np.frexp(largest)[1] - 1))
     if np.abs(A.data).min() < largest / SINGLE_RANGE:
         return A, 1.0
-    return sparse.csr_array(((A.data / unit).astype(np.float32), A.indices, A.indptr), shape=A.shape), unit
+    return with_entries(A, (A.data / unit).astype(np.float32)), unit

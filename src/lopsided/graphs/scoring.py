@@ -1,4 +1,4 @@
-"""What a fitted embedding says of edges, by node id: scores of pairs, nearest targets, similar nodes, edge vectors."""
+"""Edges and nodes by id, from a fitted embedding: scores of pairs, nearest targets, similar nodes, edge vectors."""
 
 from abc import ABC, abstractmethod
 from numbers import Integral
@@ -9,13 +9,11 @@ from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._core import blocks_of, checked, gate, jobs, largest, row_lengths
-from .decoder import BLOCK_BYTES, SCORE_BYTES, EdgeDecoder
+from .._core import best_columns, checked, gate, jobs, unit_rows, with_entries
+from .decoder import EdgeDecoder
 from .new_edges import NewEdges, edges_of_new
 from .node_index import NodeIndex
 from .nodes import Nodes, joined, some_nodes
-
-ROLES = ("source", "target", "both")
 
 
 class ScoresEdges(ABC):
@@ -56,7 +54,7 @@ class ScoresEdges(ABC):
         index = self._nodes if new is None else self._nodes.extended(new.names())
         rows, columns = index.numbers(u), index.numbers(v)
         if len(rows) != len(columns) and 1 not in (len(rows), len(columns)):
-            raise ValueError(f"u holds {len(rows)} nodes and v {len(columns)}; pass as many of each, or a single one")
+            raise ValueError(f"u holds {len(rows)} nodes and v {len(columns)}; pass equal numbers, or a single one")
         rows, columns = (side.copy() for side in np.broadcast_arrays(rows, columns))
         nodes = self._decoder.known
         if new is not None:
@@ -110,29 +108,29 @@ class ScoresEdges(ABC):
         """
         check_is_fitted(self)
         n = len(self._nodes)
-        if not (isinstance(k, Integral) and 1 <= k < n):
-            raise ValueError(f"k={k} must be a whole number from 1 to the number of other nodes, {n - 1}")
+        _check_k(k, n)
         if (u is None) == (out_edges is None and in_edges is None):
-            raise ValueError("nearest_targets takes nodes of the graph, u, or edges of new ones, but not both")
+            raise ValueError("pass either nodes of the graph, u, or edges of new nodes, but not both")
         if u is None:
             new = edges_of_new(self._nodes, out_edges, in_edges, self.adjacency_.dtype, unknown)
-            chosen, own, linked = self._new_nodes(new), None, new.outward
-            names: Any = new.names()
+            chosen, linked, names = self._new_nodes(new), new.outward, new.names()
+            itself = sparse.csr_array(linked.shape)
         else:
             rows = self._nodes.numbers(u)
-            chosen, own, linked = some_nodes(self._decoder.known, rows), rows, self.adjacency_[rows]
-            names = self.nodes_[rows]
+            chosen, linked, names = some_nodes(self._decoder.known, rows), self.adjacency_[rows], self.nodes_[rows]
+            itself = sparse.eye_array(n, format="csr")[rows]
+        leave_out = sparse.csr_array(abs(linked) + itself) if new_only else itself
         if new_only:
-            _check_enough(linked, own, names, n, k)
+            _check_enough(leave_out, names, k)
         with jobs(None, self.memory_budget):
-            best, scores = self._decoder.best_targets(chosen, k, linked if new_only else None, own)
+            best, scores = self._decoder.best_targets(chosen, k, leave_out)
         found = self.nodes_[best]
         if u is not None and self._nodes.is_id(u):
             found, scores = found[0], scores[0]
         return (found, scores) if return_scores else found
 
     @gate
-    @checked(as_=[StrOptions(set(ROLES))], return_scores=["boolean"])
+    @checked(as_=[StrOptions({"source", "target", "both"})], return_scores=["boolean"])
     def most_similar(self, u: Any, k: int = 10, *, as_: str = "both", return_scores: bool = False) -> Any:
         """Find the k nodes most like u in a role, by the cosine of their vectors, best first, excluding u itself.
 
@@ -154,25 +152,16 @@ class ScoresEdges(ABC):
         """
         check_is_fitted(self)
         rows, n = self._nodes.numbers(u), len(self._nodes)
-        if not (isinstance(k, Integral) and 1 <= k < n):
-            raise ValueError(f"k={k} must be a whole number from 1 to the number of other nodes, {n - 1}")
-        sides = [side for role, side in zip(ROLES, self._sides(), strict=False) if as_ in (role, "both")]
-        vectors = np.hstack(sides)
-        lengths = row_lengths(vectors)[:, None]
-        vectors = vectors / (lengths + (lengths == 0))
-        found, cosines = [], []
+        _check_k(k, n)
+        sides = {"source": self.source_embedding_, "target": self.target_embedding_}
+        vectors = unit_rows(np.hstack([vectors for role, vectors in sides.items() if as_ in (role, "both")]))
+        itself = sparse.eye_array(n, format="csr")[rows]
         with jobs(None, self.memory_budget):
-            blocks = blocks_of(len(rows), SCORE_BYTES * n, BLOCK_BYTES)
-        for block in blocks:
-            scores = vectors[rows[block]] @ vectors.T
-            scores[np.arange(len(scores)), rows[block]] = -np.inf
-            best = largest(scores, k)
-            found.append(self.nodes_[best])
-            cosines.append(np.take_along_axis(scores, best, axis=1))
-        near, scores = np.concatenate(found), np.concatenate(cosines)
+            best, cosines = best_columns(lambda block: vectors[rows[block]] @ vectors.T, itself, k)
+        found = self.nodes_[best]
         if self._nodes.is_id(u):
-            near, scores = near[0], scores[0]
-        return (near, scores) if return_scores else near
+            found, cosines = found[0], cosines[0]
+        return (found, cosines) if return_scores else found
 
     @gate
     def edge_vectors(self, X: Any = None, in_edges: Any = None, *, unknown: str = "error") -> Any:
@@ -219,19 +208,19 @@ class ScoresEdges(ABC):
         check_is_fitted(self)
         return self._decoder.formula.ranking
 
-    def _sides(self) -> tuple[np.ndarray, np.ndarray]:
-        return self.source_embedding_, self.target_embedding_
-
     @abstractmethod
     def _new_nodes(self, new: NewEdges) -> Nodes:
         """Place new nodes with the given edges."""
 
 
-def _check_enough(linked: sparse.csr_array, own: np.ndarray | None, names: Any, n: int, k: int) -> None:
+def _check_k(k: Any, n: int) -> None:
+    if not (isinstance(k, Integral) and 1 <= int(k) < n):
+        raise ValueError(f"k={k} must be a whole number from 1 to the number of other nodes, {n - 1}")
+
+
+def _check_enough(leave_out: sparse.csr_array, names: np.ndarray, k: int) -> None:
     """Refuse a k above the number of nodes to which some node has no edge. Cost: O(edges of these nodes)."""
-    left = n - linked.count_nonzero(axis=1)
-    if own is not None:
-        left -= 1 - (linked[np.arange(len(own)), own] != 0)
+    left = leave_out.shape[1] - leave_out.count_nonzero(axis=1)
     if (left < k).any():
         least = int(left.argmin())
         raise ValueError(
@@ -243,6 +232,4 @@ def _check_enough(linked: sparse.csr_array, own: np.ndarray | None, names: Any, 
 def reverse_scores(model: ScoresEdges) -> sparse.csr_array:
     """What inner products of ``edge_vectors`` lack of the scores: ``reverse_score_`` where the reverse is an edge."""
     backward = sparse.csr_array(model.adjacency_.T)
-    return sparse.csr_array(
-        (np.full(backward.nnz, model.reverse_score_), backward.indices, backward.indptr), backward.shape
-    )
+    return with_entries(backward, np.full(backward.nnz, model.reverse_score_))

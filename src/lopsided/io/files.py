@@ -28,23 +28,31 @@ def extension(path: Path) -> str:
 
 def read_file(path: Path, wanted: Wanted, header: bool | None, known: Container[Any]) -> Any:
     """The pyarrow.Table in a file; that of a text file has only the columns source, target and perhaps weight."""
-    kind, pyarrow = extension(path), imported_pyarrow()
-    if kind not in (*SEPARATORS, ".parquet"):
-        raise ValueError(f"{path.name!r} ends with {kind!r}, not with one of {', '.join(SEPARATORS)}, .parquet")
+    separator, pyarrow = separator_of(path), imported_pyarrow()
     try:
-        if kind == ".parquet":
+        if separator is None:
             return read_parquet(path)
-        with pyarrow.input_stream(path, compression="gzip" if path.suffix.lower() == ".gz" else None) as file:
-            text = cleaned(read_all(path, file), SEPARATORS[kind])
-        return _table(text, wanted, header, known)
+        return _table(read_text(path, separator), wanted, header, known)
     except FileNotFoundError as error:
-        raise FileNotFoundError(
-            f"there is no file {str(path)!r} in {str(Path.cwd())!r}; give its whole path"
-            if not path.is_absolute()
-            else f"there is no file {str(path)!r}"
-        ) from error
+        searched = "" if path.is_absolute() else f" in {str(Path.cwd())!r}; give its whole path"
+        raise FileNotFoundError(f"there is no file {str(path)!r}{searched}") from error
     except (OSError, ValueError, csv.Error, pyarrow.ArrowException) as error:
         raise ValueError(f"cannot read {str(path)!r}: {error}") from error
+
+
+def separator_of(path: Path) -> str | None:
+    """The separator that the extension of a file of a table promises; None for Parquet, which has none."""
+    kind = extension(path)
+    if kind not in (*SEPARATORS, ".parquet"):
+        raise ValueError(f"{path.name!r} ends with {kind!r}, not with one of {', '.join(SEPARATORS)}, .parquet")
+    return SEPARATORS.get(kind)
+
+
+def read_text(path: Path, separator: str) -> Text:
+    """The text of a file, unpacked if it ends with .gz, without comments."""
+    compression = "gzip" if path.suffix.lower() == ".gz" else None
+    with imported_pyarrow().input_stream(path, compression=compression) as file:
+        return cleaned(read_all(path, file), separator)
 
 
 def _table(text: Text, wanted: Wanted, header: bool | None, known: Container[Any]) -> Any:
@@ -187,5 +195,5 @@ def imported_pyarrow() -> Any:
         import pyarrow.csv
         import pyarrow.parquet
     except ImportError as error:
-        raise ImportError("files of tables are read and written by pyarrow: pip install 'lopsided[graph]'") from error
+        raise ImportError("reading and writing tables needs pyarrow: pip install 'lopsided[graph]'") from error
     return pyarrow

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .bounds import read_all
 from .columns import by_position, is_number, shown
-from .files import JUDGED_LINES, SEPARATORS, extension, imported_pyarrow, parse, read_parquet
-from .text import cleaned, decimal_sign
+from .files import JUDGED_LINES, imported_pyarrow, parse, read_parquet, read_text, separator_of
+from .text import Text, decimal_sign
 
 
 def read_columns(path: Path) -> dict[str, np.ndarray]:
@@ -19,11 +18,9 @@ def read_columns(path: Path) -> dict[str, np.ndarray]:
     The first line of a text file is a header if none of its cells is a number, or occurs again in its column; otherwise
     columns are named by position, "column 1" and so on.
     """
-    kind, pyarrow = extension(path), imported_pyarrow()
-    if kind not in (*SEPARATORS, ".parquet"):
-        raise ValueError(f"{path.name!r} ends with {kind!r}, not with one of {', '.join(SEPARATORS)}, .parquet")
+    separator, pyarrow = separator_of(path), imported_pyarrow()
     try:
-        table = read_parquet(path) if kind == ".parquet" else _parsed(path, SEPARATORS[kind])
+        table = read_parquet(path) if separator is None else _parsed(read_text(path, separator))
         return {name: table[name].to_numpy() for name in table.column_names}
     except FileNotFoundError:
         raise
@@ -31,10 +28,8 @@ def read_columns(path: Path) -> dict[str, np.ndarray]:
         raise ValueError(f"cannot read {str(path)!r}: {str(error).splitlines()[0]}") from error
 
 
-def _parsed(path: Path, separator: str) -> Any:
-    pyarrow = imported_pyarrow()
-    with pyarrow.input_stream(path, compression="gzip" if path.suffix.lower() == ".gz" else None) as file:
-        text = cleaned(read_all(path, file), separator)
+def _parsed(text: Text) -> Any:
+    """The table of a text, with its header if it has one."""
     rows = [cells for _, cells in islice(text.lines(), JUDGED_LINES)]
     if not rows:
         raise ValueError("the file is empty")

@@ -12,7 +12,7 @@ from .compatibility.maps import (
 )
 from .estimator import KernelSVD, kernel_times as kernel_times
 from .learned import LearnedKernelSVDClassifier, LearnedKernelSVDRegressor
-from .pairs import best_columns as best_columns, pairs_left_out as pairs_left_out
+from .pairs import pairs_left_out as pairs_left_out
 from .robust import fit_robust
 
 __all__ = [

@@ -33,7 +33,7 @@ from ..operators import KernelOperator, as_operator
 from ..svd import SOLVERS, Diagnostics, Factors, diagnose, powers
 from .compatibility.build import PROJECTIONS
 from .embed import Embedding
-from .inputs import Inputs, Settings, check_ignored, points_again, prepare
+from .inputs import Inputs, Settings, check_ignored, prepare, same_points_as_in_fit
 from .pairs import ScoresPairs
 from .solve import Solution, centred, solve
 
@@ -42,9 +42,9 @@ class KernelSVD(ScoresPairs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     """Singular value decomposition of an asymmetric kernel matrix.
 
     K = [k(x_i, z_j)] is the matrix of kernel values between left points x and right points z, which need not be of the
-    same kind. Its SVD K = U diag(s) V^T gives left and right points an embedding each. Without Z, the left points are
-    the rows and the right points the columns of one matrix X, of which the result is a nonlinear SVD. This method is
-    unrelated to the K-SVD of dictionary learning.
+    same kind. Its SVD K = U diag(s) V^T embeds both left and right points. Without Z, the left points are the rows and
+    the right points the columns of one matrix X, and the result is a nonlinear SVD of X. This method is unrelated to
+    the K-SVD of dictionary learning.
 
     Parameters
     ----------
@@ -71,8 +71,8 @@ class KernelSVD(ScoresPairs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         Nystrom() for large dense matrices; see ``solver_``.
     tol : float, default=0.0
         Acceptable relative eta (:func:`lopsided.svd.relative_eta`), the 2024 paper's error of the singular vectors over
-        the largest singular value, as it is estimated: "krylov" stops there, and goes on to machine precision with 0;
-        the number of landmarks is doubled until it is reached, and stays as it is with 0. The other solvers ignore it.
+        the largest singular value. "krylov" stops when its estimate is below it, and with 0 at machine precision;
+        Nystrom() doubles the number of landmarks until it is, and with 0 keeps their number. "lapack" ignores it.
     random_state : int, RandomState instance or None, default=None
         Seed of compatibility="random", landmarks and start vectors; None means a fixed seed.
     n_jobs : int or None, default=None
@@ -81,7 +81,7 @@ class KernelSVD(ScoresPairs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         Memory for the kernel matrix, in bytes or as a string such as "2GB"; a larger matrix is evaluated in blocks that
         are not stored. None means a quarter of the free memory.
     verbose : int, default=0
-        1 tells on standard error what a fit will cost, and then how far it is.
+        1 reports on standard error how much work a fit is, and then its progress.
 
     Attributes
     ----------
@@ -269,7 +269,7 @@ class KernelSVD(ScoresPairs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         check_is_fitted(self)
         if X is not None:
             of_fit = (len(self.left_vectors_), self.n_features_in_), (len(self.right_vectors_), self.n_features_right_)
-            X, Z = points_again(self.kernel_, self._validated(X), Z, of_fit)
+            X, Z = same_points_as_in_fit(self.kernel_, self._validated(X), Z, of_fit)
             X, Z = self.compatibility_.left(X), self.compatibility_.right(Z)
         elif Z is not None:
             raise ValueError("diagnostics(Z=Z) leaves out X; pass both as in fit, or neither")

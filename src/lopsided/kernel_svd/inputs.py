@@ -11,7 +11,12 @@ from .._core import Array, RowBlocks, as_indexable, by_rows, check_points, check
 from ..exceptions import LopsidedWarning, warn
 from ..kernels import Attention, Kernel, Precomputed, SparseKernel
 from ..svd import Weights, check_weights
-from .compatibility.build import aligned_compatibility, given, given_pair, make_compatible
+from .compatibility.build import (
+    aligned_compatibility,
+    compatibility_from_matrix,
+    compatibility_from_pair,
+    make_compatible,
+)
 from .compatibility.maps import Compatibility, Identity
 
 
@@ -46,7 +51,7 @@ def check_ignored(y: Any, X: Array) -> None:
         raise ValueError(f"y is ignored, but it has {y.shape[0]} rows and X has {X.shape[0]}; use fit(X, Z=Z)")
     if y.shape[1] == X.shape[1] > 1:
         warn(
-            f"y is ignored, and is as wide as X: {y.shape[1]} columns; pass right points with fit(X, Z=Z)",
+            f"y is ignored, but has as many columns as X, {y.shape[1]}; pass right points with fit(X, Z=Z)",
             LopsidedWarning,
         )
 
@@ -70,8 +75,8 @@ def _both_sides(kernel: Kernel, X: Array, Z: Array) -> tuple[Array, Array]:
     """Left and right points as arrays: two sets, the rows and columns of X, or a precomputed X and column numbers."""
     if isinstance(X, RowBlocks) and (Z is None or isinstance(kernel, Precomputed)):
         raise ValueError(
-            "rows in blocks give no access to columns or kernel values; pass right points, fit(X, Z=Z): X itself, "
-            "landmarks, or the columns of X as lopsided.distributed.sketch_columns reads them"
+            "the columns of rows in blocks cannot be read; pass right points, fit(X, Z=Z): X itself, landmarks, or "
+            "columns of X that lopsided.distributed.sketch_columns has read"
         )
     if isinstance(kernel, Precomputed):
         if Z is not None:
@@ -92,7 +97,7 @@ def mapped(map: Callable[[Array], Array], points: Array) -> Array:
     return points if found is nothing else points.map(map, found.shape[1], found.dtype)
 
 
-def points_again(
+def same_points_as_in_fit(
     kernel: Kernel, X: Array, Z: Array, of_fit: tuple[tuple[int, int], tuple[int, int]]
 ) -> tuple[Array, Array]:
     """Left and right points, passed a second time and of the same shapes as in ``fit``."""
@@ -116,8 +121,8 @@ def _check_rank(k: float, shape: tuple[int, int], n_features: int, weights: Weig
     counting = min(shape) if weights is None else min(map(np.count_nonzero, (weights.left, weights.right)))
     if k > counting:
         raise ValueError(
-            f"n_components={k} exceeds min(n_rows, n_columns)={counting} of those whose weight is not zero; lower it "
-            "or weigh more points"
+            f"n_components={k} exceeds min(n_rows, n_columns)={counting}, counting those of nonzero weight; lower it "
+            "or give more points a weight"
         )
 
 
@@ -127,7 +132,7 @@ def _choose_compatibility(
     """Compatibility maps of both sides from the parameter ``compatibility``: a name, a matrix or a pair of matrices."""
     if isinstance(kernel, Precomputed):
         if not (isinstance(compatibility, str) and compatibility in ("auto", "identity")):
-            raise ValueError("kernel='precomputed' compares no vectors; leave compatibility out")
+            raise ValueError("kernel='precomputed' does not compare vectors; leave compatibility out")
         return Identity()
     p, q = X.shape[1], Z.shape[1]
     if isinstance(compatibility, tuple):
@@ -136,9 +141,9 @@ def _choose_compatibility(
                 f"compatibility is a tuple of {len(compatibility)}; give one matrix as an array, or a tuple of two"
             )
         C1, C2 = (check_points(C, "compatibility").astype(X.dtype, copy=False) for C in compatibility)
-        return given_pair(C1, C2, p, q)
+        return compatibility_from_pair(C1, C2, p, q)
     if not isinstance(compatibility, str):
-        return given(check_points(compatibility, "compatibility").astype(X.dtype, copy=False), p, q)
+        return compatibility_from_matrix(check_points(compatibility, "compatibility").astype(X.dtype, copy=False), p, q)
     if compatibility == "auto":
         compatibility = "pca" if of_one_matrix and p != q and kernel.same_width else "identity"
     if compatibility == "identity" and not kernel.same_width:
@@ -157,9 +162,9 @@ def mapped_landmarks(landmarks: Any, kernel: Kernel, maps: Compatibility, widths
         raise ValueError(f"landmarks must be a name or a pair, left and right; got {len(landmarks)} of them")
     sides = [side if sparse.issparse(side) else np.asarray(side) for side in landmarks]
     if isinstance(kernel, Precomputed) and any(side.ndim == 2 for side in sides):
-        raise ValueError("kernel='precomputed' knows points by their numbers; give row and column numbers")
+        raise ValueError("kernel='precomputed' has no points; give landmarks as row and column numbers")
     for side, width, name in zip(sides, widths, ("left", "right"), strict=True):
         if side.ndim == 2 and side.shape[1] != width:
-            raise ValueError(f"{name} landmarks have {side.shape[1]} columns, but {name} points {width}")
+            raise ValueError(f"{name} landmarks have {side.shape[1]} columns, but {name} points have {width}")
     left, right = sides
     return maps.left(left) if left.ndim == 2 else left, maps.right(right) if right.ndim == 2 else right

@@ -1,7 +1,6 @@
-"""What a fitted kernel SVD says of pairs: their scores, and which points of one side score highest with the other."""
+"""Scores of pairs by a fitted kernel SVD, and the points of one side that score highest with the other."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from numbers import Integral
 from typing import Any
 
@@ -9,11 +8,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from .._core import ArrayLike, blocks_of, canonical, check_finite, count_of, gate, jobs, largest, run
+from .._core import ArrayLike, best_columns, canonical, check_finite, count_of, gate, jobs
 from ..exceptions import LopsidedWarning, warn
-
-BLOCK_BYTES = 1 << 25  # of scores that a thread holds at once, at most
-SCORE_BYTES = 8  # per score, in double precision
 
 
 class ScoresPairs(ABC):
@@ -57,7 +53,7 @@ class ScoresPairs(ABC):
         check_is_fitted(self)
         left, right = self._vectors(X, of_right=False), self._vectors(Z, of_right=True)
         if len(left) != len(right) and 1 not in (len(left), len(right)):
-            raise ValueError(f"X holds {len(left)} points and Z {len(right)}; pass as many of each, or a single one")
+            raise ValueError(f"X holds {len(left)} points and Z {len(right)}; pass equal numbers, or a single one")
         left, right = np.broadcast_arrays(left * self.singular_values_, right)
         scores = np.einsum("ij,ij->i", left, right)
         check_finite(scores)
@@ -121,11 +117,11 @@ class ScoresPairs(ABC):
             found[silent] = asking.mean(axis=0)
             warn(
                 f"{count_of(np.count_nonzero(silent), 'point scores', 'points score')} all others alike, as rows "
-                "without entries do, and the answer is those that score highest on average; leave such points out",
+                "without entries do, so those that score highest on average are returned; leave such points out",
                 LopsidedWarning,
             )
         with jobs(self.n_jobs, self.memory_budget):
-            best = best_columns(lambda rows: found[rows] @ targets.T, left_out, k)
+            best, _ = best_columns(lambda rows: found[rows] @ targets.T, left_out, k)
         return best[0] if np.ndim(points) == 0 and not sparse.issparse(points) else best
 
     def _vectors(self, points: ArrayLike, *, of_right: bool) -> np.ndarray:
@@ -174,15 +170,3 @@ def pairs_left_out(exclude: ArrayLike, shape: tuple[int, int], k: Any) -> sparse
             "leave that row out"
         )
     return found
-
-
-def best_columns(score: Callable[[slice], np.ndarray], left_out: sparse.csr_array, k: int) -> np.ndarray:
-    """The k columns of largest score in each row, best first, from blocks ``score(rows)`` that threads compute."""
-
-    def rank(rows: slice) -> np.ndarray:
-        scores = score(rows)
-        scores[left_out[rows].nonzero()] = -np.inf
-        return largest(scores, k)
-
-    n, m = left_out.shape
-    return np.concatenate(run(rank, blocks_of(n, SCORE_BYTES * m, BLOCK_BYTES)))

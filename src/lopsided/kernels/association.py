@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from scipy import sparse
 
-from .._core import Array, canonical, per_entry
+from .._core import Array, canonical, per_entry, with_entries
 from .constraints import NON_NEGATIVE, POSITIVE
 from .given import Precomputed
 
@@ -86,7 +86,7 @@ class Association(Precomputed):
         columns = self._right.weights(self._right.sums, self.regularization)
         if not sparse.issparse(Y):
             return rows[:, None] * Y * columns
-        return sparse.csr_array((Y.data * per_entry(rows, Y) * columns[Y.indices], Y.indices, Y.indptr), Y.shape)
+        return with_entries(Y, Y.data * per_entry(rows, Y) * columns[Y.indices])
 
     @property
     def of_columns(self) -> Association:
@@ -100,7 +100,7 @@ class Association(Precomputed):
         """Return sign(x) |x|^power."""
         if sparse.issparse(X):
             X = canonical(X)
-            return sparse.csr_array((self._tamed(X.data), X.indices, X.indptr), X.shape)
+            return with_entries(X, np.asarray(self._tamed(X.data)))
         return np.copysign(np.abs(X) ** X.dtype.type(self.power), X)
 
 

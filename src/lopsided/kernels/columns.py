@@ -11,8 +11,8 @@ from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
 from .._core import Array, dense, same_points, slices_of
-from .bandwidth import spaced_blocks
-from .base import Composite, Kernel, PullBack, Weighted
+from .bandwidth import sample_if_in_blocks
+from .base import Composite, Kernel, PullBack, WeightedPoints
 
 BATCH_ENTRIES = 1 << 22  # of points that are read at once, 32 MB in float64
 MOST_QUANTILES = 200  # of a column, between which ranks are interpolated
@@ -30,9 +30,9 @@ class OfColumns(Composite):
         self.kernel = kernel
 
     def fit(self, X: Array, Z: Array) -> Self:
-        """Learn the map from both sets of points, and fit the inner kernel on what it makes of them."""
+        """Learn the map from both sets of points, and fit the inner kernel on the mapped points."""
         Kernel.fit(self, X, Z)
-        X, Z = spaced_blocks(X), spaced_blocks(Z)
+        X, Z = sample_if_in_blocks(X), sample_if_in_blocks(Z)
         self.learn_columns(X, Z)
         left = self.in_units(X)
         self.kernel_ = clone(self.kernel).fit(left, left if same_points(X, Z) else self.in_units(Z))
@@ -44,7 +44,7 @@ class OfColumns(Composite):
 
     @abstractmethod
     def in_units(self, X: Array) -> Any:
-        """What the map makes of points."""
+        """Map points."""
 
     def left(self, X: Array) -> Array:
         """Prepare the mapped points as left points of the inner kernel."""
@@ -58,7 +58,7 @@ class OfColumns(Composite):
         """Return the values of the inner kernel."""
         return self.kernel_.pairs(L, R)
 
-    def normalised_over(self, left: Weighted, right: Weighted) -> Kernel:
+    def normalised_over(self, left: WeightedPoints, right: WeightedPoints) -> Kernel:
         """Return a copy whose inner kernel is normalised over these points."""
         twin = copy(self)
         sides = ((self.in_units(points), counts) for points, counts in (left, right))
@@ -129,7 +129,7 @@ class Ranked(OfColumns):
     Attributes
     ----------
     quantiles_ : array of shape (q, width)
-        Quantiles of left and right points together, up to 200 of each column: all values if there are no more.
+        Quantiles of left and right points together, up to 200 of each column: all values if there are fewer.
     kernel_ : Kernel
         The fitted kernel.
 

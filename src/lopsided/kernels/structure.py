@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from .._core import Array, RowBlocks, block_bytes, blocks_of, row_sums, run
-from .base import Kernel, Weighted
+from .base import Kernel, WeightedPoints
 from .points import product
 
 BLOCK_ENTRIES = 1 << 21  # entries of a product that a thread forms at once, at most
@@ -67,11 +67,11 @@ class NormalisedKernel(SparseKernel):
         self._sum_over(Z, np.ones(Z.shape[0]), bounded=False)
         return self
 
-    def normalised_over(self, left: Weighted, right: Weighted) -> Kernel:
+    def normalised_over(self, left: WeightedPoints, right: WeightedPoints) -> Kernel:
         """Return a copy that is normalised over a few weighted right points."""
         if sparse.issparse(right[0]):
             raise ValueError(
-                "sums over landmarks are for dense data; over all sparse points they cost no more and are exact"
+                "denominators='landmarks' is for dense data; on sparse data use 'all', which is exact and costs no more"
             )
         twin = copy(self)
         twin._sum_over(*right, bounded=True)

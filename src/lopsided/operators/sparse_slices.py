@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy import sparse
 
-from .._core import even_slices, jobs, n_threads, per_entry, run, scale_rows, some_entries
+from .._core import even_slices, jobs, n_threads, per_entry, run, scale_rows, some_entries, with_entries
 from ..kernels import SPARSE_BYTES, SparseKernel, product_counts, product_slices
 from .base import EVERY, Index, KernelOperator
 from .blocked import EXPONENTIAL
@@ -79,7 +79,7 @@ class Slices:
         for j in range(1, right.shape[1]):
             weight += per_entry(left[:, j], P) * right[P.indices, j]
         weight *= self.structure.level + self.slope * P.data if self.slope else self.structure.level
-        return left, sparse.csr_array((values - weight, P.indices, P.indptr), shape=P.shape)
+        return left, with_entries(P, values - weight)
 
     def compose(self, rows: slice, left: np.ndarray, S: sparse.csr_array) -> SparseLowRank:
         """Combine the sparse part, the product of the data and the background into an operator."""
@@ -113,6 +113,8 @@ class Slices:
 class Streamed(KernelOperator):
     """A sparse-plus-low-rank matrix too large to store: each product recomputes its slices and discards them."""
 
+    matrix_free = True
+
     def __init__(self, slices: Slices, transposed: bool = False) -> None:
         shape = (slices.X.shape[0], slices.Z.shape[0])
         super().__init__(shape[::-1] if transposed else shape, slices.X.dtype)
@@ -130,11 +132,6 @@ class Streamed(KernelOperator):
     def cost(self) -> int:
         """Cost of one exponential for each multiplication of X Z^T."""
         return EXPONENTIAL * int(product_counts(self.slices.X, self.slices.Z).sum())
-
-    @property
-    def matrix_free(self) -> bool:
-        """True, since no entries are stored."""
-        return True
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:
         slices = self.slices

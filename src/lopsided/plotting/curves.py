@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.metrics import auc, roc_curve
@@ -15,12 +16,20 @@ LINE, ACCENT = "#0072b2", "#d55e00"  # distinct for every kind of colour vision 
 ZERO_DRAWN_AT = 1e-18  # of the largest value, since the axis is logarithmic
 
 
-class Curves(Display):
+class Curves(Display, ABC):
     """Base of the displays on one pair of axes, which has no frame."""
 
-    def _drawn(self, ax: Any) -> Self:
+    figsize: ClassVar[tuple[float, float]] = (6, 3.8)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on the given axes, or on a new figure."""
+        ax = new_axes(figsize=self.figsize) if ax is None else ax
+        self._draw(ax)
         ax.spines[["top", "right"]].set_visible(False)
-        return super()._drawn(ax)
+        return self._drawn(ax)
+
+    @abstractmethod
+    def _draw(self, ax: Any) -> None: ...
 
 
 class SpectrumDisplay(Curves):
@@ -47,9 +56,15 @@ class SpectrumDisplay(Curves):
         self.singular_values = np.asarray(singular_values, dtype=float)
 
     @property
+    def _positive_values(self) -> np.ndarray:
+        """The values, with zeros replaced by what a logarithmic axis can show."""
+        s = self.singular_values
+        return np.maximum(s, ZERO_DRAWN_AT * max(s.max(initial=0), 1e-300))
+
+    @property
     def elbow(self) -> int:
         """Number of values before the widest relative gap; all of them if there are fewer than two."""
-        s = np.maximum(self.singular_values, ZERO_DRAWN_AT * max(self.singular_values.max(initial=0), 1e-300))
+        s = self._positive_values
         return int(np.argmax(s[:-1] / s[1:])) + 1 if len(s) > 1 else len(s)
 
     @classmethod
@@ -58,12 +73,9 @@ class SpectrumDisplay(Curves):
         check_is_fitted(estimator)
         return cls(estimator.singular_values_).plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw on the given axes, or on a new figure."""
-        ax = new_axes(figsize=(6, 3.8)) if ax is None else ax
-        s = self.singular_values
-        drawn = np.maximum(s, ZERO_DRAWN_AT * max(s.max(initial=0), 1e-300))
-        ax.semilogy(np.arange(1, len(s) + 1), drawn, "o-", color=LINE, markersize=4, linewidth=1)
+    def _draw(self, ax: Any) -> None:
+        s = self._positive_values
+        ax.semilogy(np.arange(1, len(s) + 1), s, "o-", color=LINE, markersize=4, linewidth=1)
         if len(s) > 1:
             ax.axvline(self.elbow + 0.5, color=ACCENT, linewidth=1, linestyle="--")
             gap = self.elbow + 0.5
@@ -73,7 +85,6 @@ class SpectrumDisplay(Curves):
             place = {"xy": (gap, height), "xycoords": ax.get_xaxis_transform(), "xytext": (shift, 0)}
             ax.annotate(words, **place, textcoords="offset points", ha=side, va="top", color=ACCENT)
         ax.set(xlabel="component", ylabel="singular value")
-        return self._drawn(ax)
 
 
 class LeaveOneOutDisplay(Curves):
@@ -107,19 +118,16 @@ class LeaveOneOutDisplay(Curves):
         check_is_fitted(estimator)
         path = getattr(estimator, "path_", None)
         if path is None:
-            raise ValueError(f"C={estimator.C} was given and none was compared; fit with C='auto' or a list")
+            raise ValueError(f"C={estimator.C} was given, so no values were compared; fit with C='auto' or a list")
         return cls(path["C"], path["error"], path["score"], estimator.C_).plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw on the given axes, or on a new figure."""
-        ax = new_axes(figsize=(6, 3.8)) if ax is None else ax
+    def _draw(self, ax: Any) -> None:
         order = np.argsort(self.C)
         ax.semilogx(self.C[order], self.error[order], "o-", color=LINE, markersize=4, label="held-out error")
         ax.semilogx(self.C[order], self.score[order], "s--", color="0.45", markersize=4, label="held-out score")
         ax.axvline(self.chosen, color=ACCENT, linewidth=1, label=f"chosen C = {self.chosen:.3g}")
         ax.set(xlabel="C", ylabel="leave-one-out")
         ax.legend(frameon=False)
-        return self._drawn(ax)
 
 
 class NystromErrorDisplay(Curves):
@@ -153,16 +161,13 @@ class NystromErrorDisplay(Curves):
         counts, _, eta = np.transpose(estimator.path_)
         return cls(counts, eta, estimator.tol).plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw on the given axes, or on a new figure."""
-        ax = new_axes(figsize=(6, 3.8)) if ax is None else ax
+    def _draw(self, ax: Any) -> None:
         ax.loglog(self.n_landmarks, np.maximum(self.eta, ZERO_DRAWN_AT), "o-", color=LINE, markersize=4)
         ax.axhline(self.tol, color=ACCENT, linewidth=1, linestyle="--", label=f"tol = {self.tol:g}")
         ax.set(xlabel="left landmarks", ylabel="estimated eta")
         ax.set_xticks(self.n_landmarks, [str(int(count)) for count in self.n_landmarks])
         ax.set_xticks([], minor=True)
         ax.legend(frameon=False)
-        return self._drawn(ax)
 
 
 class EdgeScoresDisplay(Curves):
@@ -186,6 +191,8 @@ class EdgeScoresDisplay(Curves):
     0.8
     """
 
+    figsize = (4.6, 4.4)
+
     def __init__(self, fpr: np.ndarray, tpr: np.ndarray, name: str) -> None:
         self.fpr, self.tpr, self.name = fpr, tpr, name
 
@@ -203,11 +210,8 @@ class EdgeScoresDisplay(Curves):
         fpr, tpr, _ = roc_curve(truth, np.concatenate(scores))
         return cls(fpr, tpr, name or type(estimator).__name__).plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw on the given axes, or on a new figure."""
-        ax = new_axes(figsize=(4.6, 4.4)) if ax is None else ax
+    def _draw(self, ax: Any) -> None:
         ax.plot(self.fpr, self.tpr, color=LINE, label=f"{self.name}, AUC {self.roc_auc:.3f}")
         ax.plot([0, 1], [0, 1], color="0.7", linewidth=0.8, linestyle="--")
         ax.set(xlabel="share of non-edges above", ylabel="share of hidden edges above", aspect="equal")
         ax.legend(loc="lower right", frameon=False)
-        return self._drawn(ax)

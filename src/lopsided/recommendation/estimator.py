@@ -14,6 +14,7 @@ from .._core import (
     ArrayLike,
     Estimator,
     atomic_fit,
+    best_columns,
     canonical,
     checked,
     count_of,
@@ -23,7 +24,7 @@ from .._core import (
     seed_of,
 )
 from ..exceptions import LopsidedWarning, RankWarning, warn
-from ..kernel_svd import KernelSVD, best_columns, pairs_left_out
+from ..kernel_svd import KernelSVD, pairs_left_out
 from ..kernels import Association
 from .smoothing import Smoother, item_counts, popularity_weights
 from .trials import Grid, Setting, Trial, Trials, best_setting, hide
@@ -168,8 +169,8 @@ class KernelRecommender(Estimator):
         silent = ~np.asarray(abs(X).sum(axis=1) > 0).ravel()
         if silent.any():
             warn(
-                f"{count_of(np.count_nonzero(silent), 'user has', 'users have')} no interactions, and the most popular "
-                "items are the answer; leave such users out",
+                f"{count_of(np.count_nonzero(silent), 'user has', 'users have')} no interactions, so the most "
+                "popular items are returned; leave such users out",
                 LopsidedWarning,
             )
 
@@ -179,7 +180,7 @@ class KernelRecommender(Estimator):
             return scores
 
         with jobs(self.n_jobs, self.memory_budget):
-            return best_columns(score, left_out, k)
+            return best_columns(score, left_out, k)[0]
 
     def _scores(self, rows: Array) -> np.ndarray:
         """Smoothed scores of users with the given rows of K, for all items."""
@@ -209,7 +210,7 @@ class KernelRecommender(Estimator):
         if self.n_components is None:
             return min(MAX_COMPONENTS, -(-most // COMPONENTS_SHARE))
         if self.n_components > most:
-            warn(f"n_components={self.n_components} exceeds min(n_users, n_items)={most}; {most} are kept", RankWarning)
+            warn(f"n_components={self.n_components} exceeds min(n_users, n_items)={most}; keeping {most}", RankWarning)
         return min(self.n_components, most)
 
     def _validated(self, X: ArrayLike, *, reset: bool = False) -> Array:

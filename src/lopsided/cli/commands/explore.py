@@ -16,7 +16,7 @@ from ..inputs import (
     nodes_of,
     output_beside,
     read_graph_or_model,
-    reject_strangers,
+    reject_unknown_ids,
     two_columns,
 )
 from ..report import PIPE, Report, checked_output
@@ -28,7 +28,7 @@ def run(options: argparse.Namespace) -> None:
     """Write the page."""
     output = options.output or ("graph.html" if options.graph == PIPE else output_beside(options.graph, ".html"))
     if output == PIPE:
-        raise ValueError("a page is written to a file; name it with -o")
+        raise ValueError("a page cannot be written to standard output; name a file with -o")
     checked_output(output, options.force, (".html", ".htm"))
     report = Report(options)
     vectors = _vectors(options.graph, report)
@@ -75,5 +75,5 @@ def _labels(given: str, nodes: list[Any]) -> dict[Any, str]:
     label_of = {str(id): str(label) for id, label in pairs if label is not None}
     labels = {node: label_of[str(node)] for node in nodes if str(node) in label_of}
     if not labels:
-        reject_strangers(given, nodes)
+        reject_unknown_ids(given, nodes)
     return labels

@@ -7,7 +7,18 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..._core import by_rows, per_entry, row_peaks, row_sums, run, scale_rows, slices_of, solve, some_entries
+from ..._core import (
+    by_rows,
+    per_entry,
+    row_peaks,
+    row_sums,
+    run,
+    scale_rows,
+    slices_of,
+    solve,
+    some_entries,
+    with_entries,
+)
 
 BLOCK_ROWS = 1 << 10  # start nodes whose walks one thread follows at a time
 STEPS_HELD = 8  # steps of walks, in units of the widest, that are kept before they are added up
@@ -30,7 +41,7 @@ class Walk(NamedTuple):
         """Build the walk on a graph with weights >= 0."""
         peaks = row_peaks(A.data, A, least=0.0)
         peaks += peaks == 0
-        relative = sparse.csr_array((A.data / per_entry(peaks, A), A.indices, A.indptr), shape=A.shape)
+        relative = with_entries(A, A.data / per_entry(peaks, A))
         sums = row_sums(relative.data, relative)
         return cls(scale_rows(relative, 1 / (sums + (sums == 0))), peaks, sums)
 
@@ -52,7 +63,7 @@ class Walk(NamedTuple):
                 f"other edges, at most {self.peaks[node]:g}, that their ratio overflows {edges.dtype}; rescale them"
             )
         chances /= np.where(known, self.sums[edges.indices], 1)
-        return sparse.csr_array((chances, edges.indices, edges.indptr), shape=edges.shape)
+        return with_entries(edges, chances)
 
 
 def last_step(A: sparse.csr_array) -> sparse.csr_array:
@@ -71,7 +82,7 @@ def dense_visits(P: sparse.csr_array, last: sparse.csr_array, restart: float) ->
 
 
 def walk_work(P: sparse.csr_array, rows: int, *, restart: float, threshold: float) -> float:
-    """Bound the multiplications of walks from so many rows: steps times nodes that can be reached times degree."""
+    """Bound the multiplications of walks from ``rows`` nodes: steps times reachable nodes times mean degree."""
     steps = np.log(threshold) / np.log1p(-restart)
     return float(steps * rows * min(P.shape[0], 1 / threshold) * P.nnz / P.shape[0])
 
@@ -113,7 +124,7 @@ def visits(
     A step that brings a probability of ``faint`` or more to no node is skipped: hubs would spread a walk so thinly that
     hardly any of it reaches the threshold. Cost: fewer than 1 / (restart threshold) probabilities per row.
     """
-    scaled = sparse.csr_array(((1 - restart) * P.data, P.indices, P.indptr), shape=P.shape)
+    scaled = with_entries(P, (1 - restart) * P.data)
     clearest = row_peaks(scaled.data, scaled, least=0.0)
 
     def follow(rows: slice) -> sparse.csr_array:
