@@ -7,10 +7,21 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
+from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from lopsided._core import block_bytes, blocks_of, jobs, n_threads, run, threads as threads_module
+from lopsided import AsymmetricLSSVC, KernelSVD
+from lopsided._core import (
+    block_bytes,
+    blocks_of,
+    fit_on_one_thread,
+    jobs,
+    n_threads,
+    run,
+    threads as threads_module,
+)
 from lopsided._core.threads import BLOCKS_SHARE, LEAST_BLOCK
 
 
@@ -85,6 +96,43 @@ alive.start(), last.start(), last.join()
 print(before == threads(), set(within) == {1})
 done.set()
 """
+
+
+@pytest.mark.parametrize(
+    "fit",
+    [
+        lambda kernel, X: KernelSVD(kernel=kernel, n_jobs=1).fit(X, Z=X),
+        lambda kernel, X: AsymmetricLSSVC(1.0, kernel=kernel, n_jobs=1).fit(X, np.arange(len(X)) % 2),
+    ],
+)
+@pytest.mark.parametrize(("n", "width", "expected"), [(30, 4, {1}), (5, 300_000, {2})])
+def test_only_fits_on_few_samples_leave_blas_one_thread(fit, n, width, expected, rng):
+    seen = []
+
+    def kernel(X, Z):
+        seen.append(threads_of("blas"))
+        return X @ Z.T
+
+    X = rng.standard_normal((n, width))
+    with threadpool_limits(2, "blas"):
+        fit(kernel, X)
+        assert threads_of("blas") == {2}
+    assert set.union(*seen) == expected
+
+
+def test_clusters_are_found_on_one_thread_of_openmp_and_blas(rng):
+    class Watched(KMeans):
+        def fit(self, X):
+            self.seen = threads_of("blas") | threads_of("openmp")
+            return super().fit(X)
+
+    with threadpool_limits(2):
+        assert fit_on_one_thread(Watched(2, random_state=0), rng.standard_normal((20, 2))).seen == {1}
+        assert threads_of("blas") | threads_of("openmp") == {2}
+
+
+def threads_of(kind):
+    return {library["num_threads"] for library in threadpool_info() if library["user_api"] == kind}
 
 
 def test_a_limit_that_another_thread_set_is_lifted():

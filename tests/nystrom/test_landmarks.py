@@ -294,7 +294,7 @@ BAD = {
     "no_rows": ({"landmarks": ([], FINE)}, r"left landmarks must be row numbers.*shape \(0,\)"),
     "no_points": ({"landmarks": (np.empty((0, 3)), FINE)}, "0 sample"),
     "three_dimensions": ({"landmarks": (np.ones((2, 2, 2)), FINE)}, r"left landmarks must be.*\(2, 2, 2\)"),
-    "wrong_width": ({"landmarks": (FINE, np.ones((4, 2)))}, "right landmarks have 2 columns, but right points 3"),
+    "wrong_width": ({"landmarks": (FINE, np.ones((4, 2)))}, "right landmarks have 2 columns, but right points have 3"),
     "nan": ({"landmarks": (np.full((4, 3), np.nan), FINE)}, "NaN"),
     "one_side_only": ({"landmarks": (FINE,)}, "pair, left and right; got 1"),
     "three_sides": ({"landmarks": [FINE, FINE, FINE]}, "pair, left and right; got 3"),
@@ -309,7 +309,7 @@ def test_landmarks_that_make_no_sense_are_refused(parameters, message):
 
 def test_points_of_another_width_are_refused_before_the_compatibility_maps_them(rng):
     A = rng.standard_normal((20, 12))
-    with pytest.raises(ValueError, match="left landmarks have 5 columns, but left points 12"):
+    with pytest.raises(ValueError, match="left landmarks have 5 columns, but left points have 12"):
         nystrom_svd(landmarks=(np.ones((4, 5)), FINE)).fit(A)
     with pytest.raises(ValueError, match="right landmarks have 5 columns, but right points 20"):
         nystrom_svd(landmarks=(FINE, np.ones((4, 5)))).fit(A)

@@ -59,6 +59,7 @@ from .threads import (
     block_bytes as block_bytes,
     blocks_of as blocks_of,
     even_slices as even_slices,
+    fit_on_one_thread as fit_on_one_thread,
     jobs as jobs,
     n_threads as n_threads,
     run as run,

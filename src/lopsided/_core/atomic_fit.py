@@ -7,6 +7,7 @@ from typing import Any, TypeVar, cast
 from .bar import shown_if
 from .callbacks import fit_with_callbacks
 from .finite import gate
+from .threads import ONE_THREAD, with_one_blas_thread
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 
@@ -14,9 +15,11 @@ Fit = TypeVar("Fit", bound=Callable[..., Any])
 def atomic_fit(fit: Fit) -> Fit:
     """Decorate ``fit`` to start afresh, to restore all attributes if it raises, and to report its progress.
 
-    No attribute of a former fit survives a refit with other settings, and no model is left partially refitted.
+    No attribute of a former fit survives a refit with other settings, and no model is left partially refitted. BLAS has
+    one thread if the samples are so few that it decomposes their matrices on one anyway.
     """
     quiet_fit = gate(fit)
+    small_fit = with_one_blas_thread(quiet_fit)
 
     @wraps(fit)
     def fit_or_restore(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -27,10 +30,16 @@ def atomic_fit(fit: Fit) -> Fit:
         try:
             verbose = isinstance(self.verbose, int) and bool(self.verbose)  # anything else is refused by fit
             with shown_if(verbose and not self._reports_itself, type(self).__name__):
-                return fit_with_callbacks(quiet_fit, self, *args, **kwargs)
+                return fit_with_callbacks(small_fit if _small(*args, **kwargs) else quiet_fit, self, *args, **kwargs)
         except BaseException:
             vars(self).clear()
             vars(self).update(before)
             raise
 
     return cast(Fit, fit_or_restore)
+
+
+def _small(*args: Any, **kwargs: Any) -> bool:
+    """Whether the samples, the first argument, and a matrix that compares all of them have few entries."""
+    shape: tuple[int, ...] = getattr(next(iter([*args, *kwargs.values()]), None), "shape", ())
+    return len(shape) == 2 and shape[0] * max(shape) <= ONE_THREAD

@@ -10,11 +10,10 @@ import numpy as np
 import scipy.linalg
 
 from .finite import check_finite
-from .threads import with_one_blas_thread
+from .threads import ONE_THREAD, with_one_blas_thread
 
 ORTHONORMAL_TO = 100.0  # in units of eps sqrt(rows): loss of orthonormality beyond rounding
 PROBES = np.arange(1.0, 4.0)  # frequencies of the fixed vectors with which orthonormality is probed
-ONE_THREAD = 1 << 20  # entries up to which BLAS has one thread: several gain little, and on a busy machine lose tenfold
 
 Parts = tuple[np.ndarray, ...]
 

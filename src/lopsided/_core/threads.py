@@ -20,6 +20,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 BLOCKS = "blocks"  # name of the stage of a pool of tasks, for those who follow progress
 BLOCKS_SHARE = 4  # of the memory budget: what the blocks of all threads together may take beside stored arrays
+ONE_THREAD = 1 << 20  # entries up to which BLAS has one thread: several gain little, and on a busy machine lose tenfold
 LEAST_BLOCK = 1 << 18  # bytes; smaller blocks would spend their time on being begun, whatever the budget
 
 
@@ -138,6 +139,17 @@ def with_one_blas_thread(task: Callable[P, T]) -> Callable[P, T]:
 
 
 @with_one_blas_thread
+def fit_on_one_thread(model: Any, X: Any) -> Any:
+    """Fit a model of scikit-learn without the threads of BLAS and OpenMP.
+
+    Clusters of a few thousand points gain nothing from them, wait for them on a busy machine, and depend on their
+    number through the order of summation.
+    """
+    with _openmp().limit(limits=1):
+        return model.fit(X)
+
+
+@with_one_blas_thread
 def _on_threads(work: Callable[[Listener | None], None], threads: int, total: int) -> None:
     """Do the work on as many threads, of which the caller's is one; wait only for those that have begun."""
     helpers = [_pool(threads - 1).submit(work, None) for _ in range(threads - 1)]
@@ -219,6 +231,12 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 @cache
 def _blas() -> list[Any]:
     return list(ThreadpoolController().select(user_api="blas").lib_controllers)
+
+
+@cache
+def _openmp() -> ThreadpoolController:
+    """The library of OpenMP that scikit-learn has loaded."""
+    return ThreadpoolController().select(user_api="openmp")
 
 
 def _let_go() -> None:

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 from scipy import optimize, sparse
-from threadpoolctl import threadpool_limits
 
-from .._core import Array, check_finite, check_points, in_slabs, is_sparse, same_points, with_one_blas_thread
+from .._core import Array, check_finite, check_points, fit_on_one_thread, in_slabs, is_sparse, same_points
 from ..kernels import Kernel, Precomputed
 from ..operators import as_operator, is_indexed
 
@@ -99,18 +98,12 @@ def kmeans(points: Array, p: int, rng: np.random.Generator) -> Landmarks:
     if sparse.issparse(sample) and np.prod(sample.shape, dtype=float) <= DENSE_ENTRIES:
         sample = sample.toarray()
     init, seed = "k-means++" if p <= SEEDED_CLUSTERS else "random", int(rng.integers(2**31))
-    clusters = _clustered(MiniBatchKMeans(p, init=init, n_init=1, random_state=seed), sample)
+    clusters = fit_on_one_thread(MiniBatchKMeans(p, init=init, n_init=1, random_state=seed), sample)
     sizes = np.bincount(clusters.labels_, minlength=p)
     centres, sizes = clusters.cluster_centers_[sizes > 0].astype(points.dtype), sizes[sizes > 0]
     if is_sparse(points):
         centres = sparse.csr_array(centres)  # each has only the entries of its cluster
     return Landmarks(centres, sizes * (points.shape[0] / sizes.sum()))
-
-
-@with_one_blas_thread
-def _clustered(clusters: Any, sample: Array) -> Any:
-    with threadpool_limits(1, "openmp"):  # more threads change the order of summation, and so the clusters
-        return clusters.fit(sample)
 
 
 ONE_SIDED: dict[str, Callable[[Array, int, np.random.Generator], Landmarks]] = {"uniform": uniform, "kmeans": kmeans}
