@@ -15,10 +15,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background of a 
 
 
 @pytest.fixture(autouse=True, scope="session")
-def one_blas_thread():
-    """Small matrices lose more to BLAS threads that wait for each other than they gain; scripts that tests run too."""
+def one_thread_each():
+    """Small matrices lose more to threads of BLAS and OpenMP that wait for each other than they gain; scripts too."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    with threadpool_limits(limits=1, user_api="blas"):
+    with threadpool_limits(limits=1):
         yield
 
 
