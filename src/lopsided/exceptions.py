@@ -45,12 +45,12 @@ class NotFiniteError(ValueError):
 
 
 class SavedModelError(ValueError):
-    """A file is not a saved model, is damaged or newer than this version, or holds what no saved model may hold."""
+    """A file is not a saved model, is damaged, was written by a newer version, or holds a type that is refused."""
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Issue no warnings of this library: for trials of something that warns when it is done in earnest."""
+    """Silence the warnings of this library, for trial runs of something that will warn when it is done for real."""
     token = _is_quiet.set(True)
     try:
         yield

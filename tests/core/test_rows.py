@@ -270,7 +270,7 @@ def test_blocks_in_and_a_file_out(tmp_path):
 )
 def test_results_that_do_not_fit_are_refused_and_nothing_is_written(out, method):
     model = model_of().fit(POINTS, Z=RIGHT)
-    with pytest.raises(ValueError, match=r"out has shape .*must have shape \(90, 3\) of floats"):
+    with pytest.raises(ValueError, match=r"out has shape .*must be an array of floats of shape \(90, 3\)"):
         getattr(model, method)(POINTS, out=out)
     assert not out.any()
 

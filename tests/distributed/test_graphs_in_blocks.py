@@ -222,7 +222,7 @@ def test_what_is_wrong_with_edges_is_named_by_partition(tmp_path):
     frame = table(str)
     with pytest.raises(ValueError, match="it is unclear which of the 4 columns"):
         store_graph(lazy(frame.set_axis(["a", "b", "c"], axis=1).assign(d=1)), tmp_path / "unnamed")
-    with pytest.raises(ValueError, match="no edges, and so no nodes"):
+    with pytest.raises(ValueError, match="no edges, hence no nodes"):
         store_graph(lazy(frame[:0], 1), tmp_path / "empty")
     with pytest.raises(ValueError, match="node ids are of the types float"):
         store_graph(lazy(table(float)), tmp_path / "floats")
@@ -241,9 +241,9 @@ def test_what_needs_all_edges_says_so(tmp_path):
     graph = store_graph(pyarrow.dataset.dataset(tmp_path / "edges.parquet"), tmp_path / "graph")
     assert isinstance(graph, Graph) and isinstance(graph.adjacency, AdjacencyBlocks)
     for kernel in ("auto", "diffusion", "sne", NodeKernel(graph.adjacency[:])):
-        with pytest.raises(ValueError, match="needs all edges in memory, and those of this graph are in blocks"):
+        with pytest.raises(ValueError, match="needs all edges in memory, but those of this graph are in blocks"):
             DirectedGraphEmbedding(K, kernel=kernel).fit(graph)
     with pytest.raises(ValueError, match="use decoder='factors'"):
         DirectedGraphEmbedding(K, kernel=NodeKernel(), decoder="learned").fit(graph)
-    with pytest.raises(ValueError, match="give all of them to the kernel"):
+    with pytest.raises(ValueError, match="pass all of them to the kernel"):
         DirectedGraphEmbedding(K, kernel=NodeKernel(binary=True), self_loops=1.0).fit(graph)

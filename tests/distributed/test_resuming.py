@@ -51,7 +51,7 @@ def test_only_missing_and_damaged_blocks_are_computed_again(fitted, tmp_path):
     (folder / "5.npy").unlink()
     (folder / "7.npy").write_bytes(before["7.npy"][:200])
     (folder / f"8.npy.{'0123' * 8}.part").write_bytes(b"cut short")
-    with pytest.raises(ValueError, match="10 of 12 blocks are there, and block 5 is not"):
+    with pytest.raises(ValueError, match="10 of 12 blocks are there, and block 5 is missing"):
         open_store(folder)
     fitted.transform(rows(), out=folder)
     assert files(folder) == before
@@ -100,7 +100,10 @@ def test_what_is_no_store_is_not_overwritten(fitted, tmp_path):
 
 def test_a_full_disk_is_named_before_and_during_the_work(fitted, tmp_path, monkeypatch):
     full = type("Usage", (), {"free": 100})
-    with monkeypatch.context() as patch, pytest.raises(OSError, match="12 blocks need 28800 bytes, and 100 are free"):
+    with (
+        monkeypatch.context() as patch,
+        pytest.raises(OSError, match="12 blocks need 28800 bytes, but only 100 are free"),
+    ):
         patch.setattr("lopsided.distributed.store.shutil.disk_usage", lambda path: full)
         fitted.transform(rows(), out=tmp_path / "out")
     saved = np.save
@@ -110,7 +113,7 @@ def test_a_full_disk_is_named_before_and_during_the_work(fitted, tmp_path, monke
             raise OSError(28, "No space left on device")
         saved(file, block, **options)
 
-    with monkeypatch.context() as patch, pytest.raises(OSError, match="blocks that are complete stay"):
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="complete blocks are kept"):
         patch.setattr("lopsided.distributed.store.np.save", fails_later)
         fitted.transform(rows(), out=tmp_path / "out")
     assert not list((tmp_path / "out").glob("9.npy*.part"))

@@ -105,7 +105,7 @@ def test_sketched_columns_keep_products_on_average():
     np.testing.assert_allclose(lengths, np.sqrt(np.square(X).sum(axis=1).mean()))
     with pytest.raises(ValueError, match="columns reach from 0 to 20; they are numbered 0 to 19"):
         sketch_columns(lazy, [0, 20])
-    with pytest.raises(TypeError, match="sketch_columns reads dask collections"):
+    with pytest.raises(TypeError, match="sketch_columns takes dask collections"):
         sketch_columns(X, [0])
 
 

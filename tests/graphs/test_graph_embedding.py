@@ -366,7 +366,7 @@ def test_new_nodes_are_scored_by_their_edges():
     assert found.shape == (2, 3) and not {3, 11} & set(found[0])
     np.testing.assert_allclose(best[0, 0], model.score_edges("n", found[0, 0], out_edges=out, in_edges=into), rtol=1e-5)
     assert len(table) == GRAPH.nnz
-    with pytest.raises(ValueError, match="nodes of the graph, u, or edges of new ones, but not both"):
+    with pytest.raises(ValueError, match="nodes of the graph, u, or edges of new nodes, but not both"):
         model.nearest_targets(3, out_edges=out)
 
 
@@ -519,7 +519,9 @@ def test_a_kernel_of_another_graph_is_refused():
         own.singular_values_, DirectedGraphEmbedding(3, kernel=Katz(), self_loops=1.0).fit(GRAPH).singular_values_
     )
     for kernel in (NodeKernel(np.eye(200)), Diffusion(GRAPH.T), Katz(np.eye(3))):
-        with pytest.raises(ValueError, match="adjacency of .* is not the graph, 200 nodes.*leave it out.*KernelSVD"):
+        with pytest.raises(
+            ValueError, match="adjacency of .* is not that of the graph .200 nodes.*leave it out.*KernelSVD"
+        ):
             DirectedGraphEmbedding(3, kernel=kernel).fit(GRAPH)
 
 
@@ -553,7 +555,7 @@ def test_grids_of_networkx_have_tuples_as_nodes():
     assert model.score_edges((0, 0), (0, 1)) > model.score_edges((0, 0), (2, 2))
     with pytest.raises(ValueError, match=r"1 id is not a node of the graph: \(7, 7\);"):
         model.score_edges((7, 7), (0, 1))
-    with pytest.raises(ValueError, match="tables of edges or as rows.*not as Graph; the nodes of the fitted graph"):
+    with pytest.raises(ValueError, match="tables of edges or as rows.*not as Graph; the vectors of the fitted nodes"):
         model.transform(nx.grid_2d_graph(2, 2))
 
 
@@ -586,7 +588,7 @@ def test_the_kernel_that_was_given_stays_as_it_was():
 
 
 def test_a_small_graph_has_short_vectors_with_a_warning():
-    with pytest.warns(RankWarning, match="n_components=128 exceeds the number of nodes; 4 are kept"):
+    with pytest.warns(RankWarning, match="n_components=128 exceeds the number of nodes; keeping 4"):
         assert DirectedGraphEmbedding().fit(np.eye(4, k=1)).source_embedding_.shape == (4, 4)
 
 
@@ -638,7 +640,7 @@ def test_bad_graphs_are_refused(parameters, graph, message):
         (lambda m: m.nearest_targets("a", 2, new_only=True), "k=2 exceeds the 1 nodes to which a has no edge"),
         (lambda m: m.transform(pd.DataFrame({"source": ["n"], "target": ["q"]})), "not a node of the graph: 'q'"),
         (lambda m: m.transform([("n", "aa")]), "not a node of the graph: 'aa'"),
-        (lambda m: m.transform(None), "known by their edges, and none are given; pass X"),
+        (lambda m: m.transform(None), "no edges of new nodes are given; pass X"),
         (lambda m: m.transform(np.ones((1, 5))), "X has 5 features.*expecting 3.*every node"),
         (lambda m: m.transform(np.ones((1, 3)), np.ones((2, 3))), "X holds 1 new nodes and in_edges 2"),
     ],

@@ -144,7 +144,7 @@ def test_links_are_judged_by_rank():
 def test_small_graphs_are_judged_by_as_many_pairs_as_they_have():
     hidden = hide_edges(GRAPH, share=0.05)
     count = len(hidden.negative[0])
-    with pytest.warns(LopsidedWarning, match=f"k=100 exceeds the number of negative pairs; hits@{count} is taken"):
+    with pytest.warns(LopsidedWarning, match=f"k=100 exceeds the number of negative pairs; using hits@{count}"):
         found = evaluate_links(lambda u, v: GRAPH.toarray()[u, v], hidden)
     assert found == (1.0, 1.0, 1.0)
 

@@ -473,8 +473,11 @@ SIGNED = np.where(np.arange(N) == 3, -1.0, A[:1])
         ),
         (lambda m: classify_nodes(A, A[:, :1] > 0), r"array of shape \(n_nodes,\)"),
         (lambda m: classify_nodes(A, np.arange(N) % 2, C=0.0), "C=0.0 positive"),
-        (lambda m: classify_nodes(A, np.arange(N) % 2, n_splits=0), "n_splits=0 must be a whole number from 1"),
-        (lambda m: classify_nodes(A, np.arange(N) % 2, n_splits=2.0), "n_splits=2.0 must be a whole number from 1"),
+        (lambda m: classify_nodes(A, np.arange(N) % 2, n_splits=0), "n_splits=0 must be a whole number of at least 1"),
+        (
+            lambda m: classify_nodes(A, np.arange(N) % 2, n_splits=2.0),
+            "n_splits=2.0 must be a whole number of at least 1",
+        ),
     ],
 )
 def test_impossible_requests_are_refused(call, message):

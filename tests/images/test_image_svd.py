@@ -106,7 +106,7 @@ def test_flat_and_black_images_are_restored(rng):
     ("image", "k", "error", "message"),
     [
         (np.full((5, 4), np.nan), 2, ValueError, "20 pixels are not finite"),
-        (np.ones((5, 4)), 5, ValueError, r"n_components=5, but an image of shape \(5, 4\) has from 1 to 4"),
+        (np.ones((5, 4)), 5, ValueError, r"n_components=5 must be from 1 to 4 for an image of shape \(5, 4\)"),
         (np.ones(5), 1, ValueError, r"not \(5,\)"),
         (np.ones((5, 0)), 1, ValueError, r"not \(5, 0\)"),
         (np.ones((5, 4), dtype=complex), 1, TypeError, "complex128"),
@@ -162,7 +162,7 @@ def test_kernels_without_an_inverse_and_components_not_held_are_refused(image):
         with pytest.raises(ValueError, match=message):
             found.restore(found.values)
     for k in (4, 2.0):
-        with pytest.raises(ValueError, match=f"n_components={k}, .*holds 3; give an integer from 1 to 3"):
+        with pytest.raises(ValueError, match=f"n_components={k} must be an integer from 1 to 3, .*model holds"):
             found.reconstruct(k)
 
 

@@ -353,10 +353,10 @@ def test_ids_that_cannot_be_looked_up_are_refused():
 
 
 REFUSED = {
-    "few ids": (Graph(np.eye(3), ["a", "b"]), "3 nodes.*2 are given"),
-    "same ids": (Graph(np.eye(2), ["a", "a"]), "2 nodes.*2 are given, 1 of them"),
-    "many ids": (Graph(np.eye(3), list("abcc")), "3 nodes.*4 are given, 3 of them"),
-    "no id": (Graph(np.eye(2), ["a", None]), "None or nan is not an id"),
+    "few ids": (Graph(np.eye(3), ["a", "b"]), "3 nodes.*got 2 ids"),
+    "same ids": (Graph(np.eye(2), ["a", "a"]), "2 nodes.*got 2 ids, 1 of them"),
+    "many ids": (Graph(np.eye(3), list("abcc")), "3 nodes.*got 4 ids, 3 of them"),
+    "no id": (Graph(np.eye(2), ["a", None]), "None and nan are not ids"),
     "text in a list": ([("a", "b", "much"), ("b", "c")], "real numbers: edge 0 has 'much'"),
     "ambiguous": (pd.DataFrame([[0, 1], [1, 2]]), "may be an adjacency matrix or a list of edges"),
     "dates": (pd.DataFrame({"a": ["x"], "b": ["y"], "t": pd.to_datetime(["2020-01-01"])}), "real numbers.*datetim"),
@@ -396,7 +396,7 @@ REFUSED = {
         r"real numbers: edge 0 has \[1, 2\]",
     ),
     "underscores": ([("a", "b", "1_000")], "real numbers: edge 0 has '1_000'"),
-    "overflowing sum": (2 * [("a", "b", 1.5e308)], "repeated edge are too large to add up"),
+    "overflowing sum": (2 * [("a", "b", 1.5e308)], "repeated edge overflow when they are added"),
     "empty": (EDGES.iloc[:0], "no edges"),
     "no nodes": (nx.DiGraph(), "no nodes"),
     "nan of networkx": (
@@ -406,7 +406,7 @@ REFUSED = {
     "square": (np.ones((2, 3)), r"shape \(2, 3\).*KernelSVD"),
     "array of pairs": (
         np.array([[0, 1], [1, 2], [2, 0]]),
-        r"shape \(3, 2\).*edges is given as a table, pandas.DataFrame\(edges",
+        r"shape \(3, 2\).*edges to read_graph as a table, pandas.DataFrame\(edges",
     ),
     "NaN": (np.array([[0.0, np.nan], [0.0, 0.0]]), "adjacency contains NaN"),
     "ending": ("graph.xlsx", "ends with '.xlsx', not with one of .csv"),
@@ -512,7 +512,7 @@ def test_a_first_line_with_ids_of_other_lines_is_an_edge(name, text, tmp_path):
 def test_ids_that_begin_like_comments_give_a_warning(tmp_path):
     path, table = tmp_path / "tags.csv", pd.DataFrame({"source": ["#py", "#np", "a"], "target": ["#np", "b", "#py"]})
     table.to_csv(path, index=False)
-    with pytest.warns(LopsidedWarning, match="2 lines that look like edges are left out.*line 2.*quotes"):
+    with pytest.warns(LopsidedWarning, match="2 lines that look like edges are skipped.*line 2.*quotes"):
         assert read_graph(path).adjacency.nnz == 1
     table.to_csv(path, index=False, quoting=QUOTE_ALL)
     assert read_graph(path).adjacency.nnz == 3

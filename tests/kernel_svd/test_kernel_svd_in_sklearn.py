@@ -152,7 +152,7 @@ def test_right_points_that_are_given_as_targets_are_noticed(rng):
     for fit in (KernelSVD(2).fit, KernelSVD(2).fit_transform):
         with pytest.raises(ValueError, match=r"y is ignored, but it has 8 rows and X has 10; use fit\(X, Z=Z\)"):
             fit(X, Z)
-        with pytest.warns(LopsidedWarning, match="as wide as X: 4 columns"):
+        with pytest.warns(LopsidedWarning, match="as many columns as X, 4"):
             fit(X, -X)
     with pytest.raises(ValueError, match="it has 8 rows"):
         KernelSVD(2).fit(sparse.eye_array(10, 4).tocsr(), sparse.eye_array(8, 4).tocsr())

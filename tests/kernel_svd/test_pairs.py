@@ -111,7 +111,7 @@ def test_rankings_do_not_depend_on_threads(A):
         (lambda m, A: m.nearest_left(A, 2), "Z has 25 columns, but right points have 40"),
         (
             lambda m, A: m.score_pairs([1, 2], [1, 2, 3]),
-            "X holds 2 points and Z 3; pass as many of each, or a single one",
+            "X holds 2 points and Z 3; pass equal numbers, or a single one",
         ),
         (lambda m, A: m.nearest_right(np.full((1, 25), np.nan), 2), "NaN"),
     ],

@@ -298,7 +298,7 @@ def test_sums_over_walks_that_overflow_are_refused(signs):
 
 @pytest.mark.parametrize("kernel", [NodeKernel, Katz, Diffusion])
 def test_a_networkx_graph_must_be_read_first(kernel):
-    with pytest.raises(TypeError, match="adjacency is a matrix, and DiGraph a graph: give read_graph.*adjacency"):
+    with pytest.raises(TypeError, match="adjacency must be a matrix, not a DiGraph; pass read_graph.*adjacency"):
         kernel(nx.DiGraph([(0, 1)]))([[0]], [[1]])
 
 

@@ -386,7 +386,7 @@ def test_kernels_are_symmetric_when_they_say_so_and_only_then(name, rng):
 @pytest.mark.parametrize("kernel", [RBF(), SNE().T, 2 * StudentT(), Laplacian() + Linear(), Tanh()], ids=repr)
 def test_fit_says_what_it_takes(kernel, points):
     for sides in ((points, np.ones((1, 2))), (np.ones((1, 2)), points)):
-        with pytest.raises(TypeError, match="fit takes arrays of floats with two dimensions, not .*numpy.asarray"):
+        with pytest.raises(TypeError, match="fit takes two-dimensional arrays of floats, not .*numpy.asarray"):
             kernel.fit(*sides)
 
 

@@ -141,7 +141,7 @@ def test_dense_sums_of_student_need_no_background(kinds, monkeypatch, rng):
 def test_sparse_values_that_would_come_as_differences_of_huge_ones_are_refused():
     X = sparse.csr_array([[25.0, 0, 0], [0, 0, 1], [0, 1, 0]])
     Z = sparse.csr_array([[-1.0, 0, 0], [0, 6.4, 0], [0, 0, 6.4]])
-    with pytest.raises(ValueError, match="SNE\\(bandwidth=1.0\\) is so steep beside entries of opposite signs"):
+    with pytest.raises(ValueError, match="SNE\\(bandwidth=1.0\\) is so steep, given entries of opposite signs"):
         KernelSVD(2, kernel=SNE(1.0)).fit(X, Z=Z)
     stored = KernelSVD(2, kernel=SNE(6.0)).fit(X, Z=Z)
     dense = KernelSVD(2, kernel=SNE(6.0)).fit(X.toarray(), Z=Z.toarray())

@@ -179,7 +179,7 @@ def test_users_without_held_out_items_do_not_count():
         ([[0.5], [1.0]], "item numbers from 0 to 2; got float64"),
         (np.full((2, 30), 3e38, dtype=np.float32), "item numbers from 0 to 2; got float32"),
         ([[0, 1]], "recommended has 1 rows and held_out 2"),
-        ([[0, 0], [0, 1]], "names an item twice for user 0"),
+        ([[0, 0], [0, 1]], "lists an item twice for user 0"),
     ],
 )
 def test_bad_rankings_are_refused(recommended, message):

@@ -444,7 +444,7 @@ def test_weighted_explicit_maps_meet_the_weighted_covariances(rng):
         (np.ones(30, dtype=complex), "[Cc]omplex"),
         (np.full(30, 1e-80), "is 1e-80; float32 needs one between .*: divide the weights by it"),
         (np.full(30, 1e80), r"is 1e\+80; float32 needs"),
-        (np.eye(30)[0], r"n_components=2 exceeds min\(n_rows, n_columns\)=1 of those whose weight is not zero"),
+        (np.eye(30)[0], r"n_components=2 exceeds min\(n_rows, n_columns\)=1, counting those of nonzero weight"),
     ],
 )
 def test_bad_weights_are_refused(weights, message, rng):

@@ -125,7 +125,7 @@ class AdjacencyBlocks:
     def _check_plain(self, what: str) -> None:
         if self.left is not None or self.loops is not None or self.right is not None:
             raise ValueError(
-                f"{what} of a graph in blocks comes before normalize and further self_loops; give all of them to the "
+                f"on a graph in blocks, {what} must come before normalize and self_loops; pass all of them to the "
                 "kernel, NodeKernel(...), and none to the embedding"
             )
 

@@ -12,7 +12,7 @@ Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 
 def atomic_fit(fit: Fit) -> Fit:
-    """Decorate ``fit`` to forget what was learned before, restore all attributes if it raises, and tell how far it is.
+    """Decorate ``fit`` to start afresh, to restore all attributes if it raises, and to report its progress.
 
     No attribute of a former fit survives a refit with other settings, and no model is left partially refitted.
     """

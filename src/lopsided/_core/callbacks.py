@@ -14,19 +14,19 @@ except ImportError:  # scikit-learn < 1.9
     CallbackSupportMixin, with_callbacks = object, None
 
 PATIENCE = 0.25  # seconds that a stage must last to become a task; shorter ones are many
-SPACING = 0.005  # seconds of steps that are told as one; scikit-learn takes 50 microseconds for each
+SPACING = 0.005  # seconds of steps that are reported as one; scikit-learn takes 50 microseconds for each
 
 
 class CallbackSupport(CallbackSupportMixin):
-    """Gives an estimator ``set_callbacks``, where scikit-learn has it; ``atomic_fit`` tells them how far a fit is."""
+    """Mixin with ``set_callbacks``, where scikit-learn has it; ``atomic_fit`` reports progress to the callbacks."""
 
 
 def fit_with_callbacks(fit: Callable[..., Any], estimator: Any, *args: Any, **kwargs: Any) -> Any:
-    """Call ``fit``, and tell the callbacks of the estimator, or of the pipeline or search around it, how far it is."""
+    """Call ``fit``, and report its progress to callbacks of the estimator or of the pipeline or search around it."""
     if not getattr(estimator, "_skl_callbacks", ()) or with_callbacks is None:
         return fit(estimator, *args, **kwargs)
 
-    def told(model: Any) -> Any:
+    def reporting_fit(model: Any) -> Any:
         root = model._init_callback_context(max_subtasks=None)
         root.call_on_fit_task_begin(estimator=model)
         with listening(Tasks(root, model)):
@@ -34,7 +34,7 @@ def fit_with_callbacks(fit: Callable[..., Any], estimator: Any, *args: Any, **kw
         root.call_on_fit_task_end(estimator=model)
         return fitted
 
-    return with_callbacks(told)(estimator)
+    return with_callbacks(reporting_fit)(estimator)
 
 
 @dataclass
@@ -44,12 +44,12 @@ class _Stage:
     began: float
     done: int = 0
     context: Any = None
-    step: Any = None  # the step that has begun, if a stage within it was told
-    lump: int = 1  # steps that are told as one
-    told: int = 0
+    step: Any = None  # the step that has begun, if a stage within it was reported
+    lump: int = 1  # steps that are reported as one
+    reported: int = 0
 
     def lumps(self, done: int) -> int:
-        """How many subtasks so many steps are; the last may be a smaller one."""
+        """Number of subtasks that cover ``done`` steps; the last may be a smaller one."""
         return -(-done // self.lump) if done == self.total else done // self.lump
 
 
@@ -65,7 +65,7 @@ class Tasks:
         self._stages.append(_Stage(name, total, time.monotonic()))
 
     def advance(self, done: int) -> None:
-        """Tell the steps up to this one."""
+        """Report the steps up to this one."""
         stage = self._stages[-1]
         stage.done = done
         if stage.context is None and time.monotonic() - stage.began > PATIENCE:
@@ -73,11 +73,11 @@ class Tasks:
         if stage.context is None:
             return
         due = stage.lumps(done)
-        for _ in range(stage.told, due):
+        for _ in range(stage.reported, due):
             step = stage.step or self._begun(stage.context, stage.name, 0)
             stage.step = None
             step.call_on_fit_task_end(estimator=self._estimator)
-        stage.told = due
+        stage.reported = due
 
     def end(self) -> None:
         """End a stage."""

@@ -16,8 +16,8 @@ def check_finite(block: np.ndarray) -> None:
     """Raise NotFiniteError if a block of a kernel matrix, or a product with one, holds NaN or infinity."""
     if not np.isfinite(block).all():
         raise NotFiniteError(
-            "the kernel matrix has entries that are not finite; scale the data down, or choose parameters with which "
-            "the kernel grows more slowly; for a callable, check what the kernel function returns"
+            "the kernel matrix has entries that are not finite; scale the data down, or choose parameters that make "
+            "the kernel grow more slowly; if the kernel is a callable, check what it returns"
         )
 
 

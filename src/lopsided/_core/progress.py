@@ -1,4 +1,4 @@
-"""Progress of computations: loops count their steps, and listeners on this thread are told."""
+"""Progress of computations: loops count their steps, and report them to a listener on the same thread."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -12,10 +12,10 @@ class Listener(Protocol):
     """Hears of stages, each of which has steps; a stage that begins within a step of another is part of that step."""
 
     def begin(self, name: str, total: int | None) -> None:
-        """Begin a stage with so many steps, or with a number that is not known beforehand."""
+        """Begin a stage of ``total`` steps, or of an unknown number if that is None."""
 
     def advance(self, done: int) -> None:
-        """So many steps of the innermost stage are done."""
+        """Report that ``done`` steps of the innermost stage are done."""
 
     def end(self) -> None:
         """The innermost stage has ended, after all of its steps or earlier."""
@@ -44,7 +44,7 @@ def counted(items: Iterable[T], name: str, total: int | None = None) -> Iterator
 
 @contextmanager
 def stage(name: str, total: int | None) -> Iterator[Listener | None]:
-    """Begin and end a stage, and yield the listener to whom its steps are told, if there is one."""
+    """Begin and end a stage, and yield the listener to report its steps to, or None."""
     listener = _local.listener
     if listener is None:
         yield None
@@ -63,13 +63,13 @@ def announce(words: Callable[[], str]) -> None:
 
 
 def is_heard() -> bool:
-    """Whether somebody listens on this thread."""
+    """Whether there is a listener on this thread."""
     return _local.listener is not None
 
 
 @contextmanager
 def listening(listener: Listener | None) -> Iterator[None]:
-    """Tell the listener about all stages that the enclosed code begins on this thread."""
+    """Report to the listener all stages that the enclosed code begins on this thread."""
     before, _local.listener = _local.listener, listener
     try:
         yield

@@ -103,7 +103,7 @@ def _kth(scores: np.ndarray, k: int) -> np.ndarray:
     place = scores.shape[1] - k
     top = np.partition(scores, place, axis=1)[:, place:]
     if np.isnan(top).any():
-        raise NotFiniteError("scores overflow to NaN, and nothing can be ranked; scale the data down")
+        raise NotFiniteError("scores overflow to NaN and cannot be ranked; scale the data down")
     return top[:, 0]
 
 

@@ -45,7 +45,7 @@ def reject_masked(points: Any, name: str) -> Any:
     """
     if is_lazy(points):
         raise TypeError(
-            f"{name} is a dask collection or an Arrow dataset, and all of it would be read into memory here; pass "
+            f"{name} is a dask collection or an Arrow dataset, which would be read into memory as a whole; pass "
             f"{name}.compute() if it fits, or a sample of its rows"
         )
     if np.ma.is_masked(points):
@@ -130,4 +130,6 @@ def check_out(out: np.ndarray, shape: tuple[int, int], dtype: np.dtype) -> None:
     if not isinstance(out, np.ndarray):
         raise TypeError(f"out must be a numpy array or memory map, not {type(out).__name__}")
     if out.shape != shape or not np.can_cast(dtype, out.dtype, "same_kind"):
-        raise ValueError(f"out has shape {out.shape} of {out.dtype}; it must have shape {shape} of floats")
+        raise ValueError(
+            f"out has shape {out.shape} and dtype {out.dtype}; it must be an array of floats of shape {shape}"
+        )

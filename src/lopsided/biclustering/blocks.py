@@ -83,7 +83,7 @@ def block_sweeps(
 def unequal_sweeps(
     K: Any, rows: np.ndarray, columns: np.ndarray, finer: np.ndarray, energy: float
 ) -> tuple[BlockRules | None, np.ndarray, np.ndarray]:
-    """Block sweeps for unequal numbers of classes, where sums over the fewer may not tell the others apart.
+    """Block sweeps for unequal numbers of classes, where sums over the fewer classes may not separate the others.
 
     Of three diagonal blocks, two have equal sums if their columns form one class, and sweeps would divide their rows by
     noise. If there are fewer column classes than row classes, sweeps are therefore made with ``columns`` and with

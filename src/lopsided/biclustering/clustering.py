@@ -64,7 +64,7 @@ class Clustering(NamedTuple):
         return rows, columns
 
     def finer_labels(self, features: Pair, labels: Pair) -> np.ndarray | None:
-        """Labels of the side with fewer clusters in as many clusters as the other side; None if there are no more."""
+        """Labels of the side with fewer clusters in as many clusters as the other side has; None if it has no more."""
         counts = [int(of_side.max()) + 1 for of_side in labels]
         fewer = int(np.argmin(counts))
         F = features[fewer]

@@ -49,10 +49,10 @@ class Decomposition(NamedTuple):
         return min(wanted, *shape)
 
     def check_width(self, shape: tuple[int, int]) -> None:
-        """Warn if fewer triplets exist than were asked for."""
+        """Warn if there are fewer triplets than requested."""
         wanted, most = self.n_components, min(shape)
         if wanted and wanted > most:
-            warn(f"n_components={wanted} exceeds min(n_samples, n_features)={most}; {most} are kept", RankWarning)
+            warn(f"n_components={wanted} exceeds min(n_samples, n_features)={most}; keeping {most}", RankWarning)
 
     def half_features(self, X: Array, reading: str, counts: Counts, seed: int) -> list[Pair]:
         """Row features from random halves of the columns, for at most a thousand rows."""
@@ -79,7 +79,7 @@ class Decomposition(NamedTuple):
         """
         if asked != "auto":
             if asked != "counts" and sparse.issparse(X):
-                raise ValueError(f"reading={asked!r} centres columns, which needs a dense table: X.toarray()")
+                raise ValueError(f"reading={asked!r} centres columns, which needs a dense table; pass X.toarray()")
             return Reading(asked, "it was asked for"), []
         if not (isinstance(self.kernel, str) and self.kernel == "auto") or self.weighting is not None:
             return Reading("counts", "a kernel or weighting was given"), []

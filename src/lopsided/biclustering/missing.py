@@ -24,7 +24,7 @@ class Filling(NamedTuple):
         for axis, name in ((0, "column"), (1, "row")):
             empty = np.flatnonzero(lost.all(axis=axis))
             if len(empty):
-                raise ValueError(f"{name} {empty[0]} of X is NaN throughout, and {len(empty)} in all; leave them out")
+                raise ValueError(f"{name} {empty[0]} of X holds only NaN ({len(empty)} such in all); leave them out")
         return cls(np.nanmean(X, axis=0), np.nanstd(X, axis=0))
 
     def rows(self, X: np.ndarray) -> np.ndarray:

@@ -45,7 +45,9 @@ class NamesBiclusters(BiclusterMixin):
         check_is_fitted(self)
         if not is_into_dataframe(data):
             kind = type(data).__name__
-            raise TypeError(f"data must be a dataframe, not {kind}; row_labels_ and column_labels_ are without names")
+            raise TypeError(
+                f"data must be a dataframe, not {kind}; row_labels_ and column_labels_ hold labels without names"
+            )
         expected = len(self.row_labels_), len(self.column_labels_)
         if data.shape != expected:
             raise ValueError(f"data has shape {data.shape}, but the model was fitted to a table of shape {expected}")

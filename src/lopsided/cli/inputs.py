@@ -54,7 +54,7 @@ def output_beside(given: str, ending: str) -> str:
 
 def read_edges(options: argparse.Namespace, report: Report) -> Graph:
     """The graph of a command, and lines that show how its columns were understood."""
-    with as_file(options.graph if "graph" in options else options.data) as path, report.told("lopsided.io"):
+    with as_file(options.graph if "graph" in options else options.data) as path, report.echo("lopsided.io"):
         if is_matrix_file(path):
             graph = read_graph(read_matrix(path)[0])
         else:
@@ -126,7 +126,7 @@ def known_ids(given: list[str], nodes: np.ndarray) -> list[Any]:
 
 def reject_strangers(given: str, nodes: list[Any]) -> NoReturn:
     """Say that none of the ids in a file is one of the graph."""
-    raise ValueError(f"no id in {given} is a node of the graph, where ids look like {str(nodes[0])!r}")
+    raise ValueError(f"no id in {given} is a node of the graph, whose ids look like {str(nodes[0])!r}")
 
 
 def two_columns(given: str, first: str, second: str) -> tuple[np.ndarray, np.ndarray]:

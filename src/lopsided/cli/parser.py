@@ -84,7 +84,7 @@ def _input(parser: argparse.ArgumentParser, name: str, help: str) -> None:
 
 def _output(parser: argparse.ArgumentParser, help: str) -> None:
     parser.add_argument("-o", "--output", metavar="FILE", help=help)
-    parser.add_argument("-f", "--force", action="store_true", help="replace output files that exist")
+    parser.add_argument("-f", "--force", action="store_true", help="overwrite existing output files")
 
 
 def _rank(parser: argparse.ArgumentParser, default: int, help: str = "number of components") -> None:
@@ -138,7 +138,7 @@ def _links(parser: argparse.ArgumentParser) -> None:
     _input(parser, "graph", f"{GRAPH}; or a model that `lopsided embed --save` wrote")
     parser.add_argument("--pairs", metavar="FILE", help="table with the columns source, target of edges to score")
     _only(parser, "ID", "node")
-    parser.add_argument("--known", action="store_true", help="also suggest targets that are linked already")
+    parser.add_argument("--known", action="store_true", help="also suggest targets that are already linked")
     _output(parser, ".csv, .tsv, .parquet, .json or - (default)")
     _rank(parser, 10, "suggestions for each node")
     parser.add_argument(
@@ -155,7 +155,7 @@ def _links(parser: argparse.ArgumentParser) -> None:
 def _classify(parser: argparse.ArgumentParser) -> None:
     _input(parser, "data", f"a table ({TABLE}), or with --labels a graph: {GRAPH}")
     parser.add_argument(
-        "--label", metavar="COLUMN", help="column of classes in the table; those of rows without one are predicted"
+        "--label", metavar="COLUMN", help="column of classes in the table; rows without a class get a predicted one"
     )
     parser.add_argument("--labels", metavar="FILE", help="table with the columns id, class for some nodes of a graph")
     _drop(parser)
@@ -183,7 +183,7 @@ def _recommend(parser: argparse.ArgumentParser) -> None:
     )
     _columns(parser, user="column of users", item="column of items", weight="column of weights, such as ratings")
     _only(parser, "USER", "user")
-    parser.add_argument("--known", action="store_true", help="also recommend items that the user has already")
+    parser.add_argument("--known", action="store_true", help="also recommend items that the user already has")
     _output(parser, ".csv, .tsv, .parquet, .json or - (default)")
     _rank(parser, 10, "items for each user")
     parser.add_argument(

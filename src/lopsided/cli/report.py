@@ -36,8 +36,8 @@ class Report:
             sys.stderr.write(f"{CLEAR if sys.stderr.isatty() else ''}{words}\n")
 
     @contextmanager
-    def told(self, logger: str) -> Iterator[None]:
-        """Say what is logged meanwhile, at the level INFO or above."""
+    def echo(self, logger: str) -> Iterator[None]:
+        """Also say what a logger logs meanwhile, at the level INFO or above."""
         log, handler = logging.getLogger(logger), _Saying(self)
         level = log.level
         log.setLevel(logging.INFO)
@@ -112,8 +112,8 @@ def checked_output(output: str, force: bool, kinds: tuple[str, ...] = TABLES) ->
         return output
     path = Path(output)
     if path.suffix.lower() not in kinds:
-        end = f"ends with {path.suffix!r}" if path.suffix else "has no ending"
-        raise ValueError(f"{output} {end}; the ending says the format, and can be {', '.join(kinds)}")
+        end = f"ends with {path.suffix!r}" if path.suffix else "has no extension"
+        raise ValueError(f"{output} {end}; the extension sets the format: use one of {', '.join(kinds)}")
     if path.is_dir() or (path.exists() and not force):
         raise ValueError(f"{output} exists; replace it with --force, or name another file with -o")
     if not path.parent.is_dir():

@@ -1,4 +1,4 @@
-"""Random directed graphs in which the direction of edges is all that tells classes apart."""
+"""Random directed graphs whose classes differ only in the direction of their edges."""
 
 from numbers import Integral, Real
 from typing import Any
@@ -53,12 +53,12 @@ def make_directed_blocks(
 
         - "cyclic": from each class to the next, and from the last to the first; at least 3 classes. All classes have
           the same distribution of in- and out-degrees.
-        - "hierarchical": from each class to all that follow it. In- and out-degrees alone tell much.
+        - "hierarchical": from each class to all that follow it. In- and out-degrees alone reveal much.
         - "core-periphery": 4 classes, the outward periphery, the inward core, the outward core and the inward
           periphery; from 0 to 1, from 2 to 1 and from 2 to 3 [1]_.
         - an array: F itself, with F + F' = 1.
     direction : float, default=0.9
-        Probability of the preferred direction, F[a, b]; with 0.5 nothing tells the classes apart, and with 1 no edge
+        Probability of the preferred direction, F[a, b]; with 0.5 the classes do not differ, and with 1 no edge
         runs the other way. Ignored if ``structure`` is an array.
     mean_degree : float, default=10.0
         Expected number of edges drawn per node, the mean of out-degrees and of in-degrees. Graphs have slightly fewer:
@@ -118,7 +118,7 @@ def _preferences(structure: str, n_classes: int, direction: float) -> np.ndarray
     if structure == "cyclic":
         if n_classes < 3:
             raise ValueError(
-                f"structure='cyclic' needs at least 3 classes, not n_classes={n_classes}: of 2, each "
+                f"structure='cyclic' needs at least 3 classes, not n_classes={n_classes}: with 2, each "
                 "follows the other; use 'hierarchical'"
             )
         a, b = classes, (classes + 1) % n_classes
@@ -146,8 +146,8 @@ def _checked(structure: Any, n_classes: int) -> np.ndarray:
     if not np.allclose(F + F.T, 1):
         a, b = np.unravel_index(np.abs(F + F.T - 1).argmax(), wanted)
         raise ValueError(
-            f"structure[{a}, {b}] + structure[{b}, {a}] = {F[a, b] + F[b, a]:g}, but an edge runs in one of both "
-            "directions, so that they add up to 1 (1/2 each within a class)"
+            f"structure[{a}, {b}] + structure[{b}, {a}] = {F[a, b] + F[b, a]:g}, but an edge runs in one direction "
+            "or the other, so they must add up to 1 (1/2 each within a class)"
         )
     return F
 

@@ -14,7 +14,7 @@ MAPS = ("rows", "random")
 def sketch_columns(
     X: Any, columns: Any, *, compatibility: str = "rows", random_state: Any = None, unit_length: bool = True
 ) -> sparse.csr_array:
-    """Columns of X as right points of the width of its rows, without ever holding a column or the map.
+    """Map columns of X to right points as wide as its rows, without ever holding a column or the map.
 
     A column z has n entries, and a row has ``width``. With "rows", C = X^T maps it to the sum of the rows times their
     entries in z, along the chosen columns: x.Cz = (X X^T X)_ij has the singular vectors of X, so that rows and columns
@@ -51,7 +51,9 @@ def sketch_columns(
     """
     rows = as_row_blocks(X, "X")
     if rows is None:
-        raise TypeError(f"X is a {type(X).__name__}; sketch_columns reads dask collections, others fit in memory")
+        raise TypeError(
+            f"X is a {type(X).__name__}; sketch_columns takes dask collections; for arrays use KernelSVD.fit(X)"
+        )
     if compatibility not in MAPS:
         raise ValueError(f"compatibility={compatibility!r} must be one of {', '.join(map(repr, MAPS))}")
     numbers = _frequent(rows, columns) if np.ndim(columns) == 0 else _checked(np.asarray(columns), rows.shape[1])

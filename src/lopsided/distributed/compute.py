@@ -1,4 +1,4 @@
-"""Run dask graphs with the scheduler in force, and say in plain words what went wrong with it or with the disk."""
+"""Run dask graphs with the current scheduler, and explain errors of the scheduler and of the disk."""
 
 import errno
 from collections.abc import Callable, Iterator, Sequence
@@ -17,11 +17,11 @@ LOST = ("CommClosedError", "CancelledError", "FutureCancelledError", "FuturesCan
 
 
 class SchedulerLostError(ConnectionError):
-    """The dask scheduler does not answer, or has lost what it was asked to compute."""
+    """The dask scheduler does not respond, or has lost what it was asked to compute."""
 
 
 def compute(tasks: Sequence[Any]) -> list[Any]:
-    """Results of lazy values, in order, from the client in force or from dask's threads; none is started here."""
+    """Results of lazy values, in order, from the current client or dask's threads; no client is started here."""
     with in_plain_words():
         return list(dask.compute(*tasks))
 
@@ -44,7 +44,7 @@ def in_plain_words() -> Iterator[None]:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise OSError(
                 error.errno,
-                "no room is left on the disk; blocks that are complete stay, so make room and repeat the same call",
+                "the disk is full; complete blocks are kept, so free some space and repeat the same call",
                 error.filename,
             ) from error
         if type(error).__name__ in LOST or isinstance(error, TimeoutError):
@@ -57,8 +57,8 @@ def in_plain_words() -> Iterator[None]:
 
 
 _LOST_MESSAGE = (
-    "the dask scheduler does not answer ({error}); connect to a running one with dask.distributed.Client(address), or "
-    "close the client to compute with threads, and repeat the call"
+    "the dask scheduler does not respond ({error}); connect to a running one with dask.distributed.Client(address), or "
+    "close the client to compute with threads, then repeat the call"
 )
 
 

@@ -34,8 +34,8 @@ def read_rows(points: Any, name: str) -> DaskRows:
     _check_shape(points, name)
     if len(points.chunks[1]) > 1:
         warn(
-            f"{name} has {len(points.chunks[1])} chunks of columns, but all columns of a point must be in one block: "
-            "they are joined; chunk it by rows alone with X.rechunk({1: -1}) to choose their heights",
+            f"{name} has {len(points.chunks[1])} chunks of columns, but all columns of a point must be in one block, "
+            "so they are joined; chunk it by rows only, X.rechunk({1: -1}), to choose the heights of blocks",
             FallbackWarning,
         )
         points = points.rechunk({1: -1})
@@ -48,7 +48,7 @@ def read_rows(points: Any, name: str) -> DaskRows:
 
 def _check_shape(points: Any, name: str) -> None:
     if points.ndim != 2:
-        raise ValueError(f"{name} has {points.ndim} dimensions; points are the rows of an array of two")
+        raise ValueError(f"{name} has {points.ndim} dimensions; pass an array of two, with one point per row")
     if np.isnan(points.shape[0]) or np.isnan(points.shape[1]):
         raise ValueError(
             f"{name} has chunks of unknown size, as dataframes and filters leave them; call X.compute_chunk_sizes() "
@@ -58,7 +58,7 @@ def _check_shape(points: Any, name: str) -> None:
         raise ValueError(f"{name} has no rows")
     if 0 in points.chunks[0]:
         empty = points.chunks[0].index(0)
-        raise ValueError(f"chunk {empty} of {name} has no rows; leave empty chunks out with X.rechunk()")
+        raise ValueError(f"chunk {empty} of {name} has no rows; merge it with others by X.rechunk()")
     if points.dtype.kind not in NUMBERS:
         raise ValueError(
             f"{name} has the dtype {points.dtype}, but points must be numeric; convert it with X.astype(float)"
@@ -118,14 +118,14 @@ def _checked(
     block = block if sparse.issparse(block) else np.asarray(block)
     wanted = int(starts[number + 1] - starts[number]), width
     if block.shape != wanted:
-        raise ValueError(f"chunk {number} of {name} has shape {block.shape}, and by its chunks {wanted}")
+        raise ValueError(f"chunk {number} of {name} has shape {block.shape}, but its declared chunks say {wanted}")
     if block.dtype.kind not in NUMBERS or not np.can_cast(block.dtype, target, "same_kind"):
         raise ValueError(
             f"chunk {number} of {name} is {block.dtype}, but {name} is {target}; give all chunks one dtype of numbers"
         )
     if block.dtype.itemsize > target.itemsize and block.dtype.kind == "f":
         raise ValueError(
-            f"chunk {number} of {name} is {block.dtype}, but {name} is {target}, which would cut digits off; convert "
+            f"chunk {number} of {name} is {block.dtype}, but {name} is {target}, which would lose digits; convert "
             f"it with X.astype({block.dtype.name!r})"
         )
     block = canonical(block).astype(target, copy=False)

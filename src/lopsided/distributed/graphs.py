@@ -30,7 +30,7 @@ NODES = "nodes.parquet"
 SIDES = ("out", "into")  # blocks of the adjacency, and of its transpose
 PIECES = "pieces"  # folder of edges that are not in blocks yet
 BLOCK_EDGES = 1 << 22  # edges of a block, of which a task holds a few copies
-SAMPLED = 1 << 10  # edges of a piece for each one that tells where blocks begin
+SAMPLED = 1 << 10  # edges of a piece for each one that is sampled to place the borders of blocks
 PARTS = ("data", "indices", "indptr")
 COLUMNS = ("row", "column", "weight")
 _indexing = Lock()  # pandas builds the table of an index at the first lookup
@@ -45,7 +45,7 @@ def store_graph(
     weight: str | None = None,
     dtype: Any = np.float64,
 ) -> Graph:
-    """Bring edges that do not fit in memory into sparse blocks on disk, as a graph to embed.
+    """Store edges that do not fit in memory as sparse blocks on disk, and return them as a graph to embed.
 
     Weights of repeated edges are added, edges of weight zero dropped, and nodes numbered in order of first appearance,
     as by :func:`lopsided.io.read_graph`. Passes: one over the ids, one that numbers the ends of edges and sorts them
@@ -102,7 +102,7 @@ def store_graph(
 
 
 def open_graph(folder: str | os.PathLike[str]) -> Graph:
-    """Open a graph that :func:`store_graph` has written.
+    """Open a graph that :func:`store_graph` wrote.
 
     Parameters
     ----------
@@ -129,9 +129,9 @@ def open_graph(folder: str | os.PathLike[str]) -> Graph:
     path = Path(folder).absolute()
     found: dict[str, Any] | None = read_manifest(path, KIND, dict)
     if found is None:
-        raise StoreError(f"{path} has no {MANIFEST}; it is no folder that store_graph has written")
+        raise StoreError(f"{path} has no {MANIFEST}; store_graph did not write it")
     if "heights" not in found:
-        raise StoreError(f"{path} is half-written; repeat the call of store_graph that writes it")
+        raise StoreError(f"{path} is half-written; repeat the call of store_graph that was writing it")
     try:
         nodes = parquet.read_table(path / NODES)["id"].to_numpy()
         out, into = (_degrees(path / side, len(found["heights"][side])) for side in SIDES)
@@ -145,7 +145,7 @@ def open_graph(folder: str | os.PathLike[str]) -> Graph:
 
 
 def _write_blocks(path: Path, parts: list[Any], wanted: Wanted, dtype: np.dtype) -> dict[str, list[int]]:
-    """Write the ids and the blocks of both sides; the numbers of rows of the blocks."""
+    """Write the ids and the blocks of both sides; return the numbers of rows of the blocks."""
     nodes = _checked_ids(folded([call(_nodes, part, i, wanted) for i, part in enumerate(parts)], _distinct))
     parquet.write_table(pyarrow.table({"id": nodes}), path / NODES)
     folder, index, heights = path / PIECES, shared(pd.Index(nodes, dtype=nodes.dtype)), {}
@@ -193,12 +193,12 @@ def _is_complete(path: Path, key: str) -> bool:
 def _checked_ids(nodes: np.ndarray | None) -> np.ndarray:
     """The ids; raise ValueError unless there are some, all integers or all strings."""
     if nodes is None:
-        raise ValueError("the graph has no edges, and so no nodes; a table of edges needs at least one row")
+        raise ValueError("the graph has no edges, hence no nodes; a table of edges needs at least one row")
     kinds = {"int"} if nodes.dtype != object else {type(node).__name__ for node in nodes.tolist()}
     if kinds not in ({"int"}, {"str"}):
         raise ValueError(
-            f"node ids are of the types {', '.join(sorted(kinds))}; those of a stored graph are all integers or all "
-            "strings: convert the columns with astype(str)"
+            f"node ids are of the types {', '.join(sorted(kinds))}; a stored graph needs all integers or all strings: "
+            "convert the columns with astype(str)"
         )
     return nodes
 
@@ -228,7 +228,7 @@ def _distinct(parts: list[np.ndarray | None]) -> np.ndarray | None:
 def _number(
     part: Any, number: int, wanted: Wanted, index: pd.Index, dtype: np.dtype, piece: str, step: int
 ) -> np.ndarray:
-    """Write the edges of a partition between numbers of nodes; some of the numbers of their sources."""
+    """Write the edges of a partition with nodes as numbers; return a sample of their sources."""
     found = _edges(part, number, wanted)
     if found is None:
         nothing = np.empty(0, dtype=np.int32)
@@ -237,13 +237,13 @@ def _number(
         numbers = index.get_indexer(found.nodes).astype(np.min_scalar_type(-len(index)))
     if (numbers < 0).any():
         raise ValueError(
-            f"partition {number} of the edges has other ids than in the pass before; edges must not change"
+            f"partition {number} of the edges has other ids than in the previous pass; the edges must not change"
         )
     return _write_piece(piece, step, numbers[found.source], numbers[found.target], found.weight.astype(dtype))
 
 
 def _write_piece(piece: str, step: int, *columns: np.ndarray) -> np.ndarray:
-    """Write edges sorted by their rows; every so many of these."""
+    """Write edges sorted by their rows; return every ``step``-th row."""
     order = np.argsort(columns[0], kind="stable")
     for name, column in zip(COLUMNS, columns, strict=True):
         write_file(Path(f"{piece}.{name}.npy"), column[order])
@@ -251,7 +251,7 @@ def _write_piece(piece: str, step: int, *columns: np.ndarray) -> np.ndarray:
 
 
 def _starts(samples: Sequence[np.ndarray], n: int) -> np.ndarray:
-    """Numbers of the first rows of blocks of about as many edges, and n."""
+    """First rows of blocks with about BLOCK_EDGES edges each, and n."""
     rows = np.sort(np.concatenate(samples))
     return np.unique([0, *rows[:: max(1, BLOCK_EDGES // SAMPLED)][1:], n])
 

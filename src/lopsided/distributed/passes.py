@@ -20,13 +20,13 @@ _folder: ContextVar[Path | None] = ContextVar("folder", default=None)
 
 @contextmanager
 def checkpoint(folder: str | os.PathLike[str]) -> Iterator[None]:
-    """Let every ``fit`` on dask collections within this context continue from what an earlier one left in a folder.
+    """Let every ``fit`` on dask collections in this context resume from what an earlier one left in a folder.
 
     Products with the kernel, which take the time, are written block by block; the results of other passes (fetched
     rows, sums) when the pass is complete. Each is named by a hash of its settings, its landmarks and the first block of
-    the data, so that the answer is the same to the bit, and other settings start over. Vectors are read from the folder
-    and not kept in memory: it must stay as long as ``left_vectors_`` and ``right_vectors_`` are used, and workers on
-    other machines must see it under the same name.
+    the data, so that the answer is the same bit for bit, and other settings start over. Vectors are read from the
+    folder and not kept in memory: it must stay as long as ``left_vectors_`` and ``right_vectors_`` are used, and
+    workers on other machines must see it under the same name.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def checkpoint(folder: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def recall(kind: str, rows: Any, identity: Any, results: Callable[[], list[T]]) -> list[T]:
-    """Results of a pass over rows, from the folder of the checkpoint in force if they are there."""
+    """Results of a pass over rows, from the folder of the current checkpoint if they are there."""
     folder = _folder.get()
     if folder is None:
         return results()
@@ -68,7 +68,7 @@ def recall(kind: str, rows: Any, identity: Any, results: Callable[[], list[T]]) 
 
 
 def keep_blocks(rows: Any) -> Any:
-    """A dask array of the blocks of rows in the folder of the checkpoint in force; None without one."""
+    """A dask array of the blocks of rows in the folder of the current checkpoint; None without one."""
     folder = _folder.get()
     if folder is None:
         return None

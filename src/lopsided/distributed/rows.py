@@ -125,7 +125,7 @@ class DaskRows(RowBlocks):
         return folded([call(task, block) for block in self._blocks], join)
 
     def kept(self) -> DaskRows:
-        """Compute all blocks; they stay on the workers, or in the folder of the checkpoint in force."""
+        """Compute all blocks; they stay on the workers, or in the folder of the current checkpoint."""
         stored = keep_blocks(self)
         if stored is not None:
             return self._after(stored)
@@ -162,7 +162,7 @@ class DaskRows(RowBlocks):
         return list(self.array.to_delayed().ravel())
 
     def _one_by_one(self, task: Callable[..., T], wanted: Sequence[int], beside: Any = None) -> list[T]:
-        """Results of a task for some blocks, each with what lies beside it, if anything does."""
+        """Results of a task for some blocks, each with its entry of ``beside`` as a second argument, if given."""
         blocks, once = self._blocks, dask.delayed(task, traverse=False)
         if beside is None:
             return compute([call(once, blocks[i]) for i in wanted])

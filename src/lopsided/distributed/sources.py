@@ -28,7 +28,7 @@ def from_blocks(make: Callable[[int], Any], heights: Sequence[int], width: int |
 
 
 def hash_rows(frame: Any, n_columns: int = 1 << 20, *, dtype: Any = np.float32) -> Any:
-    """Rows of a dataframe as sparse vectors: a category is a one in the column that its hash names.
+    """Hash the rows of a dataframe to sparse vectors: a category is a one in the column of its hash.
 
     A numeric column adds its value to the column that its name is hashed to; of any other column, the pair of its name
     and the row's category is hashed, and a missing value adds nothing. Categories that meet in a column are added up.

@@ -57,7 +57,7 @@ class Manifest:
 
 
 def open_store(folder: str | os.PathLike[str]) -> Any:
-    """Open what ``transform(X, out=folder)`` has written as a dask array.
+    """Open what ``transform(X, out=folder)`` wrote, as a dask array.
 
     Parameters
     ----------
@@ -85,12 +85,12 @@ def open_store(folder: str | os.PathLike[str]) -> Any:
     path = Path(folder)
     manifest = read_manifest(path, KIND, Manifest.of)
     if manifest is None:
-        raise StoreError(f"{path} has no {MANIFEST}; it is no folder that transform(X, out=...) has written")
+        raise StoreError(f"{path} has no {MANIFEST}; transform(X, out=...) did not write it")
     if missing := manifest.missing(path):
         whole = len(manifest.heights) - len(missing)
         raise StoreError(
             f"{path} is half-written: {whole} of {len(manifest.heights)} blocks are there, and block {missing[0]} is "
-            "not; repeat the call that writes it, which continues"
+            "missing; repeat the call that was writing it to continue"
         )
     return _as_array(path, manifest)
 
@@ -100,8 +100,8 @@ def write(array: Any, key: str, folder: str | os.PathLike[str]) -> Any:
     path = Path(folder)
     if path.suffix == ".zarr":
         raise ValueError(
-            f"out={str(path)!r}: results are written as npy files, which can be continued; name a folder without "
-            ".zarr, or write zarr with dask: model.transform(X).to_zarr(...)"
+            f"out={str(path)!r}: results are written as npy files, so that an interrupted call can continue; name a "
+            "folder without .zarr, or write zarr with dask: model.transform(X).to_zarr(...)"
         )
     heights = tuple(map(int, array.chunks[0]))
     wanted = Manifest(key, heights, int(array.shape[1]), np.dtype(array.dtype).str)
@@ -173,7 +173,9 @@ def _check_room(path: Path, wanted: Manifest, missing: Sequence[int]) -> None:
     free = shutil.disk_usage(path).free
     if needed > free:
         raise OSError(
-            errno.ENOSPC, f"{len(missing)} blocks need {needed} bytes, and {free} are free; make room there", str(path)
+            errno.ENOSPC,
+            f"{len(missing)} blocks need {needed} bytes, but only {free} are free; free some space",
+            str(path),
         )
 
 

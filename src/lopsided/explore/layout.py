@@ -27,5 +27,7 @@ def _umap() -> Any:
     try:
         import umap
     except ImportError as error:
-        raise ImportError("layout='umap' needs the package umap-learn; layout='components' needs nothing") from error
+        raise ImportError(
+            "layout='umap' needs umap-learn: pip install umap-learn, or use layout='components'"
+        ) from error
     return umap

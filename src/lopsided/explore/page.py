@@ -1,4 +1,4 @@
-"""Write the page: what is known of the nodes, packed, beside the code that draws it."""
+"""Write the page: the packed data of the nodes, and the code that draws them."""
 
 import html
 import os
@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import StrOptions
 from .. import __version__
 from .._core import best_first, checked, count_of
 from ..exceptions import LopsidedWarning, warn
-from ..graphs import DirectedGraphEmbedding, company_vectors, reverse_scores
+from ..graphs import DirectedGraphEmbedding, reverse_scores, vectors_without_degrees
 from ..io import check_embedded, plain_ids, written_whole
 from .layout import LAYOUTS, coordinates
 from .packing import SHADES, TONES, levels, packed
@@ -105,7 +105,7 @@ def write_page(
 def _vectors(model: Any) -> tuple[np.ndarray, np.ndarray]:
     """The vectors of both sides from which the points get their places."""
     if isinstance(model, DirectedGraphEmbedding):
-        return company_vectors(model)
+        return vectors_without_degrees(model)
     return model.source_embedding_, model.target_embedding_
 
 

@@ -2,7 +2,7 @@
 
 from ..io import Graph, read_graph
 from .classification import classify_nodes
-from .embedding import DirectedGraphEmbedding, company_vectors as company_vectors
+from .embedding import DirectedGraphEmbedding, vectors_without_degrees as vectors_without_degrees
 from .links import evaluate_links, hide_edges
 from .reconstruction import precision_at_k, reconstruct_graph
 from .scoring import reverse_scores as reverse_scores

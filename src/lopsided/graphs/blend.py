@@ -19,7 +19,7 @@ SLAB_ROWS = 1 << 12  # nodes whose features are held at once
 MOST_SAMPLED = 1 << 15  # nodes from which the components are found
 # Chosen on the first half of the graphs of benchmarks/graphs_nodes.py, whose `ablation` changes them.
 MOST_WEIGHT = 4.0  # of the links beside proximity, if every edge runs one way: nearly links alone
-MUTUAL_WEIGHT = 0.5  # the same if every edge has its reverse, and links tell no direction
+MUTUAL_WEIGHT = 0.5  # the same if every edge has its reverse, and links carry no direction
 DEGREE_WEIGHT = 0.5  # of the degrees beside all parts together
 
 
@@ -98,7 +98,7 @@ class Blend(NamedTuple):
 def weights_by_trials(
     parts_of: Sequence[Sequence[Part]], seen: Sequence[Trial], scaling: float, mutual: float
 ) -> tuple[float, float]:
-    """Weights of proximity and of links: 1 and (1 - g) / g, where g says how well proximity tells hidden edges.
+    """Weights of proximity and of links: 1 and (1 - g) / g, where g measures how well proximity predicts hidden edges.
 
     g = 2 AUC - 1, of the cosine between the vectors of two nodes, for hidden edges against matched pairs: one if edges
     lead to near nodes only, as in communities; zero if proximity says nothing of them, as where roles decide. The
@@ -123,7 +123,7 @@ def weights_by_trials(
 
 
 def _in_slabs(of_rows: Callable[[slice], Result], nodes: Nodes) -> list[Result]:
-    """What a function says of some nodes at a time, so that their features never lie side by side in memory."""
+    """Results of a function for slabs of nodes, so that the features of all nodes are never in memory at once."""
     return run(of_rows, slices_of(len(nodes.degrees.out), SLAB_ROWS))
 
 

@@ -78,16 +78,16 @@ def classify_nodes(
     several = sparse.issparse(reject_masked(labels, "labels")) or np.asarray(labels, dtype=object).ndim == 2
     Y = _indicators(labels, several)
     if len(Y) != len(embedding):
-        raise ValueError(f"embedding has {len(embedding)} rows and labels {len(Y)}; each node needs both")
+        raise ValueError(f"embedding has {len(embedding)} rows and labels {len(Y)}; give one label per row")
     if not (isinstance(multilabel, str) and multilabel in ("top", "sign")):
         raise ValueError(f"multilabel={multilabel!r} is neither 'top' nor 'sign'")
     if not (isinstance(n_splits, Integral) and n_splits >= 1 and isinstance(C, Real) and 0 < C < np.inf):
-        raise ValueError(f"n_splits={n_splits} must be a whole number from 1, and C={C} positive and finite")
+        raise ValueError(f"n_splits={n_splits} must be a whole number of at least 1, and C={C} positive and finite")
     n_train = round(train_size * len(Y)) if isinstance(train_size, Real) and np.isfinite(train_size) else 0
     if not 0 < n_train < len(Y):
         raise ValueError(
-            f"train_size={train_size} of {len(Y)} nodes leaves none in training or none to test; give a "
-            "share of them between 0 and 1"
+            f"train_size={train_size} of {len(Y)} nodes leaves none to train on or none to test; give a "
+            "share between 0 and 1"
         )
     rng = check_random_state(random_state)
     scores = []

@@ -129,8 +129,8 @@ class EdgeDecoder:
             values.append(np.take_along_axis(scores, best, axis=1))
         if alike:
             warn(
-                f"{count_of(alike, 'node scores', 'nodes score')} every target alike, as nodes without edges do, and "
-                "the ranking is arbitrary there; leave them out, or give a graph in which they have edges",
+                f"{count_of(alike, 'node scores', 'nodes score')} every target alike, as nodes without edges do, so "
+                "their ranking is arbitrary; leave them out, or give a graph in which they have edges",
                 LopsidedWarning,
             )
         return np.concatenate(found), np.concatenate(values)
@@ -138,7 +138,7 @@ class EdgeDecoder:
     def _best_by_factors(
         self, nodes: Nodes, k: int, excluded: sparse.csr_array | None, own: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The same, ranked by factors; by scores for nodes of which factors say nothing, as for those without edges.
+        """The same, ranked by factors, but by scores for nodes whose factors are zero, such as those without edges.
 
         All triplets of the first part count, also those beyond the width that scores were learned with.
         """
@@ -174,7 +174,7 @@ def by_factors(n_parts: int) -> Formula:
 
 
 def learned(parts_of: Sequence[Sequence[Part]], seen: Sequence[Trial]) -> Formula:
-    """The formula that tells hidden edges of the trials from other pairs, by logistic regression.
+    """Learn, by logistic regression, the formula that separates hidden edges of the trials from other pairs.
 
     ``parts_of`` holds the parts of each trial. Scores are log-odds, up to a constant, since a graph has more pairs per
     edge than a trial has. Forward terms have coefficients >= 0: edges that are known are not to score less for being
@@ -200,7 +200,7 @@ def learned(parts_of: Sequence[Sequence[Part]], seen: Sequence[Trial]) -> Formul
 def with_better_ranking(formula: Formula, parts_of: Sequence[Sequence[Part]], seen: Sequence[Trial]) -> Formula:
     """The same scores, but the best targets of a node by factors, where these rank hidden targets of trials higher.
 
-    Scores that tell edges from other pairs best, whatever their nodes, need not rank the targets of one node best.
+    The scores that best separate edges from other pairs need not be those that best rank the targets of one node.
     """
     recalls = [_recalls(formula, parts, trial) for parts, trial in zip(parts_of, seen, strict=True)]
     by_scores, by_kernel = np.mean(recalls, axis=0)
@@ -264,7 +264,7 @@ def _end_vectors(parts: Sequence[Part], nodes: Nodes, number: int, term: str, wi
 def _blocks(
     nodes: Nodes, pairs: Pairs, parts: Sequence[Part]
 ) -> Iterator[tuple[slice, tuple[Nodes, np.ndarray], tuple[Nodes, np.ndarray]]]:
-    """Blocks of pairs: for either side the nodes that occur, each of them once, and which of them is in each pair."""
+    """Blocks of pairs: for each side its distinct nodes, and the place of each pair's node among them."""
     bytes_per_pair = SCORE_BYTES * VECTORS_PER_PAIR * sum(len(part.s) for part in parts)
     for block in blocks_of(len(pairs[0]), bytes_per_pair, BLOCK_BYTES):
         (u, row), (v, column) = (np.unique(side[block], return_inverse=True) for side in pairs)

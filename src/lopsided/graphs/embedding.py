@@ -70,8 +70,8 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
         Exponent of the singular values in the vectors.
     decoder : {"auto", "learned", "factors"}, default="auto"
         Score of an edge. "learned": a logistic regression on what the kernels, a step along an edge, degrees and the
-        reverse edge say of a pair; it learns to tell edges that were hidden from the embedding, a tenth of them at a
-        time, from other pairs, and costs one more embedding or, on small graphs, up to ten. "factors":
+        reverse edge say of a pair. It is trained to tell other pairs from edges that were hidden from the embedding, a
+        tenth of them at a time, and costs one more embedding or, on small graphs, up to ten. "factors":
         (U diag(s) V')_ij, of proximity if kernel="auto". "auto" is "learned", or "factors" if there are negative
         weights or fewer than two edges; ``nearest_targets`` then ranks by the learned scores or by "factors",
         whichever finds more of the hidden targets.
@@ -84,13 +84,13 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
         Acceptable error of the singular vectors, as in :class:`KernelSVD`; 0 means near machine precision, which no use
         of an embedding needs: near singular values mix their vectors first, and that changes no distance much.
     random_state : int, RandomState instance or None, default=None
-        Seed of the solver and of the hidden edges; None is a fixed one.
+        Seed of the solver and of the hidden edges; None means a fixed seed.
     n_jobs : int or None, default=None
         Number of threads; None uses one per core.
     memory_budget : float, str or None, default=None
         Memory for a kernel matrix, in bytes or as "2GB"; None is a quarter of the free memory.
     verbose : int, default=0
-        1 tells on standard error what a fit will cost, and then how far it is.
+        1 reports on standard error how much work a fit is, and then its progress.
 
     Attributes
     ----------
@@ -257,10 +257,11 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
         n = A.shape[0]
         if not A.nnz:
             raise ValueError(
-                f"the graph has {count_of(n, 'node')} but no edges, so nothing tells them apart; give one with edges"
+                f"the graph has {count_of(n, 'node')} but no edges, so they cannot be told apart; give a graph with "
+                "edges"
             )
         if self.n_components > n:
-            warn(f"n_components={self.n_components} exceeds the number of nodes; {n} are kept", RankWarning)
+            warn(f"n_components={self.n_components} exceeds the number of nodes; keeping {n}", RankWarning)
 
     def _balanced(self, A: sparse.csr_array) -> Balance:
         return Balance(A, self.normalize, self.self_loops, isolated=~is_linked(A))
@@ -337,10 +338,10 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
         return tags
 
 
-def company_vectors(model: DirectedGraphEmbedding) -> Sides:
-    """Vectors that tell which nodes keep the same company, for pictures, in which degrees would drown everything else.
+def vectors_without_degrees(model: DirectedGraphEmbedding) -> Sides:
+    """Source and target vectors without degrees, for plots, in which degrees would hide everything else.
 
-    For kernel="auto" they are the source and target features of proximity and links, without those of degrees.
+    For kernel="auto" they are the features of proximity and links; for other kernels, the embedding itself.
     """
     if model._blend is None:
         return Sides(model.source_embedding_, model.target_embedding_)

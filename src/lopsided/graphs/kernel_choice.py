@@ -61,8 +61,8 @@ def wanted_kernel(kernel: Any, A: sparse.csr_array) -> Kernel:
         own = read_graph(kernel.adjacency).adjacency
         if own.shape != A.shape or (own != A).nnz:
             raise ValueError(
-                f"the adjacency of {type(kernel).__name__}, {own.shape[0]} nodes and {own.nnz} edges, is not the "
-                f"graph, {A.shape[0]} nodes and {A.nnz} edges; leave it out, since fit supplies the graph, or fit "
+                f"the adjacency of {type(kernel).__name__} ({own.shape[0]} nodes, {own.nnz} edges) is not that of the "
+                f"graph ({A.shape[0]} nodes, {A.nnz} edges); leave it out, since fit supplies the graph, or fit "
                 "KernelSVD on node numbers, nodes = np.arange(n)[:, None], as X and Z"
             )
     return kernel
@@ -73,13 +73,13 @@ def _check_for_blocks(kernel: Any) -> None:
     known = as_kernel(kernel) if not is_auto(kernel) else None
     if not isinstance(known, OF_BLOCKS) or known.adjacency is not None:
         raise ValueError(
-            f"kernel={kernel!r} needs all edges in memory, and those of this graph are in blocks; use kernel=Katz() "
+            f"kernel={kernel!r} needs all edges in memory, but those of this graph are in blocks; use kernel=Katz() "
             "or kernel=NodeKernel() of lopsided.kernels, without an adjacency"
         )
 
 
 def warn_if_no_paths(kernel: Kernel, A: sparse.csr_array) -> None:
-    """Warn if a kernel of vectors, whose inner products count paths of two edges, meets a graph without any."""
+    """Warn if a kernel of vectors, whose inner products count paths of two edges, gets a graph without such paths."""
     if not isinstance(kernel, GraphKernel) and not np.diff(A.indptr)[A.indices].any():
         warn(
             "no node has both incoming and outgoing edges, so there is no path of two edges, and kernels between "

@@ -37,8 +37,9 @@ def hide_edges(
     share : float, default=0.1
         Fraction of the edges to hide.
     reversed_share : float, default=0.5
-        Fraction of the negative pairs that are reversed hidden edges (where the reverse is no edge), which a method
-        must model direction to tell from the positive pairs. The others are drawn uniformly from all non-edges.
+        Fraction of the negative pairs that are reversed hidden edges (where the reverse is not an edge); only a
+        method that models direction can tell them from the positive pairs. The others are drawn uniformly from all
+        non-edges.
     random_state : int, RandomState instance or None, default=0
         Seed for the hidden edges and the negative pairs.
 
@@ -73,7 +74,7 @@ def hide_edges(
     pairs = np.concatenate([turned, others])
     if contains(known, v * n + u).all():
         warn(
-            "every edge has its reverse, as in an undirected graph, and the reverse of a hidden edge stays and gives "
+            "every edge has its reverse, as in an undirected graph, so the reverse of a hidden edge remains and gives "
             "it away; hide edges of one triangle, scipy.sparse.triu(adjacency), and add the transpose of the remaining "
             "graph before fitting",
             LopsidedWarning,
@@ -130,7 +131,7 @@ def evaluate_links(
     if not (isinstance(k, Integral) and k >= 1):
         raise ValueError(f"k={k} must be a whole number from 1 to {len(negative)}, the number of negative pairs")
     if k > len(negative):
-        warn(f"k={k} exceeds the number of negative pairs; hits@{len(negative)} is taken", LopsidedWarning)
+        warn(f"k={k} exceeds the number of negative pairs; using hits@{len(negative)}", LopsidedWarning)
         k = len(negative)
     truth, scores = np.repeat([1, 0], [len(positive), len(negative)]), np.concatenate([positive, negative])
     hits = (positive > np.partition(negative, -k)[-k]).mean()

@@ -61,15 +61,15 @@ def edges_of_new(index: NodeIndex, out_edges: Any, in_edges: Any, dtype: np.dtyp
     if not (isinstance(unknown, str) and unknown in ("error", "ignore")):
         raise ValueError(f"unknown={unknown!r} is neither 'error' nor 'ignore'")
     if not tables_or_rows:
-        raise ValueError("new nodes are known by their edges, and none are given; pass X, in_edges or both")
+        raise ValueError("no edges of new nodes are given; pass X, in_edges or both")
     tables = [holds_edges(edges) for edges in tables_or_rows]
     if all(tables):
         found = _from_tables(index, out_edges, in_edges, ignore=unknown == "ignore")
     elif any(tables) or not all(is_array_like(edges) and not isinstance(edges, Graph) for edges in tables_or_rows):
         kinds = " and ".join(type(edges).__name__ for edges in tables_or_rows)
         raise ValueError(
-            f"edges of new nodes come as tables of edges or as rows over nodes_, not as {kinds}; the nodes of the "
-            "fitted graph have their vectors in source_embedding_ and target_embedding_"
+            f"pass edges of new nodes as tables of edges or as rows over nodes_, not as {kinds}; the vectors of the "
+            "fitted nodes are in source_embedding_ and target_embedding_"
         )
     else:
         found = _from_rows(index, out_edges, in_edges)
@@ -108,7 +108,7 @@ def _from_tables(index: NodeIndex, out_edges: Any, in_edges: Any, *, ignore: boo
     weight = np.concatenate([outward.weight, inward.weight])
     numbers, new = factorized(own)
     if not len(new):
-        raise ValueError("the tables hold no edges, and so no new nodes")
+        raise ValueError("the tables hold no edges, hence no new nodes")
     known = [node for node in new.tolist() if node in index]
     if known:
         taken = count_of(len(known), "new node has an id", "new nodes have ids")
@@ -138,7 +138,7 @@ def _refuse_or_warn(unknown: list[Any], ignore: bool) -> None:
     if not ignore:
         found = count_of(len(unknown), "id is not a node", "ids are not nodes")
         raise ValueError(
-            f"{found} of the graph: {shown(unknown)}; nodes_ holds those that are. "
+            f"{found} of the graph: {shown(unknown)}; nodes_ lists the known ids. "
             "unknown='ignore' leaves their edges out"
         )
     edges = count_of(len(unknown), "edge of an unknown id is", "edges of unknown ids are")

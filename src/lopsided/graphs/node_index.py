@@ -57,7 +57,7 @@ class NodeIndex:
             if isinstance(given, tuple) and any(isinstance(node, tuple) for node in self._number):
                 unknown = [given]
             found = count_of(len(unknown), "id is not a node", "ids are not nodes")
-            raise ValueError(f"{found} of the graph: {shown(unknown)}; nodes_ holds those that are")
+            raise ValueError(f"{found} of the graph: {shown(unknown)}; nodes_ lists the known ids")
         return np.array(numbers, dtype=np.intp)
 
     def find(self, node: Any) -> int | None:

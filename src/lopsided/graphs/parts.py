@@ -80,7 +80,7 @@ def fit_part(recipe: Recipe, A: sparse.csr_array, linked: np.ndarray, settings: 
     else:
         svd.fit(A)
     if svd.solver_.over_budget:
-        warn(f"{svd.solver_}; raise memory_budget to be faster", FallbackWarning)
+        warn(f"{svd.solver_}; raise memory_budget to speed this up", FallbackWarning)
     fitted, U, V = svd.kernel_, svd.left_vectors_, svd.right_vectors_
     fitted = fitted.without_matrix() if isinstance(fitted, MatrixKernel) else fitted
     embeds_new = None if isinstance(kernel, GraphKernel) else svd

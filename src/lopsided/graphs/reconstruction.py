@@ -127,8 +127,8 @@ def _checked(source: Any, target: Any, adjacency: Any, decoder: str) -> tuple[np
     A = read_graph(adjacency).adjacency
     if not len(source) == len(target) == A.shape[0] or source.shape[1] != target.shape[1]:
         raise ValueError(
-            f"source {source.shape}, target {target.shape} and adjacency {A.shape} must have as many rows, and the "
-            "first two as many columns"
+            f"source {source.shape}, target {target.shape} and adjacency {A.shape} must have the same number of "
+            "rows, and source and target the same number of columns"
         )
     rows = row_numbers(A)
     kept = rows != A.indices

@@ -1,4 +1,4 @@
-"""What a fitted embedding says of edges, by node id: scores of pairs, nearest targets, similar nodes, edge vectors."""
+"""Edges and nodes by id, from a fitted embedding: scores of pairs, nearest targets, similar nodes, edge vectors."""
 
 from abc import ABC, abstractmethod
 from numbers import Integral
@@ -54,7 +54,7 @@ class ScoresEdges(ABC):
         index = self._nodes if new is None else self._nodes.extended(new.names())
         rows, columns = index.numbers(u), index.numbers(v)
         if len(rows) != len(columns) and 1 not in (len(rows), len(columns)):
-            raise ValueError(f"u holds {len(rows)} nodes and v {len(columns)}; pass as many of each, or a single one")
+            raise ValueError(f"u holds {len(rows)} nodes and v {len(columns)}; pass equal numbers, or a single one")
         rows, columns = (side.copy() for side in np.broadcast_arrays(rows, columns))
         nodes = self._decoder.known
         if new is not None:
@@ -110,7 +110,7 @@ class ScoresEdges(ABC):
         n = len(self._nodes)
         _check_k(k, n)
         if (u is None) == (out_edges is None and in_edges is None):
-            raise ValueError("nearest_targets takes nodes of the graph, u, or edges of new ones, but not both")
+            raise ValueError("pass either nodes of the graph, u, or edges of new nodes, but not both")
         if u is None:
             new = edges_of_new(self._nodes, out_edges, in_edges, self.adjacency_.dtype, unknown)
             chosen, own, linked = self._new_nodes(new), None, new.outward

@@ -1,4 +1,4 @@
-"""Trials of an embedding on the graph itself: edges that it does not see, and pairs that are no edges."""
+"""Trials of an embedding on the graph itself: edges that are hidden from it, and pairs that are not edges."""
 
 from typing import NamedTuple
 
@@ -17,10 +17,10 @@ UNIFORM_NEGATIVES = 5  # random pairs per hidden edge; `python benchmarks/graphs
 
 
 class Trial(NamedTuple):
-    """A graph without some of its edges, those edges, and pairs that are no edges of the whole graph.
+    """A graph without some of its edges, those edges, and pairs that are not edges of the whole graph.
 
     Negative pairs are drawn uniformly, and are hidden edges reversed. Matched pairs join a source of a hidden edge with
-    the target of another, so that degrees do not tell them from hidden edges.
+    the target of another, so that degrees do not give them away.
     """
 
     adjacency: sparse.csr_array

@@ -44,7 +44,7 @@ class ImageSVD:
         most = min(model.n_components_ for model in self.models)
         k = most if n_components is None else n_components
         if not (isinstance(k, Integral) and 1 <= k <= most):
-            raise ValueError(f"n_components={k}, but the model holds {most}; give an integer from 1 to {most}")
+            raise ValueError(f"n_components={k} must be an integer from 1 to {most}, the number that the model holds")
         parts = [(m.left_vectors_[:, :k] * m.singular_values_[:k]) @ m.right_vectors_[:, :k].T for m in self.models]
         return _from_channels(parts, self.image.ndim)
 
@@ -111,7 +111,7 @@ def image_svd(image: np.ndarray, kernel: Any = "linear", n_components: int | Non
     shortest = min(pixels.shape[:2])
     k = shortest if n_components is None else n_components
     if not 1 <= k <= shortest:
-        raise ValueError(f"n_components={k!r}, but an image of shape {pixels.shape[:2]} has from 1 to {shortest}")
+        raise ValueError(f"n_components={k!r} must be from 1 to {shortest} for an image of shape {pixels.shape[:2]}")
     if isinstance(as_kernel(kernel), Precomputed):
         raise ValueError(f"kernel={kernel!r} does not compare rows with columns; use 'linear' for the SVD of the image")
     models = tuple(KernelSVD(k, kernel=kernel, compatibility="pinv").fit(channel) for channel in channels)

@@ -58,7 +58,7 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         (Reynolds et al., 2000): components stay near those of the background, so that hundreds of them can be compared
         one by one, by ``KullbackLeibler(distribution="adapted")``.
     verbose : int, default=0
-        1 tells on standard error how far a fit is.
+        1 reports the progress of a fit on standard error.
 
     Attributes
     ----------
@@ -142,7 +142,7 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         if len(sides) > 1:  # scikit-learn would refuse a stack without saying how to flatten it
             first = "take the mean of the channels, then " if len(sides) > 2 else ""
             raise ValueError(
-                f"images of shape {sides} are passed as rows of pixels: {first}give X.reshape(len(X), -1), and "
+                f"images of shape {sides} must be passed as rows of pixels: {first}give X.reshape(len(X), -1), and "
                 f"shape={sides[:2]} to ImageMixtures"
             )
         X = validate_data(self, reject_masked(X, "X"), dtype=FLOATS, reset=reset)

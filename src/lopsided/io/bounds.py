@@ -27,7 +27,7 @@ def check_expansion(path: Path, size: int) -> None:
 def _too_large(path: Path, most: int) -> ValueError:
     return ValueError(
         f"its {path.stat().st_size:,} bytes expand to more than {most:,}, a quarter of the free memory; if that is "
-        "meant, unpack it and read it in parts"
+        "intended, unpack it and read it in parts"
     )
 
 
@@ -51,9 +51,9 @@ def check_zip(path: Path) -> None:
 
 
 def check_shape(shape: tuple[int, ...], entries: int) -> None:
-    """Raise ValueError if a sparse matrix has so many more rows than entries that its row pointers fill the memory."""
+    """Raise ValueError if a sparse matrix has far more rows than entries, so that row pointers could fill memory."""
     if shape[0] > ALWAYS_ROWS + EMPTY_ROWS * entries:
         raise ValueError(
-            f"it declares {shape[0]:,} rows and holds {entries:,} entries; leave out rows without any, or see whether "
-            "it is damaged"
+            f"it declares {shape[0]:,} rows but holds only {entries:,} entries; leave out empty rows, or check "
+            "whether it is damaged"
         )

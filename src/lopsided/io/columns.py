@@ -20,7 +20,7 @@ OTHER_NAMES = {  # that name a direction too; columns in the usual order need no
     "source": ("sender", "follower", "citing", "origin"),
     "target": ("receiver", "recipient", "followee", "followed", "cited", "destination", "dest"),
 }
-TIMES = ("time", "timestamp", "date", "datetime", "year", "ts")  # a third column that is no weight
+TIMES = ("time", "timestamp", "date", "datetime", "year", "ts")  # names of a third column that is not a weight
 NAMELESS = re.compile(r"(__index_level_\d+__|Unnamed: \d+)?")  # names that pandas gives to an unnamed index
 LOGGER = "lopsided.io"
 MOST_NAMES_SHOWN, LONGEST_NAME_SHOWN = 12, 60  # in an error message

@@ -50,7 +50,7 @@ def read_edges(
 def holds_edges(graph: Any) -> bool:
     """Whether graph is a path, a table (pandas, polars, pyarrow) or a list of tuples, rather than a matrix."""
     if hasattr(graph, "collect_schema") and hasattr(graph, "collect"):
-        raise TypeError("a LazyFrame of polars holds no edges yet; pass graph.collect()")
+        raise TypeError("a polars LazyFrame must be collected first; pass graph.collect()")
     return is_path(graph) or is_list_of_edges(graph) or bool(nw.dependencies.is_into_dataframe(graph))
 
 

@@ -234,4 +234,4 @@ def _check_structure(parts: Sequence[np.ndarray], n: int, width: int) -> None:
         part = indices[start : start + CHECKED_AT_ONCE]
         sound = sound and part.min() >= 0 and part.max() < width
     if not sound:
-        raise SavedModelError("it holds a sparse matrix whose indices lie outside of it")
+        raise SavedModelError("it holds a sparse matrix with indices outside its shape")

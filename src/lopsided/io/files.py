@@ -195,5 +195,5 @@ def imported_pyarrow() -> Any:
         import pyarrow.csv
         import pyarrow.parquet
     except ImportError as error:
-        raise ImportError("files of tables are read and written by pyarrow: pip install 'lopsided[graph]'") from error
+        raise ImportError("reading and writing tables needs pyarrow: pip install 'lopsided[graph]'") from error
     return pyarrow

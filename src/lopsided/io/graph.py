@@ -58,7 +58,7 @@ def read_graph(
     source, target, weight : str or None, default=None
         Column names of a table. None means source (src, from), target (dst, to) and weight (w, value) or, failing that,
         the order of the columns, without unnamed ones such as an index written by pandas, and without a third one that
-        is named like a time. Without a weight column all weights are 1. The logger ``lopsided.io`` tells at the level
+        is named like a time. Without a weight column all weights are 1. The logger ``lopsided.io`` says at the level
         INFO what was chosen. For networkx graphs ``weight`` is the edge attribute, "weight" by default.
     header : bool or None, default=None
         Whether the first line of a text file holds the column names. None detects this, see Notes.
@@ -93,12 +93,12 @@ def read_graph(
     ['ann', 'bob', 'eve']
     """
     if header is not None and not is_text(graph):
-        raise ValueError(f"header={header} is for text files, whose first line may be one; leave it out")
+        raise ValueError(f"header={header} is for text files only; leave it out")
     if isinstance(graph, Graph) and isinstance(graph.adjacency, AdjacencyBlocks):
         return graph
     if is_lazy(graph) or (is_path(graph) and Path(graph).is_dir()):
         raise TypeError(
-            "edges in dask, in an Arrow dataset or in a folder of parquet files are brought into blocks first: "
+            "edges in dask, in an Arrow dataset or in a folder of parquet files must be stored in blocks first: "
             "graph = lopsided.distributed.store_graph(edges, folder)"
         )
     if is_adjacency_table(graph):
@@ -108,7 +108,7 @@ def read_graph(
         edges = read_edges(graph, {role: name for role, name in names.items() if name is not None}, header)
         if not len(edges.source):
             what = repr(str(graph)) if is_path(graph) else "the graph"
-            raise ValueError(f"{what} has no edges, and so no nodes; a table of edges needs at least one row")
+            raise ValueError(f"{what} has no edges, hence no nodes; a table of edges needs at least one row")
         nodes = whole_numbers(edges.nodes) if is_text(graph) else edges.nodes
         return Graph(assembled(edges.source, edges.target, edges.weight, 2 * (len(nodes),)), nodes)
     for role, name in (("source", source), ("target", target)):
@@ -159,7 +159,9 @@ def assembled(rows: np.ndarray, columns: np.ndarray, weights: np.ndarray, shape:
     """CSR array of the given edges; repeated edges are added, entries of zero dropped."""
     A = sparse.csr_array(sparse.coo_array((weights, (rows, columns)), shape=shape))
     if not np.isfinite(A.data).all():
-        raise ValueError("the weights of some repeated edge are too large to add up; divide all weights by a constant")
+        raise ValueError(
+            "the weights of a repeated edge overflow when they are added; divide all weights by a constant"
+        )
     A.eliminate_zeros()
     return A
 
@@ -170,8 +172,8 @@ def _checked_ids(nodes: Any, n: int) -> np.ndarray:
     distinct = len(factorized(ids)[1])
     if len(ids) != n or distinct != n or any(map(is_missing, ids.tolist())):
         raise ValueError(
-            f"the adjacency has {n} nodes, and each needs an id of its own; {len(ids)} are given, {distinct} of them "
-            "distinct, and None or nan is not an id"
+            f"the adjacency has {n} nodes, and each needs an id of its own; got {len(ids)} ids, {distinct} of them "
+            "distinct (None and nan are not ids)"
         )
     return ids
 

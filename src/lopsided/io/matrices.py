@@ -11,7 +11,7 @@ from .bounds import check_shape, check_zip
 from .columns import shown
 from .matrix_market import read_matrix_market
 
-LONGEST_REASON = 300  # characters of an error of numpy that are told
+LONGEST_REASON = 300  # characters of an error of numpy that are shown
 
 
 def is_matrix_file(path: Path) -> bool:

@@ -20,7 +20,9 @@ def read_matrix_market(path: Path) -> np.ndarray | sparse.csr_array:
         raise ValueError("its first line is not that of a Matrix Market file")
     layout, field, symmetry = words[2:]
     if field not in FIELDS or symmetry not in SYMMETRIES:
-        raise ValueError(f"its entries are {field} and {symmetry}; real and symmetric or general ones can be read")
+        raise ValueError(
+            f"its entries are {field} and {symmetry}; only real matrices, general or symmetric, can be read"
+        )
     while rest.lstrip()[:1] == b"%":
         rest = rest.lstrip().partition(b"\n")[2]
     numbers = _numbers(rest)

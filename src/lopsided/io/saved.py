@@ -65,7 +65,7 @@ def load(path: str | os.PathLike[str], *, mmap: bool = True, verify: bool | None
     verify : bool or None, default=None
         Whether to check the hash of every array, which reads the whole file, at about 1 GB/s. None does so for files of
         up to 64 MB. The hash of the JSON, all sizes and the indices of sparse matrices are always checked. Hashes
-        reveal damage; they cannot tell who wrote a file.
+        reveal damage, but not who wrote a file.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def load(path: str | os.PathLike[str], *, mmap: bool = True, verify: bool | None
     Raises
     ------
     lopsided.exceptions.SavedModelError
-        If the file is no saved model, damaged, written by a newer version, or holds what no saved model may hold.
+        If the file is not a saved model, is damaged, was written by a newer version, or holds a type that is refused.
 
     Examples
     --------

@@ -123,7 +123,7 @@ def _warn_of_hashtags(data: bytes, separator: str) -> None:
     if first:
         count, line = len(suspects.findall(data, first.start())), data.count(b"\n", 0, first.start()) + 1
         warn(
-            f"{count_of(count, 'line that looks like an edge is', 'lines that look like edges are')} left out as "
+            f"{count_of(count, 'line that looks like an edge is', 'lines that look like edges are')} skipped as "
             f"comments, beginning with line {line}; put quotes around ids that begin with #, or pass "
             "pandas.read_csv(path)",
             LopsidedWarning,
@@ -139,7 +139,7 @@ def _weight(attributes: re.Match[bytes]) -> bytes:
 def decimal_sign(text: Text, rows: Sequence[list[str]]) -> str:
     """The comma if numbers are written like 4,45, as spreadsheets do in many countries, and the point otherwise.
 
-    Commas that separate cells, or that may separate thousands, are no decimal signs.
+    Commas that separate cells, or that may separate thousands, are not decimal signs.
     """
     cells = [cell for row in rows for cell in row if text.separator != ","]
     commas = [match for match in map(WITH_COMMA.fullmatch, cells) if match]

@@ -42,7 +42,7 @@ def name_of(kind: type) -> str | None:
 
 
 def class_of(name: str) -> type | None:
-    """The class of a name; None if there is none that a saved model may hold."""
+    """The class of a name; None if no class of that name may be in a saved model."""
     module, _, kind = name.rpartition(".")
     if name in SKLEARN:
         return getattr(import_module(module), kind, None)

@@ -64,7 +64,7 @@ def check_embedded(model: Any) -> None:
         check_is_fitted(model)
     if not all(hasattr(model, name) for name in ("nodes_", *(f"{side}_embedding_" for side in SIDES))):
         raise TypeError(
-            f"a {type(model).__name__} has no vectors of nodes; pass a fitted DirectedGraphEmbedding, or an object "
+            f"a {type(model).__name__} has no node vectors; pass a fitted DirectedGraphEmbedding, or an object "
             "with nodes_, source_embedding_ and target_embedding_"
         )
 
@@ -75,7 +75,7 @@ def reject_unwritable(nodes: np.ndarray, path: str | os.PathLike[str]) -> None:
         return
     broken = next((name for name in map(str, nodes.tolist()) if len(name.split()) != 1), None)
     if broken is not None:
-        raise ValueError(f"the id {broken[:60]!r} has spaces, which end ids in word2vec's format; write .parquet")
+        raise ValueError(f"the id {broken[:60]!r} has spaces, which the word2vec format does not allow; write .parquet")
 
 
 def vector_columns(model: Any, side: str = "both") -> dict[str, np.ndarray]:

@@ -81,7 +81,7 @@ class KernelSVD(ScoresPairs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         Memory for the kernel matrix, in bytes or as a string such as "2GB"; a larger matrix is evaluated in blocks that
         are not stored. None means a quarter of the free memory.
     verbose : int, default=0
-        1 tells on standard error what a fit will cost, and then how far it is.
+        1 reports on standard error how much work a fit is, and then its progress.
 
     Attributes
     ----------

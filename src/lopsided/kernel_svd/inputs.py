@@ -46,7 +46,7 @@ def check_ignored(y: Any, X: Array) -> None:
         raise ValueError(f"y is ignored, but it has {y.shape[0]} rows and X has {X.shape[0]}; use fit(X, Z=Z)")
     if y.shape[1] == X.shape[1] > 1:
         warn(
-            f"y is ignored, and is as wide as X: {y.shape[1]} columns; pass right points with fit(X, Z=Z)",
+            f"y is ignored, but has as many columns as X, {y.shape[1]}; pass right points with fit(X, Z=Z)",
             LopsidedWarning,
         )
 
@@ -70,8 +70,8 @@ def _both_sides(kernel: Kernel, X: Array, Z: Array) -> tuple[Array, Array]:
     """Left and right points as arrays: two sets, the rows and columns of X, or a precomputed X and column numbers."""
     if isinstance(X, RowBlocks) and (Z is None or isinstance(kernel, Precomputed)):
         raise ValueError(
-            "rows in blocks give no access to columns or kernel values; pass right points, fit(X, Z=Z): X itself, "
-            "landmarks, or the columns of X as lopsided.distributed.sketch_columns reads them"
+            "the columns of rows in blocks cannot be read; pass right points, fit(X, Z=Z): X itself, landmarks, or "
+            "columns of X that lopsided.distributed.sketch_columns has read"
         )
     if isinstance(kernel, Precomputed):
         if Z is not None:
@@ -116,8 +116,8 @@ def _check_rank(k: float, shape: tuple[int, int], n_features: int, weights: Weig
     counting = min(shape) if weights is None else min(map(np.count_nonzero, (weights.left, weights.right)))
     if k > counting:
         raise ValueError(
-            f"n_components={k} exceeds min(n_rows, n_columns)={counting} of those whose weight is not zero; lower it "
-            "or weigh more points"
+            f"n_components={k} exceeds min(n_rows, n_columns)={counting}, counting those of nonzero weight; lower it "
+            "or give more points a weight"
         )
 
 
@@ -127,7 +127,7 @@ def _choose_compatibility(
     """Compatibility maps of both sides from the parameter ``compatibility``: a name, a matrix or a pair of matrices."""
     if isinstance(kernel, Precomputed):
         if not (isinstance(compatibility, str) and compatibility in ("auto", "identity")):
-            raise ValueError("kernel='precomputed' compares no vectors; leave compatibility out")
+            raise ValueError("kernel='precomputed' does not compare vectors; leave compatibility out")
         return Identity()
     p, q = X.shape[1], Z.shape[1]
     if isinstance(compatibility, tuple):
@@ -157,9 +157,9 @@ def mapped_landmarks(landmarks: Any, kernel: Kernel, maps: Compatibility, widths
         raise ValueError(f"landmarks must be a name or a pair, left and right; got {len(landmarks)} of them")
     sides = [side if sparse.issparse(side) else np.asarray(side) for side in landmarks]
     if isinstance(kernel, Precomputed) and any(side.ndim == 2 for side in sides):
-        raise ValueError("kernel='precomputed' knows points by their numbers; give row and column numbers")
+        raise ValueError("kernel='precomputed' has no points; give landmarks as row and column numbers")
     for side, width, name in zip(sides, widths, ("left", "right"), strict=True):
         if side.ndim == 2 and side.shape[1] != width:
-            raise ValueError(f"{name} landmarks have {side.shape[1]} columns, but {name} points {width}")
+            raise ValueError(f"{name} landmarks have {side.shape[1]} columns, but {name} points have {width}")
     left, right = sides
     return maps.left(left) if left.ndim == 2 else left, maps.right(right) if right.ndim == 2 else right

@@ -1,4 +1,4 @@
-"""What a fitted kernel SVD says of pairs: their scores, and which points of one side score highest with the other."""
+"""Scores of pairs by a fitted kernel SVD, and the points of one side that score highest with the other."""
 
 from abc import ABC, abstractmethod
 from numbers import Integral
@@ -53,7 +53,7 @@ class ScoresPairs(ABC):
         check_is_fitted(self)
         left, right = self._vectors(X, of_right=False), self._vectors(Z, of_right=True)
         if len(left) != len(right) and 1 not in (len(left), len(right)):
-            raise ValueError(f"X holds {len(left)} points and Z {len(right)}; pass as many of each, or a single one")
+            raise ValueError(f"X holds {len(left)} points and Z {len(right)}; pass equal numbers, or a single one")
         left, right = np.broadcast_arrays(left * self.singular_values_, right)
         scores = np.einsum("ij,ij->i", left, right)
         check_finite(scores)
@@ -117,7 +117,7 @@ class ScoresPairs(ABC):
             found[silent] = asking.mean(axis=0)
             warn(
                 f"{count_of(np.count_nonzero(silent), 'point scores', 'points score')} all others alike, as rows "
-                "without entries do, and the answer is those that score highest on average; leave such points out",
+                "without entries do, so those that score highest on average are returned; leave such points out",
                 LopsidedWarning,
             )
         with jobs(self.n_jobs, self.memory_budget):

@@ -22,7 +22,7 @@ SETTLED = 1e-3  # change of weights at which to stop
 
 @checked(model=[KernelSVD], max_iter=[Interval(Integral, 1, None, closed="left")])
 def fit_robust(model: KernelSVD, X: ArrayLike, *, Z: ArrayLike = None, max_iter: int = 20) -> KernelSVD:
-    """Fit a copy of a KernelSVD with row weights that outliers among the rows lose.
+    """Fit a copy of a KernelSVD with row weights that go to zero for outliers among the rows.
 
     The residual of a row of K is its distance from the span of the right vectors. Rows whose residual exceeds the
     median by up to 2.5 robust deviations (1.483 times the median absolute deviation) have weight one, from three on
@@ -37,7 +37,7 @@ def fit_robust(model: KernelSVD, X: ArrayLike, *, Z: ArrayLike = None, max_iter:
         Left and right points, or the kernel matrix. To find outliers among the columns, exchange X and Z, and the
         arguments of the kernel (``kernel.T``).
     max_iter : int, default=20
-        Maximum number of fits, after which a ConvergenceWarning tells that weights still change.
+        Maximum number of fits, after which a ConvergenceWarning is issued if weights still change.
 
     Returns
     -------

@@ -31,7 +31,7 @@ class Solution:
 
 
 def solve(inputs: Inputs, settings: Settings) -> Solution:
-    """Decompose the kernel matrix by the solver asked for, or by the one that its size and the budget suggest."""
+    """Decompose the kernel matrix by the requested solver, or by the one that suits its size and the budget."""
     chosen = None
     if inputs.weights is None:  # landmarks take none
         solver, k, budget = settings.solver, settings.k, settings.budget

@@ -59,7 +59,9 @@ class Kernel(Documented, ABC):
         for side in (X, Z):
             if not hasattr(side, "dtype") or side.ndim != 2 or (self.same_width and side.dtype.kind != "f"):
                 what = f"{type(side).__name__} of {getattr(side, 'dtype', 'no one type')}, shape {np.shape(side)}"
-                raise TypeError(f"fit takes arrays of floats with two dimensions, not {what}; see numpy.asarray")
+                raise TypeError(
+                    f"fit takes two-dimensional arrays of floats, not {what}; convert them with numpy.asarray"
+                )
         if self.same_width and X.shape[1] != Z.shape[1]:
             raise ValueError(
                 f"{self!r} compares vectors of one width, but X has {X.shape[1]} columns and Z has "
@@ -179,11 +181,11 @@ class Composite(Kernel):
         return super().fit(X, Z)
 
     def check_parts(self) -> None:
-        """Raise TypeError if a part is no kernel."""
+        """Raise TypeError if a part is not a kernel."""
         for name in self._names:
             if not isinstance(getattr(self, name), Kernel):
                 kind = type(getattr(self, name)).__name__
-                raise TypeError(f"{name} of {type(self).__name__} must be a Kernel, not a {kind}; see as_kernel")
+                raise TypeError(f"{name} of {type(self).__name__} must be a Kernel, not a {kind}; as_kernel makes one")
 
     def left(self, X: Array) -> Array:
         """Prepare the left points for every part, side by side."""
@@ -344,6 +346,6 @@ def _check_combinable(*kernels: Any) -> None:
     """Raise TypeError if any of the kernels takes precomputed values, which have no kernel arithmetic."""
     if any(isinstance(kernel, Kernel) and kernel.takes_values for kernel in kernels):
         raise TypeError(
-            "kernels of given values cannot be combined or transposed; combine or transpose the matrices instead, and "
-            "pass the result"
+            "precomputed kernels cannot be combined or transposed; combine or transpose the matrices instead, and pass "
+            "the result"
         )

@@ -30,7 +30,7 @@ class OfColumns(Composite):
         self.kernel = kernel
 
     def fit(self, X: Array, Z: Array) -> Self:
-        """Learn the map from both sets of points, and fit the inner kernel on what it makes of them."""
+        """Learn the map from both sets of points, and fit the inner kernel on the mapped points."""
         Kernel.fit(self, X, Z)
         X, Z = spaced_blocks(X), spaced_blocks(Z)
         self.learn_columns(X, Z)
@@ -44,7 +44,7 @@ class OfColumns(Composite):
 
     @abstractmethod
     def in_units(self, X: Array) -> Any:
-        """What the map makes of points."""
+        """Map points."""
 
     def left(self, X: Array) -> Array:
         """Prepare the mapped points as left points of the inner kernel."""
@@ -129,7 +129,7 @@ class Ranked(OfColumns):
     Attributes
     ----------
     quantiles_ : array of shape (q, width)
-        Quantiles of left and right points together, up to 200 of each column: all values if there are no more.
+        Quantiles of left and right points together, up to 200 of each column: all values if there are fewer.
     kernel_ : Kernel
         The fitted kernel.
 

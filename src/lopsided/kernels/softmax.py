@@ -156,8 +156,8 @@ class _SoftmaxStructure(ExponentialStructure):
             weights = per_entry(left[:, 0], P) * self.right[P.indices, 0]
             if not weights.max(initial=0) < most:
                 raise ValueError(
-                    f"{self.kernel!r} is so steep beside entries of opposite signs that sparse values of at most one "
-                    f"are differences of {weights.max():.1g}; use a larger bandwidth or scale, or dense data"
+                    f"{self.kernel!r} is so steep, given entries of opposite signs, that values of at most one are "
+                    f"differences of numbers up to {weights.max():.1g}; use a larger bandwidth or scale, or dense data"
                 )
         return left, values
 

@@ -71,7 +71,7 @@ class NormalisedKernel(SparseKernel):
         """Return a copy that is normalised over a few weighted right points."""
         if sparse.issparse(right[0]):
             raise ValueError(
-                "sums over landmarks are for dense data; over all sparse points they cost no more and are exact"
+                "denominators='landmarks' is for dense data; on sparse data use 'all', which is exact and costs no more"
             )
         twin = copy(self)
         twin._sum_over(*right, bounded=True)

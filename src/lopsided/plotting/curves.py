@@ -118,7 +118,7 @@ class LeaveOneOutDisplay(Curves):
         check_is_fitted(estimator)
         path = getattr(estimator, "path_", None)
         if path is None:
-            raise ValueError(f"C={estimator.C} was given and none was compared; fit with C='auto' or a list")
+            raise ValueError(f"C={estimator.C} was given, so no values were compared; fit with C='auto' or a list")
         return cls(path["C"], path["error"], path["score"], estimator.C_).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:

@@ -169,8 +169,8 @@ class KernelRecommender(Estimator):
         silent = ~np.asarray(abs(X).sum(axis=1) > 0).ravel()
         if silent.any():
             warn(
-                f"{count_of(np.count_nonzero(silent), 'user has', 'users have')} no interactions, and the most popular "
-                "items are the answer; leave such users out",
+                f"{count_of(np.count_nonzero(silent), 'user has', 'users have')} no interactions, so the most "
+                "popular items are returned; leave such users out",
                 LopsidedWarning,
             )
 
@@ -210,7 +210,7 @@ class KernelRecommender(Estimator):
         if self.n_components is None:
             return min(MAX_COMPONENTS, -(-most // COMPONENTS_SHARE))
         if self.n_components > most:
-            warn(f"n_components={self.n_components} exceeds min(n_users, n_items)={most}; {most} are kept", RankWarning)
+            warn(f"n_components={self.n_components} exceeds min(n_users, n_items)={most}; keeping {most}", RankWarning)
         return min(self.n_components, most)
 
     def _validated(self, X: ArrayLike, *, reset: bool = False) -> Array:

@@ -90,7 +90,9 @@ def _hits(recommended: Any, held_out: Any) -> tuple[np.ndarray, np.ndarray]:
     held_out = canonical(sparse.csr_array(check_array(held_out, accept_sparse="csr", input_name="held_out")))
     found = _numbers(recommended, held_out.shape[1])
     if len(found) != held_out.shape[0]:
-        raise ValueError(f"recommended has {len(found)} rows and held_out {held_out.shape[0]}; give one for each user")
+        raise ValueError(
+            f"recommended has {len(found)} rows and held_out {held_out.shape[0]}; both need one for each user"
+        )
     counts = np.asarray(held_out.count_nonzero(axis=1))
     users = np.flatnonzero(counts)
     if not len(users):
@@ -98,7 +100,7 @@ def _hits(recommended: Any, held_out: Any) -> tuple[np.ndarray, np.ndarray]:
     repeated = np.diff(np.sort(found, axis=1), axis=1) == 0
     if repeated.any():
         user = int(np.flatnonzero(repeated.any(axis=1))[0])
-        raise ValueError(f"recommended names an item twice for user {user}; each counts once")
+        raise ValueError(f"recommended lists an item twice for user {user}; list each item once")
     hits = held_out[users[:, None], found[users]].toarray() != 0
     return hits, counts[users]
 

@@ -28,7 +28,7 @@ def run(options: argparse.Namespace) -> None:
     """Write the page."""
     output = options.output or ("graph.html" if options.graph == PIPE else output_beside(options.graph, ".html"))
     if output == PIPE:
-        raise ValueError("a page is written to a file; name it with -o")
+        raise ValueError("a page cannot be written to standard output; name a file with -o")
     checked_output(output, options.force, (".html", ".htm"))
     report = Report(options)
     vectors = _vectors(options.graph, report)

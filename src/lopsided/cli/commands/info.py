@@ -15,8 +15,8 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "narwhals", "pyarrow", "pandas", "
 
 
 def run(options: argparse.Namespace) -> None:
-    """Print what a report of a problem should say."""
-    import numpy  # noqa: F401  # loads BLAS, of which threadpoolctl tells
+    """Print what belongs in a bug report."""
+    import numpy  # noqa: F401  # loads BLAS, for threadpoolctl to find
 
     report = Report(options)
     blas = sorted(

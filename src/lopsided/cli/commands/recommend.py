@@ -56,7 +56,7 @@ def _ranked(
         rank.append(np.tile(np.arange(1, k + 1), len(some)))
     if not who:
         raise ValueError(
-            "every user has every item, so there is nothing new to recommend; --known ranks what they have"
+            "every user has every item, so there is nothing new to recommend; --known also ranks items that they have"
         )
     number, item, place = (np.concatenate(parts) for parts in (who, what, rank))
     order = np.lexsort((place, number))

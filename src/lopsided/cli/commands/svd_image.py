@@ -18,7 +18,7 @@ FORMATS = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp")
 def run(options: argparse.Namespace) -> None:
     """Write the image of the leading components."""
     if options.image == PIPE or options.output == PIPE:
-        raise ValueError("images are read from and written to files; name them")
+        raise ValueError("images cannot be read from or written to a pipe; name files")
     output = checked_output(options.output or output_beside(options.image, ".svd.png"), options.force, FORMATS)
     report = Report(options)
     with as_file(options.image) as path:
@@ -62,5 +62,5 @@ def _pillow() -> Any:
     try:
         from PIL import Image
     except ImportError as error:
-        raise ImportError("images are read by Pillow: pip install 'lopsided[cli]'") from error
+        raise ImportError("reading images needs Pillow: pip install 'lopsided[cli]'") from error
     return Image

@@ -52,7 +52,8 @@ def make_compatible(name: str, X: Array, Z: Array, rng: np.random.Generator, bud
     width = N.shape[1]
     if name != "random" and (isinstance(X, RowBlocks) or isinstance(Z, RowBlocks)):
         raise ValueError(
-            f"compatibility={name!r} decomposes all points, and these are in blocks; use 'random', or give a matrix"
+            f"compatibility={name!r} needs all points in memory, but these are in blocks; use 'random', or give a "
+            "matrix"
         )
     if not isinstance(W, RowBlocks):  # blocks are mapped when they are read
         _check_budget(name, W, width, budget)
@@ -64,8 +65,8 @@ def make_compatible(name: str, X: Array, Z: Array, rng: np.random.Generator, bud
         return replace(found, rotation=polar_rotation(found.project(W)))
     if name == "pinv" and W.shape[0] != width:
         raise ValueError(
-            f"compatibility='pinv' is for the rows and columns of one matrix; here {W.shape[0]} vectors of "
-            f"{W.shape[1]} entries meet vectors of {width}: use 'pca', 'random' or give a matrix"
+            f"compatibility='pinv' is for the rows and columns of one matrix; here {W.shape[0]} vectors have "
+            f"{W.shape[1]} entries and the others {width}: use 'pca', 'random' or give a matrix"
         )
     U, s, V = thin_svd(W)
     if name == "pinv":

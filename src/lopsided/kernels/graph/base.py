@@ -152,14 +152,14 @@ def check_adjacency(adjacency: Array) -> Array:
         return cast(Array, adjacency)
     if hasattr(adjacency, "is_directed") and hasattr(adjacency, "edges"):
         raise TypeError(
-            f"the adjacency is a matrix, and {type(adjacency).__name__} a graph: give read_graph(graph).adjacency of "
-            "lopsided.graphs, or the graph to DirectedGraphEmbedding"
+            f"the adjacency must be a matrix, not a {type(adjacency).__name__}; pass read_graph(graph).adjacency of "
+            "lopsided.graphs, or pass the graph to DirectedGraphEmbedding"
         )
     A = check_points(adjacency, "adjacency")
     if A.shape[0] != A.shape[1]:
         raise ValueError(
-            f"adjacency has shape {A.shape}, but rows and columns must be the same nodes; give a square one. An array "
-            "of edges is given as a table, pandas.DataFrame(edges, columns=['source', 'target']), to read_graph, and a "
+            f"adjacency has shape {A.shape}, but rows and columns must be the same nodes; give a square one. Pass an "
+            "array of edges to read_graph as a table, pandas.DataFrame(edges, columns=['source', 'target']), and a "
             "matrix of two kinds of things to KernelSVD"
         )
     return A

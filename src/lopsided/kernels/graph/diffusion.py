@@ -135,8 +135,8 @@ class Diffusion(MatrixKernel):
         if A.data.any() and not (self.matrix_.nnz if sparse.issparse(self.matrix_) else self.matrix_.any()):
             way_out = "lower it" if self.threshold_ == self.threshold else "raise memory_budget, or give a lower one"
             raise ValueError(
-                f"no walk is as likely as threshold={self.threshold_:g}: all values are zero; {way_out}, or raise "
-                f"restart={self.restart:g}, the chance with which walks end at each step"
+                f"no walk is as likely as threshold={self.threshold_:g}, so all values are zero; {way_out}, or raise "
+                f"restart={self.restart:g}, the probability that a walk ends at each step"
             )
 
     def _learn_walks(self, A: sparse.csr_array) -> None:
@@ -243,7 +243,7 @@ class Diffusion(MatrixKernel):
         return cast(Kind, kept)
 
     def _wanted_threshold(self, walks: list[Walk]) -> float:
-        """The threshold asked for; None: the finest, by halves, that leaves as many entries as a graph may have."""
+        """The given threshold or, for None, the finest power of 1/2 times the first that leaves few enough entries."""
         if self.threshold is not None:
             return float(self.threshold)
         threshold, most = FIRST_THRESHOLD, max(ENTRIES_AT_LEAST, ENTRIES_PER_NODE * walks[0].P.shape[0])
@@ -279,7 +279,7 @@ class Diffusion(MatrixKernel):
         return threshold
 
     def _warn_if_costly(self, walks: list[Walk], threshold: float, entries: float) -> None:
-        """Say how long walks over so many entries will take, if that is more than minutes."""
+        """Warn, with an estimate of the time, if walks over this many entries take more than a few minutes."""
         n, nnz = walks[0].P.shape[0], walks[0].P.nnz
         steps = np.log(threshold) / np.log1p(-self.restart)
         work = steps * entries * nnz / n

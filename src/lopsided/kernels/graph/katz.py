@@ -72,7 +72,7 @@ class Katz(GraphKernel):
         self.beta_ = float(self.beta or BETA_SHARE / (high or degrees[0] * degrees[1] or 1.0))
         if self.beta_ * high >= 1:
             raise ValueError(
-                f"beta={self.beta_:g} must be below 1 / (spectral radius) = {1 / high:g}, else the sum over walks does "
+                f"beta={self.beta_:g} must be below 1 / (spectral radius) = {1 / high:g}, or the sum over walks does "
                 f"not converge; lower it, or use beta=None, which is {BETA_SHARE / high:g}"
             )
         self.step_ = by_rows(A.dtype.type(self.beta_) * A)
@@ -125,8 +125,8 @@ def geometric_sum(multiply: Callable[[np.ndarray], np.ndarray], V: np.ndarray) -
                 break
     if not np.isfinite(largest):
         raise ValueError(
-            f"the sum over walks overflows {total.dtype}; lower beta or divide the edge weights by their maximum: "
-            "on a graph without cycles, too, longer walks may weigh more and more"
+            f"the sum over walks overflows {total.dtype}; lower beta or divide the edge weights by their maximum "
+            "(longer walks may weigh more and more, even on a graph without cycles)"
         )
     if np.abs(term).max(initial=0) > eps * largest:
         warn(

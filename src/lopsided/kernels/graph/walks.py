@@ -82,7 +82,7 @@ def dense_visits(P: sparse.csr_array, last: sparse.csr_array, restart: float) ->
 
 
 def walk_work(P: sparse.csr_array, rows: int, *, restart: float, threshold: float) -> float:
-    """Bound the multiplications of walks from so many rows: steps times nodes that can be reached times degree."""
+    """Bound the multiplications of walks from ``rows`` nodes: steps times reachable nodes times mean degree."""
     steps = np.log(threshold) / np.log1p(-restart)
     return float(steps * rows * min(P.shape[0], 1 / threshold) * P.nnz / P.shape[0])
 
