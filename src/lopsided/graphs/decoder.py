@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from .._core import AdjacencyBlocks, blocks_of, count_of, largest, with_one_blas_thread
+from .._core import AdjacencyBlocks, best_columns, blocks_of, count_of, with_one_blas_thread
 from ..exceptions import LopsidedWarning, warn
 from .kernel_choice import COSINE, FACTORS, LEARNED, STEP
 from .nodes import Nodes, known_nodes, some_nodes
@@ -103,41 +103,35 @@ class EdgeDecoder:
             scores[block] = np.einsum("ij,ij->i", self.sources(sources)[row], self.targets(targets)[column])
         return scores + self.formula.reverse * _is_edge(nodes.inward, rows, columns)
 
-    def best_targets(
-        self, nodes: Nodes, k: int, excluded: sparse.csr_array | None, own: np.ndarray | None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def best_targets(self, nodes: Nodes, k: int, leave_out: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
         """The k best known targets of each node, best first, and what ranks them, in blocks of nodes.
 
-        Neither node ``own[i]`` nor the nonzero entries in row i of what is excluded are among them.
+        The nonzero entries in row i of ``leave_out`` are not among the targets of node i.
         """
         if self.formula.ranking == FACTORS and self.formula.is_learned:
-            return self._best_by_factors(nodes, k, excluded, own)
+            return self._best_by_factors(nodes, k, leave_out)
         targets = self.targets(self.known)
-        found, values, alike = [], [], 0
-        for block in blocks_of(len(nodes.degrees.out), SCORE_BYTES * len(targets), BLOCK_BYTES):
-            chosen = some_nodes(nodes, np.arange(block.start, block.stop))
+        is_alike = np.empty(leave_out.shape[0], dtype=bool)
+
+        def score(block: slice) -> np.ndarray:
+            chosen = some_nodes(nodes, block)
             scores = self.sources(chosen) @ targets.T
             if self.formula.reverse:
                 scores[chosen.inward.nonzero()] += self.formula.reverse
-            alike += int(np.count_nonzero(scores.max(axis=1) == scores.min(axis=1)))
-            if excluded is not None:
-                scores[excluded[block].nonzero()] = -np.inf
-            if own is not None:
-                scores[np.arange(len(scores)), own[block]] = -np.inf
-            best = largest(scores, k)
-            found.append(best)
-            values.append(np.take_along_axis(scores, best, axis=1))
-        if alike:
+            is_alike[block] = scores.max(axis=1) == scores.min(axis=1)
+            return scores
+
+        found = best_columns(score, leave_out, k)
+        if is_alike.any():
+            alike = count_of(np.count_nonzero(is_alike), "node scores", "nodes score")
             warn(
-                f"{count_of(alike, 'node scores', 'nodes score')} every target alike, as nodes without edges do, so "
+                f"{alike} every target alike, as nodes without edges do, so "
                 "their ranking is arbitrary; leave them out, or give a graph in which they have edges",
                 LopsidedWarning,
             )
-        return np.concatenate(found), np.concatenate(values)
+        return found
 
-    def _best_by_factors(
-        self, nodes: Nodes, k: int, excluded: sparse.csr_array | None, own: np.ndarray | None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _best_by_factors(self, nodes: Nodes, k: int, leave_out: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
         """The same, ranked by factors, but by scores for nodes whose factors are zero, such as those without edges.
 
         All triplets of the first part count, also those beyond the width that scores were learned with.
@@ -148,8 +142,7 @@ class EdgeDecoder:
         by_scores = replace(self, formula=self.formula._replace(ranking=LEARNED))
         for decoder, rows in ((by_kernel, np.flatnonzero(placed)), (by_scores, np.flatnonzero(~placed))):
             if len(rows):
-                others = None if excluded is None else excluded[rows], None if own is None else own[rows]
-                best[rows], values[rows] = decoder.best_targets(some_nodes(nodes, rows), k, *others)
+                best[rows], values[rows] = decoder.best_targets(some_nodes(nodes, rows), k, leave_out[rows])
         return best, values
 
 

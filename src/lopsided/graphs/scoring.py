@@ -113,16 +113,17 @@ class ScoresEdges(ABC):
             raise ValueError("pass either nodes of the graph, u, or edges of new nodes, but not both")
         if u is None:
             new = edges_of_new(self._nodes, out_edges, in_edges, self.adjacency_.dtype, unknown)
-            chosen, own, linked = self._new_nodes(new), None, new.outward
-            names: Any = new.names()
+            chosen, linked, names = self._new_nodes(new), new.outward, new.names()
+            itself = sparse.csr_array(linked.shape)
         else:
             rows = self._nodes.numbers(u)
-            chosen, own, linked = some_nodes(self._decoder.known, rows), rows, self.adjacency_[rows]
-            names = self.nodes_[rows]
+            chosen, linked, names = some_nodes(self._decoder.known, rows), self.adjacency_[rows], self.nodes_[rows]
+            itself = _themselves(rows, n)
+        leave_out = sparse.csr_array(abs(linked) + itself) if new_only else itself
         if new_only:
-            _check_enough(linked, own, names, n, k)
+            _check_enough(leave_out, names, k)
         with jobs(None, self.memory_budget):
-            best, scores = self._decoder.best_targets(chosen, k, linked if new_only else None, own)
+            best, scores = self._decoder.best_targets(chosen, k, leave_out)
         found = self.nodes_[best]
         if u is not None and self._nodes.is_id(u):
             found, scores = found[0], scores[0]
@@ -154,7 +155,7 @@ class ScoresEdges(ABC):
         _check_k(k, n)
         sides = {"source": self.source_embedding_, "target": self.target_embedding_}
         vectors = unit_rows(np.hstack([vectors for role, vectors in sides.items() if as_ in (role, "both")]))
-        itself = sparse.eye_array(n, format="csr")[rows]
+        itself = _themselves(rows, n)
         with jobs(None, self.memory_budget):
             best, cosines = best_columns(lambda block: vectors[rows[block]] @ vectors.T, itself, k)
         found = self.nodes_[best]
@@ -212,16 +213,19 @@ class ScoresEdges(ABC):
         """Place new nodes with the given edges."""
 
 
+def _themselves(rows: np.ndarray, n: int) -> sparse.csr_array:
+    """The rows of the n x n identity with these numbers, in O(rows)."""
+    return sparse.csr_array((np.ones(len(rows)), rows, np.arange(len(rows) + 1)), shape=(len(rows), n))
+
+
 def _check_k(k: Any, n: int) -> None:
     if not (isinstance(k, Integral) and 1 <= int(k) < n):
         raise ValueError(f"k={k} must be a whole number from 1 to the number of other nodes, {n - 1}")
 
 
-def _check_enough(linked: sparse.csr_array, own: np.ndarray | None, names: Any, n: int, k: int) -> None:
+def _check_enough(leave_out: sparse.csr_array, names: np.ndarray, k: int) -> None:
     """Refuse a k above the number of nodes to which some node has no edge. Cost: O(edges of these nodes)."""
-    left = n - linked.count_nonzero(axis=1)
-    if own is not None:
-        left -= 1 - (linked[np.arange(len(own)), own] != 0)
+    left = leave_out.shape[1] - leave_out.count_nonzero(axis=1)
     if (left < k).any():
         least = int(left.argmin())
         raise ValueError(
