@@ -36,7 +36,7 @@ class Attributes(NamedTuple):
         """Learn the scale of each column and row. Cost: O(entries)."""
         means, spreads = X.mean(axis=0), _spreads(X, 0)
         standardised = (X - means) / spreads
-        lengths = _positive(np.linalg.norm(standardised, axis=1))
+        lengths = _one_for_zero(np.linalg.norm(standardised, axis=1))
         return cls(means, spreads, lengths, (standardised / lengths[:, None]).mean(axis=0))
 
     def rows(self, X: Array) -> np.ndarray:
@@ -104,7 +104,7 @@ def _mode_is_zero(X: np.ndarray, zeros: int) -> bool:
 
 def _correlation(X: np.ndarray, axis: int) -> float:
     """Correlation of all entries with those standardised along an axis; one for a constant table."""
-    Y = (X - X.mean(axis=axis, keepdims=True)) / _positive(X.std(axis=axis, keepdims=True))
+    Y = (X - X.mean(axis=axis, keepdims=True)) / _one_for_zero(X.std(axis=axis, keepdims=True))
     centred = X - X.mean()
     size = np.sqrt(np.square(centred).sum() * np.square(Y).sum())
     return float((centred * Y).sum() / size) if size > 0 else 1.0
@@ -113,13 +113,13 @@ def _correlation(X: np.ndarray, axis: int) -> float:
 def _spreads(X: np.ndarray, axis: int) -> np.ndarray:
     """Standard deviations along an axis, for numbers of any size; for constants their magnitude, or one for zeros."""
     deviations = X - X.mean(axis=axis, keepdims=True)
-    peaks, sizes = _positive(np.abs(deviations).max(axis=axis)), _positive(np.abs(X).max(axis=axis))
+    peaks, sizes = _one_for_zero(np.abs(deviations).max(axis=axis)), _one_for_zero(np.abs(X).max(axis=axis))
     found = peaks * (deviations / np.expand_dims(peaks, axis)).std(axis=axis)
     rounding = X.shape[axis] * np.finfo(X.dtype).eps * sizes
     return np.where(found > rounding, found, sizes)
 
 
-def _positive(spreads: np.ndarray) -> np.ndarray:
+def _one_for_zero(spreads: np.ndarray) -> np.ndarray:
     """Spreads or lengths, with one for zero."""
     return np.where(spreads > 0, spreads, 1)
 

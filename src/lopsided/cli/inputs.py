@@ -124,7 +124,7 @@ def known_ids(given: list[str], nodes: np.ndarray) -> list[Any]:
     return [by_text[name] for name in given]
 
 
-def reject_strangers(given: str, nodes: list[Any]) -> NoReturn:
+def reject_unknown_ids(given: str, nodes: list[Any]) -> NoReturn:
     """Say that none of the ids in a file is one of the graph."""
     raise ValueError(f"no id in {given} is a node of the graph, whose ids look like {str(nodes[0])!r}")
 

@@ -56,12 +56,14 @@ def sketch_columns(
         )
     if compatibility not in MAPS:
         raise ValueError(f"compatibility={compatibility!r} must be one of {', '.join(map(repr, MAPS))}")
-    numbers = _frequent(rows, columns) if np.ndim(columns) == 0 else _checked(np.asarray(columns), rows.shape[1])
+    numbers = (
+        _most_frequent(rows, columns) if np.ndim(columns) == 0 else _checked_columns(np.asarray(columns), rows.shape[1])
+    )
     if compatibility == "rows":
-        found = rows.fold(partial(_sum_of_rows, columns=numbers), _sum_up)
+        found = rows.fold(partial(_sum_rows_of_block, columns=numbers), _add_parts)
     else:
-        task = partial(_sketched, columns=numbers, seed=seed_of(random_state))
-        found = _sum_up(rows.reduce(task, alongside=np.arange(rows.shape[0])))
+        task = partial(_sketch_block, columns=numbers, seed=seed_of(random_state))
+        found = _add_parts(rows.reduce(task, alongside=np.arange(rows.shape[0])))
     Z = sparse.csr_array(found.points)
     if not unit_length:
         return Z
@@ -77,11 +79,11 @@ class _Part(NamedTuple):
     energy: float
 
 
-def _sum_up(parts: list[_Part]) -> _Part:
+def _add_parts(parts: list[_Part]) -> _Part:
     return _Part(sum(part.points for part in parts), sum(part.energy for part in parts))
 
 
-def _checked(numbers: np.ndarray, width: int) -> np.ndarray:
+def _checked_columns(numbers: np.ndarray, width: int) -> np.ndarray:
     if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or not len(numbers):
         raise ValueError(f"columns must be a number or column numbers, not {numbers.dtype} of shape {numbers.shape}")
     if numbers.min() < 0 or numbers.max() >= width:
@@ -89,15 +91,15 @@ def _checked(numbers: np.ndarray, width: int) -> np.ndarray:
     return numbers
 
 
-def _frequent(rows: RowBlocks, count: int) -> np.ndarray:
+def _most_frequent(rows: RowBlocks, count: int) -> np.ndarray:
     """Numbers of the columns with the most entries, in order."""
     if not 1 <= count <= rows.shape[1]:
         raise ValueError(f"columns={count} must be from 1 to the {rows.shape[1]} columns of X")
-    counts = rows.fold(_counts, partial(np.sum, axis=0))
+    counts = rows.fold(_entries_per_column, partial(np.sum, axis=0))
     return np.sort(np.argsort(-counts, kind="stable")[:count])
 
 
-def _counts(block: Any) -> np.ndarray:
+def _entries_per_column(block: Any) -> np.ndarray:
     block = sparse.csr_array(block)
     return np.bincount(block.indices, minlength=block.shape[1])
 
@@ -106,7 +108,7 @@ def _energy(block: Any) -> float:
     return float(np.square(block.data, dtype=float).sum())
 
 
-def _sum_of_rows(block: Any, *, columns: np.ndarray) -> _Part:
+def _sum_rows_of_block(block: Any, *, columns: np.ndarray) -> _Part:
     """Sums of the rows of a block times their entries in each of the columns, along these columns."""
     block = sparse.csr_array(block)
     chosen = sparse.csc_array(block)[:, columns]
@@ -115,7 +117,7 @@ def _sum_of_rows(block: Any, *, columns: np.ndarray) -> _Part:
     return _Part(sparse.csr_array(entries, shape=(len(columns), block.shape[1])), _energy(block))
 
 
-def _sketched(block: Any, numbers: np.ndarray, *, columns: np.ndarray, seed: int) -> _Part:
+def _sketch_block(block: Any, numbers: np.ndarray, *, columns: np.ndarray, seed: int) -> _Part:
     """The part of the count sketch that a block of rows with these numbers adds."""
     block = sparse.csr_array(block)
     hashed, (height, width) = mixed(numbers, seed), block.shape

@@ -146,17 +146,19 @@ def open_graph(folder: str | os.PathLike[str]) -> Graph:
 
 def _write_blocks(path: Path, parts: list[Any], wanted: Wanted, dtype: np.dtype) -> dict[str, list[int]]:
     """Write the ids and the blocks of both sides; return the numbers of rows of the blocks."""
-    nodes = _checked_ids(folded([call(_nodes, part, i, wanted) for i, part in enumerate(parts)], _distinct))
+    nodes = _checked_ids(folded([call(_ids_of_partition, part, i, wanted) for i, part in enumerate(parts)], _merge_ids))
     parquet.write_table(pyarrow.table({"id": nodes}), path / NODES)
     folder, index, heights = path / PIECES, shared(pd.Index(nodes, dtype=nodes.dtype)), {}
     folder.mkdir(exist_ok=True)
     pieces = [f"{folder}/{number}" for number in range(len(parts))]
     tasks = enumerate(zip(parts, pieces, strict=True))
-    samples = compute([call(_number, part, i, wanted, index, dtype, piece, SAMPLED) for i, (part, piece) in tasks])
+    samples = compute(
+        [call(_write_numbered_edges, part, i, wanted, index, dtype, piece, SAMPLED) for i, (part, piece) in tasks]
+    )
     for side in SIDES:
-        starts = _starts(samples, len(nodes))
+        starts = _block_starts(samples, len(nodes))
         turned = [f"{folder}/turned-{number}" for number in range(len(starts) - 1)]
-        samples = _gathered(path / side, pieces, starts, turned if side == SIDES[0] else None)
+        samples = _write_side(path / side, pieces, starts, turned if side == SIDES[0] else None)
         heights[side], pieces = np.diff(starts).tolist(), turned
     shutil.rmtree(folder)
     return heights
@@ -213,19 +215,19 @@ def _edges(part: Any, number: int, wanted: Wanted) -> Edges | None:
         raise ValueError(f"partition {number} of the edges: {error}") from error
 
 
-def _nodes(part: Any, number: int, wanted: Wanted) -> np.ndarray | None:
+def _ids_of_partition(part: Any, number: int, wanted: Wanted) -> np.ndarray | None:
     """The ids of a partition, in order of first appearance."""
     found = _edges(part, number, wanted)
     return None if found is None else found.nodes
 
 
-def _distinct(parts: list[np.ndarray | None]) -> np.ndarray | None:
+def _merge_ids(parts: list[np.ndarray | None]) -> np.ndarray | None:
     """The ids of neighbouring partitions, in order of first appearance."""
     some = [ids for ids in parts if ids is not None]
     return np.asarray(pd.unique(np.concatenate(some))) if some else None
 
 
-def _number(
+def _write_numbered_edges(
     part: Any, number: int, wanted: Wanted, index: pd.Index, dtype: np.dtype, piece: str, step: int
 ) -> np.ndarray:
     """Write the edges of a partition with nodes as numbers; return a sample of their sources."""
@@ -250,27 +252,27 @@ def _write_piece(piece: str, step: int, *columns: np.ndarray) -> np.ndarray:
     return columns[0][order[::step]]
 
 
-def _starts(samples: Sequence[np.ndarray], n: int) -> np.ndarray:
+def _block_starts(samples: Sequence[np.ndarray], n: int) -> np.ndarray:
     """First rows of blocks with about BLOCK_EDGES edges each, and n."""
     rows = np.sort(np.concatenate(samples))
     return np.unique([0, *rows[:: max(1, BLOCK_EDGES // SAMPLED)][1:], n])
 
 
-def _gathered(base: Path, pieces: list[str], starts: np.ndarray, turned: list[str] | None) -> list[np.ndarray]:
+def _write_side(base: Path, pieces: list[str], starts: np.ndarray, turned: list[str] | None) -> list[np.ndarray]:
     """Write the blocks of rows that begin at ``starts`` from all pieces, and their transposes as pieces, if wanted."""
     every, n = dask.delayed(pieces, traverse=False), int(starts[-1])
     ranges, targets = pairwise(starts.tolist()), turned or repeat(None, len(starts) - 1)
     tasks = enumerate(zip(ranges, targets, strict=True))
     return compute(
-        [call(_gather, every, *rows, n, f"{base}-{number}", target, SAMPLED) for number, (rows, target) in tasks]
+        [call(_write_block, every, *rows, n, f"{base}-{number}", target, SAMPLED) for number, (rows, target) in tasks]
     )
 
 
-def _gather(
+def _write_block(
     pieces: list[str], first: int, last: int, n: int, block: str, turned: str | None, step: int
 ) -> np.ndarray | None:
     """Write the edges of all pieces with rows from ``first`` to before ``last`` as one sparse block."""
-    slices = [_between(piece, first, last) for piece in pieces]
+    slices = [_edges_in_rows(piece, first, last) for piece in pieces]
     rows, columns, weights = (np.concatenate([part[i] for part in slices]) for i in range(len(COLUMNS)))
     A = assembled(rows - rows.dtype.type(first), columns, weights, (last - first, n))
     for part in PARTS:
@@ -280,7 +282,7 @@ def _gather(
     return _write_piece(turned, step, A.indices, (row_numbers(A) + first).astype(A.indices.dtype), A.data)
 
 
-def _between(piece: str, first: int, last: int) -> list[np.ndarray]:
+def _edges_in_rows(piece: str, first: int, last: int) -> list[np.ndarray]:
     """Rows, columns and weights of the edges of a piece that lie in a range of rows."""
     columns = [np.load(f"{piece}.{name}.npy", mmap_mode="r") for name in COLUMNS]
     return [column[slice(*np.searchsorted(columns[0], [first, last]))] for column in columns]

@@ -24,7 +24,7 @@ PIECE_BYTES = 1 << 25  # of a text file that are read at once, and make one bloc
 def from_blocks(make: Callable[[int], Any], heights: Sequence[int], width: int | None, meta: Any) -> Any:
     """A dask array of the blocks make(0), make(1), ..., of these numbers of rows; one-dimensional without a width."""
     chunks = (tuple(map(int, heights)), (width,)) if width is not None else (tuple(map(int, heights)),)
-    return da.map_blocks(_made, make=make, chunks=chunks, dtype=meta.dtype, meta=meta)
+    return da.map_blocks(_make_block, make=make, chunks=chunks, dtype=meta.dtype, meta=meta)
 
 
 def hash_rows(frame: Any, n_columns: int = 1 << 20, *, dtype: Any = np.float32) -> Any:
@@ -59,7 +59,7 @@ def hash_rows(frame: Any, n_columns: int = 1 << 20, *, dtype: Any = np.float32) 
     frame = as_frame(frame)
     parts = frame.to_delayed()
     heights = compute([dask.delayed(len)(part) for part in parts])
-    task = dask.delayed(partial(_hashed, n_columns=n_columns, dtype=np.dtype(dtype)))
+    task = dask.delayed(partial(_hash_partition, n_columns=n_columns, dtype=np.dtype(dtype)))
     meta = sparse.csr_array((0, 0), dtype=dtype)
     blocks = zip(parts, heights, strict=True)
     return da.concatenate([da.from_delayed(task(part), (rows, n_columns), meta=meta) for part, rows in blocks if rows])
@@ -100,12 +100,12 @@ def read_svmlight(
     ((2, 3), [1.0, -1.0])
     """
     files = [paths] if isinstance(paths, (str, Path)) else list(paths)
-    pieces = [piece for file in files for piece in _pieces(Path(file))]
-    heights = compute([dask.delayed(_count)(piece) for piece in pieces])
+    pieces = [piece for file in files for piece in _cut_into_pieces(Path(file))]
+    heights = compute([dask.delayed(_count_samples)(piece) for piece in pieces])
     kept = [(piece, rows) for piece, rows in zip(pieces, heights, strict=True) if rows]
     if not kept:
         raise ValueError(f"{', '.join(map(str, files))}: no line holds a sample")
-    read = partial(_parsed, n_columns=n_columns, hashed=hashed, zero_based=zero_based, dtype=np.dtype(dtype))
+    read = partial(_parse_piece, n_columns=n_columns, hashed=hashed, zero_based=zero_based, dtype=np.dtype(dtype))
     parts, rows = tuple(piece for piece, _ in kept), [rows for _, rows in kept]
     X = from_blocks(partial(_part_of, read, parts, 0), rows, n_columns, sparse.csr_array((0, 0), dtype=dtype))
     y = from_blocks(partial(_part_of, read, parts, 1), rows, None, np.empty(0))
@@ -125,11 +125,11 @@ class _Piece(NamedTuple):
             return file.read(self.stop - self.start)
 
 
-def _made(block_id: tuple[int, ...] | None = None, *, make: Callable[[int], Any]) -> Any:
+def _make_block(block_id: tuple[int, ...] | None = None, *, make: Callable[[int], Any]) -> Any:
     return make(block_id[0] if block_id else 0)
 
 
-def _hashed(frame: Any, *, n_columns: int, dtype: np.dtype) -> sparse.csr_array:
+def _hash_partition(frame: Any, *, n_columns: int, dtype: np.dtype) -> sparse.csr_array:
     """One partition of a table as sparse rows."""
     n, rows, columns, values = len(frame), [], [], []
     for name in frame.columns:
@@ -149,7 +149,7 @@ def _hashed(frame: Any, *, n_columns: int, dtype: np.dtype) -> sparse.csr_array:
     return canonical(sparse.csr_array(entries, shape=(n, n_columns)))
 
 
-def _pieces(path: Path) -> list[_Piece]:
+def _cut_into_pieces(path: Path) -> list[_Piece]:
     """Cut a file into pieces that end at the end of a line."""
     size, edges = path.stat().st_size, [0]
     with open(path, "rb") as file:
@@ -160,12 +160,12 @@ def _pieces(path: Path) -> list[_Piece]:
     return [_Piece(str(path), start, min(stop, size)) for start, stop in pairwise(edges)]
 
 
-def _count(piece: _Piece) -> int:
+def _count_samples(piece: _Piece) -> int:
     """Number of lines with a sample; comments and empty lines have none."""
     return sum(bool(line.split(b"#")[0].strip()) for line in piece.read().splitlines())
 
 
-def _parsed(
+def _parse_piece(
     piece: _Piece, *, n_columns: int, hashed: bool, zero_based: bool, dtype: np.dtype
 ) -> tuple[Any, np.ndarray]:
     """Rows and labels of a piece; raise ValueError with the number of the line at fault."""
@@ -174,14 +174,14 @@ def _parsed(
     try:
         X, y = load_svmlight_file(BytesIO(text), n_features=width, zero_based=zero_based, dtype=dtype)
     except ValueError as error:
-        raise _located(piece, text, width, zero_based) or error from None
+        raise _error_with_line(piece, text, width, zero_based) or error from None
     if hashed:
         places = (mixed(X.indices) % np.uint64(n_columns)).astype(np.int64)
         X = sparse.csr_array((X.data, places, X.indptr), shape=(X.shape[0], n_columns))
     return canonical(X), y.astype(float, copy=False)
 
 
-def _located(piece: _Piece, text: bytes, width: int | None, zero_based: bool) -> ValueError | None:
+def _error_with_line(piece: _Piece, text: bytes, width: int | None, zero_based: bool) -> ValueError | None:
     """The error of the first line of a piece that cannot be read."""
     for number, line in enumerate(text.splitlines()):
         try:

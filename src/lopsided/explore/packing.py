@@ -23,7 +23,7 @@ def packed(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> str:
     return base64.b64encode(gzip.compress(block, 9, mtime=0)).decode("ascii")
 
 
-def levels(values: np.ndarray, low: float, high: float, count: int, dtype: type) -> np.ndarray:
+def quantised(values: np.ndarray, low: float, high: float, count: int, dtype: type) -> np.ndarray:
     """Values between low and high as whole numbers from 0 to count."""
     share = (values - low) / ((high - low) or 1)
     return np.rint(np.clip(share, 0, 1) * count).astype(dtype)

@@ -16,7 +16,7 @@ from ..exceptions import LopsidedWarning, warn
 from ..graphs import DirectedGraphEmbedding, reverse_scores, vectors_without_degrees
 from ..io import check_embedded, plain_ids, written_whole
 from .layout import LAYOUTS, coordinates
-from .packing import SHADES, TONES, levels, packed
+from .packing import SHADES, TONES, packed, quantised
 
 MOST_BEST = 10  # best targets of a node that are kept,
 BEST_IN_ALL = 200_000  # fewer if there are many nodes,
@@ -89,12 +89,12 @@ def write_page(
     for side, vectors in zip(("source", "target"), _vectors(model), strict=True):
         flat = coordinates(vectors, layout)
         for axis, values in zip("xy", flat.T, strict=True):
-            arrays[f"{side}_{axis}"] = levels(values, -1, 1, TONES, np.uint16)
+            arrays[f"{side}_{axis}"] = quantised(values, -1, 1, TONES, np.uint16)
     best, scores = _best_targets(model)
     if scores.size:
         low, high = float(scores.min()), float(scores.max())
         facts["scores"] = [low, high]
-        arrays |= {"best": best.astype(np.uint32), "score": levels(scores, low, high, SHADES, np.uint8)}
+        arrays |= {"best": best.astype(np.uint32), "score": quantised(scores, low, high, SHADES, np.uint8)}
         if hasattr(model, "adjacency_"):
             arrays["linked"] = _linked(model.adjacency_, best).astype(np.uint8)
     facts["n_best"] = best.shape[1]

@@ -39,10 +39,12 @@ class NewEdges(NamedTuple):
         if not self.among.nnz:
             return self.outward, self.inward
         mutual = sparse.csr_array(abs(self.among) + abs(self.among.T))
-        stand_in = _shares(sparse.csr_array(abs(self.outward) + abs(self.inward)))
+        stand_in = _rows_that_sum_to_one(sparse.csr_array(abs(self.outward) + abs(self.inward)))
         while True:
             missing = np.diff(stand_in.indptr) == 0
-            further = _shares(sparse.csr_array(sparse.diags_array(missing.astype(stand_in.dtype)) @ mutual @ stand_in))
+            further = _rows_that_sum_to_one(
+                sparse.csr_array(sparse.diags_array(missing.astype(stand_in.dtype)) @ mutual @ stand_in)
+            )
             if not further.nnz:
                 break
             stand_in = sparse.csr_array(cast(Any, stand_in) + further)
@@ -102,7 +104,7 @@ def _checked(index: NodeIndex, edges: Any, name: str) -> sparse.csr_array:
 
 
 def _from_tables(index: NodeIndex, out_edges: Any, in_edges: Any, *, ignore: bool) -> Rows:
-    outward, inward = (NO_EDGES if table is None else _read(index, table) for table in (out_edges, in_edges))
+    outward, inward = (NO_EDGES if table is None else _read_table(index, table) for table in (out_edges, in_edges))
     own = np.concatenate([outward.nodes[outward.source], inward.nodes[inward.target]])
     others = np.concatenate([outward.nodes[outward.target], inward.nodes[inward.source]])
     weight = np.concatenate([outward.weight, inward.weight])
@@ -145,7 +147,7 @@ def _refuse_or_warn(unknown: list[Any], ignore: bool) -> None:
     warn(f"{edges} left out: {shown(unknown)}", LopsidedWarning)
 
 
-def _read(index: NodeIndex, table: Any) -> Edges:
+def _read_table(index: NodeIndex, table: Any) -> Edges:
     """Edges of a table; integers in text files become numbers if the known ids are numbers."""
     edges = read_edges(table, known=index)
     nodes = edges.nodes.astype(object)
@@ -154,7 +156,7 @@ def _read(index: NodeIndex, table: Any) -> Edges:
     return edges._replace(nodes=nodes)
 
 
-def _shares(edges: sparse.csr_array) -> sparse.csr_array:
+def _rows_that_sum_to_one(edges: sparse.csr_array) -> sparse.csr_array:
     """Rows divided by their sums, without entries that are zero."""
     edges.eliminate_zeros()
     sums = row_sums(edges.data, edges)

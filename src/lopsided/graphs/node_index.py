@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._core import count_of
-from ..io import forms, is_whole
+from ..io import equivalent_forms, is_whole
 
 MOST_IDS_SHOWN = 5  # in an error message
 BOOLEANS = (bool, np.bool_)
@@ -66,7 +66,7 @@ class NodeIndex:
             return None
         if self._holds(node):
             return self._number[node]
-        return next((self._number[form] for form in forms(node) if self._holds(form)), None)
+        return next((self._number[form] for form in equivalent_forms(node) if self._holds(form)), None)
 
     def __contains__(self, node: Any) -> bool:
         return self.find(node) is not None

@@ -123,7 +123,7 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         F = monomials(Y - self._middle)[None]
         k = int(self.n_components)  # which may be a bool
         whole = np.repeat(F.mean(axis=1, keepdims=True), k, axis=1)
-        found = maximise(F, _by_energy(Y, k), whole, self.n_iter, self.floor_)
+        found = fit_mixtures(F, _initial_responsibilities(Y, k), whole, self.n_iter, self.floor_)
         self.background_ = found.moved(self._middle)
         self._n_features_out = sum(part.size for part in self.background_)
         return self
@@ -134,7 +134,7 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         check_is_fitted(self)
         X = self._check_images(X, reset=False)
         entries = self._coefficients(X[:1]).size
-        return np.vstack(run(lambda rows: self._adapted(X[rows]), slices_of(len(X), BATCH_ENTRIES // entries)))
+        return np.vstack(run(lambda rows: self._descriptors(X[rows]), slices_of(len(X), BATCH_ENTRIES // entries)))
 
     def _check_images(self, X: Any, *, reset: bool) -> np.ndarray:
         """Validate images; those of ``fit`` must not be so small that the variances of patches vanish."""
@@ -155,11 +155,11 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
             return X
         raise ValueError(f"pixels {trouble} in {X.dtype}; scale the images: X / {largest:.3g}")
 
-    def _adapted(self, X: np.ndarray) -> np.ndarray:
+    def _descriptors(self, X: np.ndarray) -> np.ndarray:
         F, background = monomials(self._coefficients(X) - self._middle), self.background_.moved(-self._middle)
         start = background.responsibilities(F)
         steps = self.n_iter if self.n_adapt is None else self.n_adapt
-        mixtures = maximise(F, start, self.prior * background.moments(), steps, self.floor_)
+        mixtures = fit_mixtures(F, start, self.prior * background.moments(), steps, self.floor_)
         return np.hstack([part.reshape(len(X), -1) for part in mixtures.moved(self._middle)]).astype(X.dtype)
 
     def _coefficients(self, X: np.ndarray) -> np.ndarray:
@@ -212,7 +212,7 @@ class Mixtures(NamedTuple):
         return cls(counts / counts.sum(axis=1, keepdims=True), m, np.maximum(E[..., :d] - m**2, floor))
 
 
-def maximise(F: np.ndarray, R: np.ndarray, prior: np.ndarray, n_iter: int, floor: float) -> Mixtures:
+def fit_mixtures(F: np.ndarray, R: np.ndarray, prior: np.ndarray, n_iter: int, floor: float) -> Mixtures:
     """Fit one mixture to each of n sets of points by ``n_iter`` steps of expectation-maximisation.
 
     F (n, points, 2 d + 1) holds the monomials [x^2, x, 1] of the points, and R (n, points, k) initial responsibilities.
@@ -225,7 +225,7 @@ def maximise(F: np.ndarray, R: np.ndarray, prior: np.ndarray, n_iter: int, floor
     return mixtures
 
 
-def _by_energy(Y: np.ndarray, k: int) -> np.ndarray:
+def _initial_responsibilities(Y: np.ndarray, k: int) -> np.ndarray:
     """Initial responsibilities (1, n, k): equal groups by energy without the mean, or by the mean of single pixels."""
     energies = np.square(Y[:, 1:]).sum(axis=1) if Y.shape[1] > 1 else Y[:, 0]
     ranks = np.argsort(np.argsort(energies, kind="stable"))

@@ -11,7 +11,12 @@ from .graph import (
     is_networkx as is_networkx,
     read_graph,
 )
-from .ids import factorized as factorized, forms as forms, is_missing as is_missing, is_whole as is_whole
+from .ids import (
+    equivalent_forms as equivalent_forms,
+    factorized as factorized,
+    is_missing as is_missing,
+    is_whole as is_whole,
+)
 from .matrices import is_matrix_file as is_matrix_file, read_matrix as read_matrix
 from .saved import load, save
 from .tables import read_columns as read_columns

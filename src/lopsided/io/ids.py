@@ -89,15 +89,15 @@ def is_missing(node: Any) -> bool:
     return nan or node is None or type(node).__name__ in ("NAType", "NaTType")
 
 
-def forms(node: Any) -> Iterator[Any]:
+def equivalent_forms(node: Any) -> Iterator[Any]:
     """Yield an id as given, then the equivalent forms in which a graph may store it."""
     yield node
     if hasattr(node, "as_py"):  # pyarrow
-        yield from forms(node.as_py())
+        yield from equivalent_forms(node.as_py())
     elif isinstance(node, (np.datetime64, np.timedelta64)):
-        yield from forms(_moments(np.array([node]))[0])
+        yield from equivalent_forms(_moments(np.array([node]))[0])
     elif isinstance(node, (np.generic, np.ndarray)) and node.ndim == 0:
-        yield from forms(node[()] if isinstance(node, np.ndarray) else node.item())
+        yield from equivalent_forms(node[()] if isinstance(node, np.ndarray) else node.item())
     elif isinstance(node, (date, timedelta)) and hasattr(node, "to_numpy"):  # pandas, with nanosecond resolution
         yield node.to_numpy()
     elif isinstance(node, date) and not isinstance(node, datetime):

@@ -33,7 +33,7 @@ from ..operators import KernelOperator, as_operator
 from ..svd import SOLVERS, Diagnostics, Factors, diagnose, powers
 from .compatibility.build import PROJECTIONS
 from .embed import Embedding
-from .inputs import Inputs, Settings, check_ignored, points_again, prepare
+from .inputs import Inputs, Settings, check_ignored, prepare, same_points_as_in_fit
 from .pairs import ScoresPairs
 from .solve import Solution, centred, solve
 
@@ -269,7 +269,7 @@ class KernelSVD(ScoresPairs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         check_is_fitted(self)
         if X is not None:
             of_fit = (len(self.left_vectors_), self.n_features_in_), (len(self.right_vectors_), self.n_features_right_)
-            X, Z = points_again(self.kernel_, self._validated(X), Z, of_fit)
+            X, Z = same_points_as_in_fit(self.kernel_, self._validated(X), Z, of_fit)
             X, Z = self.compatibility_.left(X), self.compatibility_.right(Z)
         elif Z is not None:
             raise ValueError("diagnostics(Z=Z) leaves out X; pass both as in fit, or neither")

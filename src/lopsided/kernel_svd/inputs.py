@@ -11,7 +11,12 @@ from .._core import Array, RowBlocks, as_indexable, by_rows, check_points, check
 from ..exceptions import LopsidedWarning, warn
 from ..kernels import Attention, Kernel, Precomputed, SparseKernel
 from ..svd import Weights, check_weights
-from .compatibility.build import aligned_compatibility, given, given_pair, make_compatible
+from .compatibility.build import (
+    aligned_compatibility,
+    compatibility_from_matrix,
+    compatibility_from_pair,
+    make_compatible,
+)
 from .compatibility.maps import Compatibility, Identity
 
 
@@ -92,7 +97,7 @@ def mapped(map: Callable[[Array], Array], points: Array) -> Array:
     return points if found is nothing else points.map(map, found.shape[1], found.dtype)
 
 
-def points_again(
+def same_points_as_in_fit(
     kernel: Kernel, X: Array, Z: Array, of_fit: tuple[tuple[int, int], tuple[int, int]]
 ) -> tuple[Array, Array]:
     """Left and right points, passed a second time and of the same shapes as in ``fit``."""
@@ -136,9 +141,9 @@ def _choose_compatibility(
                 f"compatibility is a tuple of {len(compatibility)}; give one matrix as an array, or a tuple of two"
             )
         C1, C2 = (check_points(C, "compatibility").astype(X.dtype, copy=False) for C in compatibility)
-        return given_pair(C1, C2, p, q)
+        return compatibility_from_pair(C1, C2, p, q)
     if not isinstance(compatibility, str):
-        return given(check_points(compatibility, "compatibility").astype(X.dtype, copy=False), p, q)
+        return compatibility_from_matrix(check_points(compatibility, "compatibility").astype(X.dtype, copy=False), p, q)
     if compatibility == "auto":
         compatibility = "pca" if of_one_matrix and p != q and kernel.same_width else "identity"
     if compatibility == "identity" and not kernel.same_width:

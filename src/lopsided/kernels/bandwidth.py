@@ -75,7 +75,7 @@ def origin_of(X: Array, Z: Array) -> np.ndarray | None:
     """Mean of a sample of right points, near which squared distances lose fewest digits; None if a side is sparse."""
     if is_sparse(X) or is_sparse(Z):
         return None
-    mean = _spaced(Z).mean(axis=0)
+    mean = _evenly_spaced(Z).mean(axis=0)
     with np.errstate(over="ignore"):  # in single precision where it fits, so that it is the same for points of float32
         short = mean.astype(np.float32).astype(mean.dtype)
     return np.where(np.isfinite(short), short, mean)
@@ -89,8 +89,10 @@ def check_inverse(bandwidth: float, dtype: np.dtype) -> None:
 
 def check_resolution(bandwidth: float, origin: np.ndarray | None, X: Array, Z: Array) -> None:
     """Raise ValueError if rounding of |x|^2 + |z|^2 - 2 x.z drowns bandwidth^2; warn if it does for outliers only."""
-    sides = [spaced_blocks(side) for side in _distinct(X, Z)]
-    typical = float(np.median(np.concatenate([_norms_from(origin, _spaced(side)) for side in sides])))
+    sides = [sample_if_in_blocks(side) for side in _distinct_sides(X, Z)]
+    typical = float(
+        np.median(np.concatenate([_squared_distances_from(origin, _evenly_spaced(side)) for side in sides]))
+    )
     if not np.isfinite(typical):
         raise ValueError(f"squared distances between typical points overflow in {X.dtype}; scale the data")
     eps = float(np.finfo(X.dtype).eps)
@@ -102,13 +104,13 @@ def check_resolution(bandwidth: float, origin: np.ndarray | None, X: Array, Z: A
         )
     per_square = eps / bandwidth / bandwidth
     if per_square * min(_norm_bound(origin, side) for side in sides) > WARNED_EXPONENT_ERROR:
-        far = float(min(_norms_from(origin, side).max() for side in sides))
+        far = float(min(_squared_distances_from(origin, side).max() for side in sides))
         _warn_of_outliers(per_square * far, f"points as long as {np.sqrt(far):.3g}", f"{bandwidth=:g}", X.dtype)
 
 
 def check_products(scale: float, X: Array, Z: Array) -> None:
     """Raise ValueError if rounding errors of x.z are too large relative to the scale; warn of outliers."""
-    lengths = [row_lengths(spaced_blocks(side)).astype(float) for side in (X, Z)]
+    lengths = [row_lengths(sample_if_in_blocks(side)).astype(float) for side in (X, Z)]
     typical, largest = (float(part(lengths[0])) * float(part(lengths[1])) for part in (np.median, np.max))
     limits = np.finfo(X.dtype)
     eps, most = float(limits.eps), float(limits.max)
@@ -144,9 +146,9 @@ def _deviation(X: Array, Z: Array) -> float:
 
 def _moments(X: Array, Z: Array) -> tuple[float, list[tuple[np.ndarray, float]]]:
     """Return a safe unit and, in it, the mean of each distinct side and the mean squared distance from that mean."""
-    sides = _distinct(X, Z)
+    sides = _distinct_sides(X, Z)
     if any(isinstance(side, RowBlocks) for side in sides):
-        found = [side.fold(_spread, _joined) if isinstance(side, RowBlocks) else _spread(side) for side in sides]
+        found = [side.fold(_spread, _joined_spread) if isinstance(side, RowBlocks) else _spread(side) for side in sides]
         unit = max(spread.unit for spread in found)
         return unit, [spread.within(unit) for spread in found]
     unit = float(safe_unit(*sides))
@@ -171,7 +173,7 @@ def _spread(block: Array) -> _Spread:
     return _Spread(float(unit), block.shape[0], *_mean_and_variance(in_unit(block, unit)))
 
 
-def _joined(parts: list[_Spread]) -> _Spread:
+def _joined_spread(parts: list[_Spread]) -> _Spread:
     """The spread of several blocks together."""
     unit, rows = max(part.unit for part in parts), sum(part.rows for part in parts)
     shares, found = [part.rows / rows for part in parts], [part.within(unit) for part in parts]
@@ -185,10 +187,10 @@ def _mean_and_variance(X: Array) -> tuple[np.ndarray, float]:
         mean, variances = mean_variance_axis(canonical(X).astype(float, copy=False), axis=0)
         return mean, float(variances.sum())
     mean = X.mean(axis=0, dtype=float)
-    return mean, float(_norms_from(mean.astype(X.dtype), X).mean(dtype=float))
+    return mean, float(_squared_distances_from(mean.astype(X.dtype), X).mean(dtype=float))
 
 
-def _distinct(X: Array, Z: Array) -> list[Array]:
+def _distinct_sides(X: Array, Z: Array) -> list[Array]:
     """Both sides, or one if they hold the same points."""
     return [X] if same_points(X, Z) else [X, Z]
 
@@ -201,19 +203,19 @@ def _norm_bound(origin: np.ndarray | None, X: Array) -> float:
     return X.shape[1] * span * span  # span**2 would raise an error where it overflows
 
 
-def spaced_blocks(X: Array) -> Array:
+def sample_if_in_blocks(X: Array) -> Array:
     """Points themselves, or of blocks a few evenly spaced rows; of sparse blocks the first one."""
     if isinstance(X, RowBlocks):
-        return X.peek() if X.is_sparse else _spaced(X)
+        return X.peek() if X.is_sparse else _evenly_spaced(X)
     return X
 
 
-def _spaced(X: Array) -> Array:
+def _evenly_spaced(X: Array) -> Array:
     """Evenly spaced rows, enough for a median; all rows of sparse points, whose norms cost less than a copy."""
     return X if sparse.issparse(X) else X[:: max(1, X.shape[0] // SAMPLED_ROWS)]
 
 
-def _norms_from(origin: np.ndarray | None, X: Array) -> np.ndarray:
+def _squared_distances_from(origin: np.ndarray | None, X: Array) -> np.ndarray:
     """Return |x - origin|^2 for every row; None means the zero vector."""
     if origin is None:
         return squared_norms(X)

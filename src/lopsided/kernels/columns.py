@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
 from .._core import Array, dense, same_points, slices_of
-from .bandwidth import spaced_blocks
+from .bandwidth import sample_if_in_blocks
 from .base import Composite, Kernel, PullBack, WeightedPoints
 
 BATCH_ENTRIES = 1 << 22  # of points that are read at once, 32 MB in float64
@@ -32,7 +32,7 @@ class OfColumns(Composite):
     def fit(self, X: Array, Z: Array) -> Self:
         """Learn the map from both sets of points, and fit the inner kernel on the mapped points."""
         Kernel.fit(self, X, Z)
-        X, Z = spaced_blocks(X), spaced_blocks(Z)
+        X, Z = sample_if_in_blocks(X), sample_if_in_blocks(Z)
         self.learn_columns(X, Z)
         left = self.in_units(X)
         self.kernel_ = clone(self.kernel).fit(left, left if same_points(X, Z) else self.in_units(Z))

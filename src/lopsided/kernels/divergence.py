@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._core import Array, check_sides, dense, seed_of
-from .bandwidth import spaced_blocks
+from .bandwidth import sample_if_in_blocks
 from .base import Kernel
 from .constraints import COUNT, POSITIVE
 from .distributions import Adapted, Discrete, Family, Gaussian, Mixture
@@ -89,7 +89,7 @@ class KullbackLeibler(Kernel):
     def fit(self, X: Array, Z: Array) -> Self:
         """Fix the draws, and learn the rate if it is None."""
         super().fit(X, Z)
-        X, Z = spaced_blocks(X), spaced_blocks(Z)
+        X, Z = sample_if_in_blocks(X), sample_if_in_blocks(Z)
         self._family = self._read(Z)
         self.rate_ = self._typical_rate(X, Z) if self.rate is None else float(self.rate)
         return self

@@ -57,7 +57,7 @@ def plot_embeddings(
     ('source', 'target')
     """
     titles = GRAPH_TITLES if isinstance(model_or_pair, DirectedGraphEmbedding) else TITLES
-    sides = [_take(points, components) for points in _check_pair(model_or_pair)]
+    sides = [_selected_components(points, components) for points in _check_pair(model_or_pair)]
     named = _check_labels(labels, sides)
     made, axes = axes is None, two_axes(axes)
     colours = colours_of(named, [len(points) for points in sides])
@@ -90,7 +90,7 @@ def _check_pair(model_or_pair: Any) -> tuple[np.ndarray, np.ndarray]:
     return check_array(left, input_name="left"), check_array(right, input_name="right")
 
 
-def _take(points: np.ndarray, components: tuple[int, int]) -> np.ndarray:
+def _selected_components(points: np.ndarray, components: tuple[int, int]) -> np.ndarray:
     """Select the two components to plot; raise an error if they do not exist."""
     width = points.shape[1]
     if len(components) != 2 or not all(isinstance(c, Integral) and 0 <= c < width for c in components):
@@ -130,7 +130,7 @@ def _draw(ax: Any, points: np.ndarray, colours: np.ndarray, span: tuple[float, f
     outside = np.zeros(len(points), dtype=bool)
     for i, name in enumerate("xy"):
         if getattr(ax, f"get_{name}scale")() == "linear":
-            low, high = _bulk(points[:, i])
+            low, high = _axis_limits(points[:, i])
             ax.set(**{f"{name}lim": (low, high)})
             outside |= (points[:, i] < low) | (points[:, i] > high)
             ax.locator_params(axis=name, nbins=5)
@@ -143,7 +143,7 @@ def _draw(ax: Any, points: np.ndarray, colours: np.ndarray, span: tuple[float, f
     return dots
 
 
-def _bulk(values: np.ndarray) -> tuple[float, float]:
+def _axis_limits(values: np.ndarray) -> tuple[float, float]:
     """Limits that include every value, or exclude the tails if these would compress the distinct values between."""
     low, high = np.quantile(values, [0, 1])
     bulk = np.quantile(values, [TAIL_SHARE, 1 - TAIL_SHARE])

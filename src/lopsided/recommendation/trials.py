@@ -63,7 +63,7 @@ def hide(table: Array, rng: np.random.Generator) -> Hidden | None:
     rank = np.arange(len(shuffled)) - np.searchsorted(found.row[shuffled], found.row[shuffled])
     hidden = np.zeros(found.nnz, dtype=bool)
     hidden[shuffled[rank < np.maximum(HIDDEN_SHARE * counts[found.row[shuffled]], 1).astype(int)]] = True
-    kept, held_out = (_part(found, part) for part in (~hidden, hidden))
+    kept, held_out = (_selected_entries(found, part) for part in (~hidden, hidden))
     return Hidden(kept, users, kept[users], held_out[users])
 
 
@@ -139,5 +139,5 @@ def best_setting(trials: Trials, grid: Grid) -> Setting:
     return best if gain.mean() > MARGIN * gain.std() / np.sqrt(len(gain)) else grid.default
 
 
-def _part(table: sparse.coo_array, part: np.ndarray) -> sparse.csr_array:
+def _selected_entries(table: sparse.coo_array, part: np.ndarray) -> sparse.csr_array:
     return sparse.csr_array((table.data[part], (table.row[part], table.col[part])), shape=table.shape)

@@ -19,7 +19,7 @@ from ..inputs import (
     embed,
     numeric_table,
     read_edges,
-    reject_strangers,
+    reject_unknown_ids,
     settings_of,
     shown_columns,
     two_columns,
@@ -93,7 +93,7 @@ def _nodes(options: argparse.Namespace, report: Report) -> dict[str, Any]:
     places = np.array([number.get(str(id), -1) for id in ids.tolist()], dtype=np.intp)
     usable = ~_missing(classes) & (places >= 0)
     if (places < 0).all():
-        reject_strangers(options.labels, graph.nodes.tolist())
+        reject_unknown_ids(options.labels, graph.nodes.tolist())
     if (places < 0).any():
         absent = count_of((places < 0).sum(), f"id of {options.labels} is", f"ids of {options.labels} are")
         report.say(f"{absent} not in the graph, and left out")

@@ -16,7 +16,7 @@ from ..inputs import (
     nodes_of,
     output_beside,
     read_graph_or_model,
-    reject_strangers,
+    reject_unknown_ids,
     two_columns,
 )
 from ..report import PIPE, Report, checked_output
@@ -75,5 +75,5 @@ def _labels(given: str, nodes: list[Any]) -> dict[Any, str]:
     label_of = {str(id): str(label) for id, label in pairs if label is not None}
     labels = {node: label_of[str(node)] for node in nodes if str(node) in label_of}
     if not labels:
-        reject_strangers(given, nodes)
+        reject_unknown_ids(given, nodes)
     return labels

@@ -70,7 +70,7 @@ def make_compatible(name: str, X: Array, Z: Array, rng: np.random.Generator, bud
         )
     U, s, V = thin_svd(W)
     if name == "pinv":
-        return PseudoInverse(residual=_outside(U, W), **{side: (*V, (U / s).T)})
+        return PseudoInverse(residual=_residual_outside(U, W), **{side: (*V, (U / s).T)})
     axes = aligned_axes(W, U[:, :width], N, thin_svd)
     return PCAProjection(**{side: (*V[:-1], V[-1][:, :width], axes.T)})
 
@@ -86,7 +86,7 @@ def aligned_compatibility(X: Array, Z: Array, k: float, rng: np.random.Generator
     _check_bytes("pca", W, (X.shape[0] + Z.shape[0]) * (r + 2) * W.dtype.itemsize, N.shape[1], budget)
     U, s, (wide,) = leading_svd(W, r, rng)
     narrow = aligned_axes(W, U, N, lambda points: leading_svd(points, r, rng))
-    energy = _share(s, W)
+    energy = _share_of_energy(s, W)
     warn(
         f"compatibility='pca' of {W.shape[0]} sparse vectors of {W.shape[1]} entries compares both sides along {r} "
         f"axes, which hold {energy:.0%} of the squared lengths; the rest counts as orthogonal. For all axes pass a "
@@ -97,7 +97,7 @@ def aligned_compatibility(X: Array, Z: Array, k: float, rng: np.random.Generator
     return TruncatedProjection((left,), (right,), energy)
 
 
-def given(C: Array, p: int, q: int) -> Compatibility:
+def compatibility_from_matrix(C: Array, p: int, q: int) -> Compatibility:
     """Compatibility from a given matrix: (p, q) maps left points to the right width, (q, p) the reverse."""
     if C.shape == (p, q):
         return Compatibility(left_factors=(C,))
@@ -107,7 +107,7 @@ def given(C: Array, p: int, q: int) -> Compatibility:
     raise ValueError(f"the compatibility matrix has shape {C.shape}; it must be {wanted}")
 
 
-def given_pair(C1: Array, C2: Array, p: int, q: int) -> Compatibility:
+def compatibility_from_pair(C1: Array, C2: Array, p: int, q: int) -> Compatibility:
     """Compatibility k(C1^T x, C2 z) from given C1 (p, width) and C2 (width, q) (the 2016 paper's Remark 1)."""
     if C1.shape[0] != p or C2.shape[1] != q or C1.shape[1] != C2.shape[0]:
         shapes = f"shapes {C1.shape} and {C2.shape}"
@@ -141,14 +141,14 @@ def split_condition(A: np.ndarray, width: int | None = None) -> tuple[np.ndarray
     return np.pad(V / np.sqrt(s), pad), np.pad(U / np.sqrt(s), pad).T
 
 
-def _share(s: np.ndarray, W: Array) -> float:
+def _share_of_energy(s: np.ndarray, W: Array) -> float:
     """Share of |W|_F^2 that singular values s hold."""
     unit = safe_unit(W)
     total = float(np.square(row_lengths(in_unit(W, unit)), dtype=float).sum())
     return float(np.square(s / unit, dtype=float).sum()) / total if total > 0 else 1.0
 
 
-def _outside(U: np.ndarray, W: Array) -> float:
+def _residual_outside(U: np.ndarray, W: Array) -> float:
     """|W - U U^T W| / |W|, the relative part of W outside the span of U, computed in blocks of columns."""
     squares = total = 0.0
     W = in_unit(W, safe_unit(W))
