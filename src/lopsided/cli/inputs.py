@@ -52,7 +52,7 @@ def output_beside(given: str, ending: str) -> str:
     return name.removesuffix(".gz").rsplit(".", 1)[0] + ending
 
 
-def read_edges(options: argparse.Namespace, report: Report) -> Graph:
+def read_input_graph(options: argparse.Namespace, report: Report) -> Graph:
     """The graph of a command, and lines that show how its columns were understood."""
     with as_file(options.graph if "graph" in options else options.data) as path, report.echo("lopsided.io"):
         if is_matrix_file(path):
@@ -71,7 +71,7 @@ def read_edges(options: argparse.Namespace, report: Report) -> Graph:
 def read_graph_or_model(options: argparse.Namespace, report: Report) -> Graph | DirectedGraphEmbedding:
     """The graph that is given, or the saved model."""
     if Path(options.graph).suffix.lower() != MODEL:
-        return read_edges(options, report)
+        return read_input_graph(options, report)
     idle = [name for name in ("source", "target", "weight", "header") if getattr(options, name) is not None]
     if idle:
         raise ValueError(f"--{idle[0]} describes a file of edges, but {options.graph} is a saved model; leave it out")
@@ -136,6 +136,13 @@ def two_columns(given: str, first: str, second: str) -> tuple[np.ndarray, np.nda
     if len(columns) < 2:
         raise ValueError(f"{given} has one column; it needs two, {first} and {second}")
     return columns[0], columns[1]
+
+
+def is_empty(column: np.ndarray) -> np.ndarray:
+    """Which cells of a column of a table are empty."""
+    if column.dtype == object:
+        return np.array([value is None for value in column], dtype=bool)
+    return np.isnan(column) if column.dtype.kind == "f" else np.zeros(len(column), dtype=bool)
 
 
 def numeric_table(given: str, leave_out: list[str]) -> tuple[Any, np.ndarray, np.ndarray, dict[str, np.ndarray]]:

@@ -120,7 +120,7 @@ def _check_mixing(mixing: Any, n_classes: int) -> np.ndarray:
         raise ValueError(f"mixing has shape {weights.shape}, but n_classes={n_classes} needs {wanted}; change either")
     if not (np.isfinite(weights).all() and weights.min() >= 0):
         values = f"values from {weights.min()} to {weights.max()}"
-        raise ValueError(f"mixing holds {values}, but weights must be finite and at least 0 (no citations)")
+        raise ValueError(f"mixing holds {values}, but weights must be finite and not negative")
     sums = weights.sum(axis=1, keepdims=True)
     if not sums.all():
         raise ValueError(f"row {int(sums.argmin())} of mixing sums to 0; give one of its classes a positive weight")

@@ -17,8 +17,9 @@ from ..inputs import (
     MODEL,
     as_file,
     embed,
+    is_empty,
     numeric_table,
-    read_edges,
+    read_input_graph,
     reject_unknown_ids,
     settings_of,
     shown_columns,
@@ -56,7 +57,7 @@ def _rows(options: argparse.Namespace, report: Report) -> dict[str, Any]:
         checked_output(options.save, options.force, (MODEL,))
     X, rows, names, aside = numeric_table(options.data, [options.label, *options.drop])
     y = aside[options.label]
-    known = ~_missing(y)
+    known = ~is_empty(y)
     ids, unknown = _new_rows(options, names) if options.new else (rows[~known], X[~known])
     report.say(
         f"read {count_of(len(X), 'row')} of {count_of(len(names), 'number')}, {known.sum():,} of them with one of "
@@ -87,11 +88,11 @@ def _new_rows(options: argparse.Namespace, names: np.ndarray) -> tuple[np.ndarra
 
 
 def _nodes(options: argparse.Namespace, report: Report) -> dict[str, Any]:
-    graph = read_edges(options, report)
+    graph = read_input_graph(options, report)
     ids, classes = two_columns(options.labels, "an id", "a class")
     number = {str(node): i for i, node in enumerate(graph.nodes.tolist())}
     places = np.array([number.get(str(id), -1) for id in ids.tolist()], dtype=np.intp)
-    usable = ~_missing(classes) & (places >= 0)
+    usable = ~is_empty(classes) & (places >= 0)
     if (places < 0).all():
         reject_unknown_ids(options.labels, graph.nodes.tolist())
     if (places < 0).any():
@@ -113,9 +114,3 @@ def _nodes(options: argparse.Namespace, report: Report) -> dict[str, Any]:
     rest = np.setdiff1d(np.arange(len(graph.nodes)), train)
     found = machine.fit(vectors[train], y).predict(vectors[rest]) if len(rest) else y[:0]
     return {"id": graph.nodes[rest], "class": found}
-
-
-def _missing(column: np.ndarray) -> np.ndarray:
-    if column.dtype == object:
-        return np.array([value is None for value in column])
-    return np.isnan(column) if column.dtype.kind == "f" else np.zeros(len(column), dtype=bool)

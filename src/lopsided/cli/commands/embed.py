@@ -6,7 +6,7 @@ import numpy as np
 
 from ..._core import count_of
 from ...io import VECTOR_FORMATS, reject_unwritable, save, vector_columns, write_vectors
-from ..inputs import MODEL, Vectors, embed, output_beside, read_edges
+from ..inputs import MODEL, Vectors, embed, output_beside, read_input_graph
 from ..report import PIPE, Report, checked_output
 
 
@@ -17,7 +17,7 @@ def run(options: argparse.Namespace) -> None:
     if options.save:
         checked_output(options.save, options.force, (MODEL,))
     report = Report(options)
-    graph = read_edges(options, report)
+    graph = read_input_graph(options, report)
     if output != PIPE:
         reject_unwritable(graph.nodes, output)
     model = embed(graph, options, report, options.k)

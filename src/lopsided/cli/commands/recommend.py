@@ -9,7 +9,7 @@ from scipy import sparse
 from ..._core import count_of
 from ...io import read_columns
 from ...recommendation import KernelRecommender
-from ..inputs import as_file, known_ids, settings_of, shown_columns
+from ..inputs import as_file, is_empty, known_ids, settings_of, shown_columns
 from ..report import PIPE, Report, checked_output
 
 USUAL_NAMES = {
@@ -102,7 +102,6 @@ def _column(columns: dict[str, np.ndarray], role: str, given: str | None, place:
 
 
 def _checked(side: np.ndarray) -> np.ndarray:
-    is_text = side.dtype == object
-    if any(value is None for value in side) if is_text else side.dtype.kind == "f" and np.isnan(side).any():
+    if is_empty(side).any():
         raise ValueError("some interactions have no user or no item; drop them")
-    return side.astype(str) if is_text else side
+    return side.astype(str) if side.dtype == object else side
