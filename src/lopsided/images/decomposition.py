@@ -96,6 +96,11 @@ def image_svd(image: np.ndarray, kernel: Any = "linear", n_components: int | Non
     n_components : int or None, default=None
         Number of components, at most the shorter side of the image, which is the default.
 
+    Returns
+    -------
+    ImageSVD
+        The image in floating point, a fitted ``KernelSVD`` for each channel, and B.
+
     Examples
     --------
     >>> import numpy as np
