@@ -36,6 +36,8 @@ class KernelOperator(LinearOperator, ABC):
     (True, (5,), (3,))
     """
 
+    matrix_free: bool = False  # whether every product evaluates the entries again
+
     def __init__(self, shape: tuple[int, int], dtype: Any) -> None:
         super().__init__(np.dtype(dtype), shape)
 
@@ -47,11 +49,6 @@ class KernelOperator(LinearOperator, ABC):
     @abstractmethod
     def cost(self) -> int:
         """Number of multiplications in a product with one vector."""
-
-    @property
-    def matrix_free(self) -> bool:
-        """Whether every product evaluates the entries again."""
-        return False
 
     @property
     def rounding(self) -> float:

@@ -38,6 +38,8 @@ class Blocked(KernelOperator):
     arguments. Cost of a product: one evaluation of the n m kernel values, and the memory of one block per thread.
     """
 
+    matrix_free = True
+
     def __init__(self, kernel: Kernel, L: Array | Prepared, R: Array | Prepared) -> None:
         super().__init__((L.shape[0], R.shape[0]), np.result_type(L.dtype, R.dtype))
         self.kernel = kernel
@@ -63,11 +65,6 @@ class Blocked(KernelOperator):
     def cost(self) -> int:
         """Multiplications of the inner products, plus the cost of one exponential per entry."""
         return self.shape[0] * self.shape[1] * (self.L.shape[1] + EXPONENTIAL)
-
-    @property
-    def matrix_free(self) -> bool:
-        """True, since nothing is stored."""
-        return True
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:
         out = np.empty((self.shape[0], V.shape[1]), dtype=np.result_type(self.dtype, V.dtype))

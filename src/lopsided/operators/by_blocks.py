@@ -33,6 +33,8 @@ class ByBlocks(KernelOperator):
         Whether this is k(X, Z)^T.
     """
 
+    matrix_free = True
+
     def __init__(self, kernel: Kernel, X: RowBlocks, Z: Array, operator: Any, transposed: bool = False) -> None:
         shape = X.shape[0], Z.shape[0]
         super().__init__(shape[::-1] if transposed else shape, np.result_type(X.dtype, Z.dtype))
@@ -48,11 +50,6 @@ class ByBlocks(KernelOperator):
     def cost(self) -> int:
         """Multiplications of the inner products, plus the cost of one exponential per entry."""
         return self.shape[0] * self.shape[1] * (self.X.shape[1] + EXPONENTIAL)
-
-    @property
-    def matrix_free(self) -> bool:
-        """True, since nothing is stored."""
-        return True
 
     def _matmat(self, V: np.ndarray) -> Any:
         if self.transposed:

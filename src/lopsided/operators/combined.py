@@ -55,6 +55,7 @@ class Sum(KernelOperator):
     def __init__(self, terms: Sequence[KernelOperator], factors: Sequence[float] | None = None) -> None:
         super().__init__(terms[0].shape, np.result_type(*(term.dtype for term in terms)))
         self.terms = tuple(terms)
+        self.matrix_free = any(term.matrix_free for term in terms)
         self.factors = tuple(map(float, factors)) if factors is not None else (1.0,) * len(terms)
 
     def take(self, rows: Index = EVERY, cols: Index = EVERY) -> np.ndarray:
@@ -65,11 +66,6 @@ class Sum(KernelOperator):
     def cost(self) -> int:
         """The cost of all terms."""
         return sum(term.cost for term in self.terms)
-
-    @property
-    def matrix_free(self) -> bool:
-        """Whether any term is matrix-free."""
-        return any(term.matrix_free for term in self.terms)
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:
         return self._add(term._matmat(V) for term in self.terms)

@@ -113,6 +113,8 @@ class Slices:
 class Streamed(KernelOperator):
     """A sparse-plus-low-rank matrix too large to store: each product recomputes its slices and discards them."""
 
+    matrix_free = True
+
     def __init__(self, slices: Slices, transposed: bool = False) -> None:
         shape = (slices.X.shape[0], slices.Z.shape[0])
         super().__init__(shape[::-1] if transposed else shape, slices.X.dtype)
@@ -130,11 +132,6 @@ class Streamed(KernelOperator):
     def cost(self) -> int:
         """Cost of one exponential for each multiplication of X Z^T."""
         return EXPONENTIAL * int(product_counts(self.slices.X, self.slices.Z).sum())
-
-    @property
-    def matrix_free(self) -> bool:
-        """True, since no entries are stored."""
-        return True
 
     def _matmat(self, V: np.ndarray) -> np.ndarray:
         slices = self.slices

@@ -18,18 +18,13 @@ class Wrapped(KernelOperator):
 
     def __init__(self, A: KernelOperator, left: np.ndarray, right: np.ndarray) -> None:
         super().__init__(A.shape, A.dtype)
-        self.A = A
+        self.A, self.matrix_free = A, A.matrix_free
         self.left, self.right = left.astype(A.dtype), right.astype(A.dtype)
 
     @property
     def cost(self) -> int:
         """The cost of A."""
         return self.A.cost
-
-    @property
-    def matrix_free(self) -> bool:
-        """Whether A is matrix-free."""
-        return self.A.matrix_free
 
     def _adjoint(self) -> Self:
         return type(self)(self.A.T, self.right, self.left)
@@ -56,7 +51,7 @@ class Restricted(Wrapped):
 
     def __init__(self, A: KernelOperator, left: np.ndarray, right: np.ndarray) -> None:
         KernelOperator.__init__(self, (len(left), len(right)), A.dtype)
-        self.A, self.left, self.right = A, left, right
+        self.A, self.matrix_free, self.left, self.right = A, A.matrix_free, left, right
 
     def take(self, rows: Index = EVERY, cols: Index = EVERY) -> np.ndarray:
         """Take the entries of A."""
