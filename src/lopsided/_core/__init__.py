@@ -16,7 +16,7 @@ from .arrays import (
 )
 from .atomic_fit import atomic_fit as atomic_fit
 from .bar import CLEAR as CLEAR, show_progress as show_progress
-from .centring import centred as centred, centred_twice as centred_twice
+from .centring import centred_twice as centred_twice
 from .checked import checked as checked
 from .column_names import as_configured as as_configured, check_names as check_names, column_names as column_names
 from .csr import (
@@ -35,7 +35,7 @@ from .memory import budget_bytes as budget_bytes
 from .mixing import mixed as mixed
 from .products import in_strips as in_strips, product as product
 from .progress import announce as announce, counted as counted
-from .ranking import best_columns as best_columns, best_first as best_first, largest as largest
+from .ranking import best_columns as best_columns, best_first as best_first
 from .row_blocks import (
     RowBlocks as RowBlocks,
     as_row_blocks as as_row_blocks,
@@ -47,7 +47,7 @@ from .row_blocks import (
     native as native,
     rows_of_both as rows_of_both,
 )
-from .rows import as_indexable as as_indexable, check_out as check_out, reject_masked as reject_masked
+from .rows import as_indexable as as_indexable, reject_masked as reject_masked
 from .seeds import seed_of as seed_of
 from .targets import (
     argmax_class as argmax_class,

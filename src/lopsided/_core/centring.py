@@ -3,11 +3,6 @@
 import numpy as np
 
 
-def centred(Y: np.ndarray) -> np.ndarray:
-    """Subtract the mean of each column."""
-    return Y - Y.mean(axis=0)
-
-
 def centred_twice(K: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
     """Two-sided centring H K H, accurate to rounding of the result however large the means are.
 

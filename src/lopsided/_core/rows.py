@@ -123,13 +123,3 @@ def _spooled(blocks: Iterable[Any], name: str) -> Any:
             return np.empty((n, width), dtype=dtype)
         file.flush()
         return np.memmap(cast(BinaryIO, file), dtype=dtype, mode="r", shape=(n, width))
-
-
-def check_out(out: np.ndarray, shape: tuple[int, int], dtype: np.dtype) -> None:
-    """Raise an error if ``out`` cannot hold a result of this shape and dtype."""
-    if not isinstance(out, np.ndarray):
-        raise TypeError(f"out must be a numpy array or memory map, not {type(out).__name__}")
-    if out.shape != shape or not np.can_cast(dtype, out.dtype, "same_kind"):
-        raise ValueError(
-            f"out has shape {out.shape} and dtype {out.dtype}; it must be an array of floats of shape {shape}"
-        )

@@ -8,7 +8,6 @@ from .graph import (
     Graph,
     assembled as assembled,
     is_array_like as is_array_like,
-    is_networkx as is_networkx,
     read_graph,
 )
 from .ids import (

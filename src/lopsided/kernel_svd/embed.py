@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core import Array, RowBlocks, check_finite, check_out, slices_of
+from .._core import Array, RowBlocks, check_finite, slices_of
 from ..kernels import Kernel
 from ..operators import out_of_sample_operator
 from ..svd import Side
@@ -50,7 +50,17 @@ class Embedding:
             return lazy.native() if out is None else lazy.written(out)
         if out is None:
             return self(points)
-        check_out(out, (points.shape[0], self.side.map.shape[1]), self.side.map.dtype)
+        _check_out(out, (points.shape[0], self.side.map.shape[1]), self.side.map.dtype)
         for rows in slices_of(points.shape[0], SLAB_ROWS):
             out[rows] = self(points[rows])
         return out
+
+
+def _check_out(out: Any, shape: tuple[int, int], dtype: np.dtype) -> None:
+    """Raise an error if ``out`` cannot hold a result of this shape and dtype."""
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"out must be a numpy array or memory map, not {type(out).__name__}")
+    if out.shape != shape or not np.can_cast(dtype, out.dtype, "same_kind"):
+        raise ValueError(
+            f"out has shape {out.shape} and dtype {out.dtype}; it must be an array of floats of shape {shape}"
+        )

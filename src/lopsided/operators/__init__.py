@@ -11,7 +11,6 @@ from .build import (
 )
 from .combined import LowRank as LowRank, Sum as Sum
 from .forecast import forecast as forecast
-from .resolvent import Resolvent as Resolvent
 from .sparse_low_rank import SparseLowRank as SparseLowRank
 from .sparse_slices import Streamed as Streamed, sparse_plus_low_rank as sparse_plus_low_rank
 from .stored import Stored as Stored
