@@ -42,9 +42,9 @@ class KernelSVD(ScoresPairs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     """Singular value decomposition of an asymmetric kernel matrix.
 
     K = [k(x_i, z_j)] is the matrix of kernel values between left points x and right points z, which need not be of the
-    same kind. Its SVD K = U diag(s) V^T gives left and right points an embedding each. Without Z, the left points are
-    the rows and the right points the columns of one matrix X, of which the result is a nonlinear SVD. This method is
-    unrelated to the K-SVD of dictionary learning.
+    same kind. Its SVD K = U diag(s) V^T embeds both left and right points. Without Z, the left points are the rows and
+    the right points the columns of one matrix X, and the result is a nonlinear SVD of X. This method is unrelated to
+    the K-SVD of dictionary learning.
 
     Parameters
     ----------
@@ -71,8 +71,8 @@ class KernelSVD(ScoresPairs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         Nystrom() for large dense matrices; see ``solver_``.
     tol : float, default=0.0
         Acceptable relative eta (:func:`lopsided.svd.relative_eta`), the 2024 paper's error of the singular vectors over
-        the largest singular value, as it is estimated: "krylov" stops there, and goes on to machine precision with 0;
-        the number of landmarks is doubled until it is reached, and stays as it is with 0. The other solvers ignore it.
+        the largest singular value. "krylov" stops when its estimate is below it, and with 0 at machine precision;
+        Nystrom() doubles the number of landmarks until it is, and with 0 keeps their number. "lapack" ignores it.
     random_state : int, RandomState instance or None, default=None
         Seed of compatibility="random", landmarks and start vectors; None means a fixed seed.
     n_jobs : int or None, default=None
