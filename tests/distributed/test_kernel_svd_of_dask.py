@@ -275,4 +275,4 @@ def test_a_dead_scheduler_is_named(tmp_path):
     (tmp_path / "script.py").write_text(DEAD_SCHEDULER)
     command = [sys.executable, tmp_path / "script.py", tmp_path / "scheduler.json"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert "told: the dask scheduler does not answer" in done.stdout, done.stderr
+    assert "told: the dask scheduler does not respond" in done.stdout, done.stderr

@@ -17,7 +17,7 @@ LOST = ("CommClosedError", "CancelledError", "FutureCancelledError", "FuturesCan
 
 
 class SchedulerLostError(ConnectionError):
-    """The dask scheduler does not answer, or has lost what it was asked to compute."""
+    """The dask scheduler does not respond, or has lost what it was asked to compute."""
 
 
 def compute(tasks: Sequence[Any]) -> list[Any]:
