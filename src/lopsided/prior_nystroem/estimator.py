@@ -211,7 +211,8 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
     def as_published(cls, n_components: int = 100, **parameters: Any) -> Self:
         """The method of the 2012 paper: |S - W^+| as it is, projected gradients, and the weight by criterion (12).
 
-        ``parameters`` are further ones of the constructor. The paper takes a tenth of the samples as k-means landmarks.
+        ``parameters`` are further ones of the constructor. The paper takes a tenth of the samples as k-means landmarks,
+        and does not say when its steps end; with tol=0 they reach the optimum, for every weight that is compared.
         """
         published = {"prior_weight": "alignment", "prior_metric": "landmarks", "smoothness": 0.0, "solver": "gradient"}
         return cls(n_components, **{**published, **parameters})
