@@ -162,7 +162,7 @@ def most_aligned(M: np.ndarray, targets: np.ndarray) -> np.ndarray:
 def two_stage(kernels: list[Kernel], X: Any, classes: np.ndarray, known: np.ndarray) -> Kernel:
     """The combination of kernels, weights not negative, of most centred alignment with the labels."""
     marks = np.eye(classes.max() + 1)[classes[known]]
-    matrices = [np.asarray(kernel(X[known], X[known])) for kernel in kernels]
+    matrices = [np.asarray(kernel(X[known], X[known]), dtype=float) for kernel in kernels]  # MNIST is in float32
     centred = [K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean() for K in (*matrices, marks @ marks.T)]
     M = np.array([[np.vdot(A, B) for A in centred] for B in centred])
     weights = most_aligned(M[:-1, :-1], M[:-1, -1])
@@ -240,8 +240,8 @@ def table(smoke: bool) -> dict[str, Any]:
         if missing:
             start = time.process_time()
             cells |= one_set(name, 1 if smoke else DRAWS, missing)
-            means = {method: round(np.mean(cells[method]), 2) for method in missing}
-            print(f"{name}: {means}, {time.process_time() - start:.0f} s of processor time", flush=True)
+            means = ", ".join(f"{method} {np.mean(cells[method]):.2f}" for method in missing)
+            print(f"{name}: {means}; {time.process_time() - start:.0f} s of processor time", flush=True)
             if not smoke:
                 save("prior_baselines", {"table": result}, SEED)
     rows = [
