@@ -252,18 +252,22 @@ def sizes_2023() -> str:
 def nodes_2023() -> str:
     """Table III of the 2023 paper."""
     found, rows = record("askls_tables"), []
-    pairs = {"authors": "AsK-LS", "LS-SVM sym": "LS-SVM"}  # our methods whose columns have another name there
+    methods = {"AsK-LS": "AsK-LS", "LS-SVM sym": "LS-SVM", **{m: m for m in ("SVM", "flip", "clip", "shift")}}
     only_there = ("Krein SVM", "IKSVM-DC", "NERD + SVM", "NERD + LS-SVM")
     for name, paper in askls_tables.PAPER_GRAPHS.items():
-        one = found[f"graphs: {name}"]
+        one, authors = found[f"graphs: {name}"], found.get(f"directions: {name}", {})
         for number, average in enumerate(("micro", "macro")):
             cells = dict(zip(askls_tables.PAPER_COLUMNS, paper[number], strict=True))
             cells |= dict(zip(only_there[2:], askls_tables.PAPER_EMBEDDED[name][number], strict=True))
-            ours = {method: mean(one[method][average]) if one[method][average] else None for method in one}
-            row = [both(value, cells[pairs.get(method, method)]) for method, value in ours.items()]
-            rows.append([name, average, *row, *(f"({cells[method]:.3f})" for method in only_there)])
-    headings = {"authors": "AsK-LS, authors' settings", "LS-SVM sym": "LS-SVM"}
-    return table(["graph", "F1", *(headings.get(method, method) for method in one), *only_there], rows)
+            turned = [f"{mean(authors[side][average]):.3f}" if authors else "-" for side in ("A' + I", "A + I")]
+            ours = [
+                both(mean(one[method][average]) if one[method][average] else None, cells[column])
+                for method, column in methods.items()
+            ]
+            row = [ours[0], *turned, *ours[1:], *(f"({cells[method]:.3f})" for method in only_there)]
+            rows.append([name, average, *row])
+    headings = ["AsK-LS", "authors' settings, Aᵀ + I", "A + I", *list(methods.values())[1:]]
+    return table(["graph", "F1", *headings, *only_there], rows)
 
 
 def uci_2023() -> str:
