@@ -1,7 +1,7 @@
 """Tables II to IV of the AsK-LS paper (He et al., 2023) beside ours: nodes of directed graphs, and UCI data.
 
     python benchmarks/askls_tables.py               all of it (data beside the project, or in $LOPSIDED_DATA)
-    python benchmarks/askls_tables.py uci           one of: sizes, graphs, directions, uci, variants, ablation, landmarks
+    python benchmarks/askls_tables.py uci           parts: sizes, graphs, directions, uci, variants, ablation, landmarks
     python benchmarks/askls_tables.py --only Cora   some rows
     python benchmarks/askls_tables.py --smoke       a minute of it on generated data
 
