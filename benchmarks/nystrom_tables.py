@@ -302,7 +302,6 @@ def figure56(smoke: bool) -> dict[str, Any]:
             lines = [
                 {"samples": c, "f1": scores(embedding(A, method, c, factor, rank), labels, splits, alpha)}
                 for c in (*counts, None)
-                if c is not None or method.startswith("KernelSVD") or A.shape[0] < 5000
             ]
             found[name][method] = {"factor": factor, "alpha": alpha, "lines": lines}
     if not smoke:

@@ -1,7 +1,7 @@
 """Kernel learners with which the prior Nystrom paper (Zhang et al., 2012) compares its own, and many pairs.
 
     python benchmarks/prior_baselines.py               all parts (data beside the project, or in $LOPSIDED_DATA)
-    python benchmarks/prior_baselines.py pairs         one of: table, pairs
+    python benchmarks/prior_baselines.py pairs         one of: table, which adds cells that its record lacks, and pairs
     python benchmarks/prior_baselines.py --smoke       seconds of it on generated data
 
 table: five of the paper's six baselines (the sixth is Nystrom), written from their papers, beside its cells, on the
@@ -34,9 +34,9 @@ must-link and cannot-link pairs of 20,000 samples, and those of plain Nystrom fe
 
 from __future__ import annotations
 
-import json
 import time
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -47,11 +47,11 @@ from sklearn.datasets import make_classification
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.svm import LinearSVC
 
-from common import ROOT, main, print_table
+from common import main, print_table, save, stored
 from lopsided import PriorNystroem
 from lopsided.kernels import RBF, Kernel, root_mean_squared_distance
 from prior_published import error_on, machine, spread
-from prior_table1 import LANDMARK_SETS, LARGEST, ROWS, drawn_for, prepared
+from prior_table1 import LANDMARK_SETS, ROWS, drawn_for, prepared
 
 SEED = 0
 DRAWS = 5
@@ -74,6 +74,8 @@ PAPER = {  # errors of CSI, Spectral, Cluster, TSK and Breg
     "mnist": (24.70, None, None, None, 23.96),
 }
 METHODS = ("CSI", "Spectral", "Cluster", "TSK", "Breg")
+TRANSDUCTIVE = ("Spectral", "Cluster")  # methods that need the kernel matrix of all samples
+TOO_LARGE = ("mnist",)  # for that matrix
 PREDICTION = 0.99  # share of the prediction in the gain of a pivot; the rest is that of the trace
 PIVOTS = (0.1, 0.2, 0.4, 0.7, 1.0)  # shares of the labelled samples
 CLUSTERS = (1, 2, 5, 10, 20)  # eigenvectors, in numbers of classes
@@ -160,7 +162,7 @@ def most_aligned(M: np.ndarray, targets: np.ndarray) -> np.ndarray:
 def two_stage(kernels: list[Kernel], X: Any, classes: np.ndarray, known: np.ndarray) -> Kernel:
     """The combination of kernels, weights not negative, of most centred alignment with the labels."""
     marks = np.eye(classes.max() + 1)[classes[known]]
-    matrices = [np.asarray(kernel(X[known], X[known])) for kernel in kernels]
+    matrices = [np.asarray(kernel(X[known], X[known]), dtype=float) for kernel in kernels]  # MNIST is in float32
     centred = [K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean() for K in (*matrices, marks @ marks.T)]
     M = np.array([[np.vdot(A, B) for A in centred] for B in centred])
     weights = most_aligned(M[:-1, :-1], M[:-1, -1])
@@ -197,46 +199,51 @@ def bregman(F: np.ndarray, classes: np.ndarray, known: np.ndarray, rng: np.rando
     return F @ cholesky(A, lower=True)
 
 
-def one_set(name: str, draws: int) -> dict[str, list[float]]:
-    """Errors of every draw of one data set."""
+def one_set(name: str, draws: int, methods: Sequence[str]) -> dict[str, list[float]]:
+    """Errors of every draw of one data set by some of the methods."""
     X, classes, places = prepared(name)
     width = root_mean_squared_distance(X, X)
     kernels = [RBF(width * np.sqrt(part)).fit(X, X) for part in WIDTHS]
-    most = max(CLUSTERS) * int(classes.max() + 1)
-    transductive = X.shape[0] <= LARGEST
-    if transductive:
-        U = leading_eigenvectors(np.asarray(kernels[2](X, X)), max(most, places[0].shape[0]))
-    found: dict[str, list[float]] = {method: [] for method in METHODS}
+    most, landmarks = max(CLUSTERS) * int(classes.max() + 1), places[0].shape[0]
+    if any(method in TRANSDUCTIVE for method in methods):
+        U = leading_eigenvectors(np.asarray(kernels[2](X, X)), max(most, landmarks))
+
+    def features(method: str, draw: int, known: np.ndarray) -> np.ndarray:
+        shared = {"landmarks": places[draw % LANDMARK_SETS], "random_state": draw, "prior_weight": np.inf}
+        match method:
+            case "CSI":
+                return cholesky_with_labels(kernels[2], X, classes, known)
+            case "Spectral":
+                return spectral_transform(U[:, :landmarks], classes, known)
+            case "Cluster":
+                return cluster_kernel(U[:, :most], classes, known)
+            case "TSK":
+                return PriorNystroem(kernel=two_stage(kernels, X, classes, known), **shared).fit_transform(X)
+        plain = PriorNystroem(kernel=kernels[2], **shared).fit_transform(X)
+        return bregman(plain, classes, known, np.random.default_rng([SEED, draw]))
+
+    found: dict[str, list[float]] = {method: [] for method in methods}
     for draw in range(draws):
         known = drawn_for(name, classes, draw)
-        shared = {"landmarks": places[draw % LANDMARK_SETS], "random_state": draw, "prior_weight": np.inf}
-        plain = PriorNystroem(kernel=kernels[2], **shared).fit(X).transform(X)
-        combined = PriorNystroem(kernel=two_stage(kernels, X, classes, known), **shared).fit(X).transform(X)
-        features = {
-            "CSI": cholesky_with_labels(kernels[2], X, classes, known),
-            "TSK": combined,
-            "Breg": bregman(plain, classes, known, np.random.default_rng([SEED, draw])),
-        }
-        if transductive:
-            features["Spectral"] = spectral_transform(U[:, : places[0].shape[0]], classes, known)
-            features["Cluster"] = cluster_kernel(U[:, :most], classes, known)
-        for method, F in features.items():
-            found[method].append(error_on(F, classes, known))
+        for method in methods:
+            found[method].append(error_on(features(method, draw, known), classes, known))
     return found
 
 
 def table(smoke: bool) -> dict[str, Any]:
-    """Errors of every draw, beside the paper's cells."""
-    result = {}
+    """Errors of every draw, beside the paper's cells; cells of the record are kept, so that a run can be continued."""
+    result: dict[str, Any] = {} if smoke else stored("prior_baselines", "table")
     for name in ["blobs"] if smoke else PAPER:
-        path = ROOT / "out" / f"prior_baselines_{name}.json"  # a run that was stopped is continued
-        result[name] = json.loads(path.read_text()) if path.exists() else one_set(name, 1 if smoke else DRAWS)
-        if not smoke:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps(result[name]))
-        print(
-            name, {method: round(np.mean(errors), 2) for method, errors in result[name].items() if errors}, flush=True
-        )
+        cells = result.setdefault(name, {method: [] for method in METHODS})
+        possible = [method for method in METHODS if name not in TOO_LARGE or method not in TRANSDUCTIVE]
+        missing = [method for method in possible if not cells[method]]
+        if missing:
+            start = time.process_time()
+            cells |= one_set(name, 1 if smoke else DRAWS, missing)
+            means = ", ".join(f"{method} {np.mean(cells[method]):.2f}" for method in missing)
+            print(f"{name}: {means}; {time.process_time() - start:.0f} s of processor time", flush=True)
+            if not smoke:
+                save("prior_baselines", {"table": result}, SEED)
     rows = [
         [
             name,

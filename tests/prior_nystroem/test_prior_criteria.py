@@ -91,7 +91,7 @@ def test_criterion_of_the_paper_is_taken_at_the_optimum_of_equation_6(rng):
     """With S(lambda) from the equations as printed, in the coordinates of S."""
     points, X = 2 * rng.standard_normal((5, 2)), rng.standard_normal((12, 2))
     X[CLASSES == 1] += 1
-    model = PriorNystroem.as_published(landmarks=points, kernel=RBF(2.0), tol=1e-14, max_iter=10_000).fit(X, CLASSES)
+    model = PriorNystroem.as_published(landmarks=points, kernel=RBF(2.0), tol=0).fit(X, CLASSES)
     E, W = (np.exp(-np.square(side[:, None] - points).sum(axis=2) / 4) for side in (X, points))
     S0, wanted = np.linalg.inv(W), (CLASSES[:, None] == CLASSES).astype(float)
     (path,), scores = model.path_, []
@@ -100,11 +100,10 @@ def test_criterion_of_the_paper_is_taken_at_the_optimum_of_equation_6(rng):
         S = S0 if np.isinf(relative) else published_optimum(E, S0, wanted, weight)
         scores.append(correlated(centred(S), centred(S0)) * correlated(centred(E @ S @ E.T), centred(wanted)))
         if relative >= 1e-4:  # below, these steps have not converged
-            assert 1 - error == pytest.approx(scores[-1], abs=1e-8)
+            assert 1 - error == pytest.approx(scores[-1], abs=1e-10)
     assert model.prior_weight_ == path.weights[np.argmax(scores)]
-    assert_close(
-        model.dictionary_, published_optimum(E, S0, wanted, model.prior_weight_ * np.linalg.norm(E, 2) ** 4), 1e10
-    )
+    optimum = published_optimum(E, S0, wanted, model.prior_weight_ * np.linalg.norm(E, 2) ** 4)
+    assert_close(model.dictionary_, optimum, 1e-10 / np.finfo(float).eps)
 
 
 def test_choice_is_of_least_error_and_of_equals_the_largest_weight():

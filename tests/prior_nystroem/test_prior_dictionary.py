@@ -171,8 +171,8 @@ def test_the_closed_form_is_the_solution_where_it_is_semidefinite(rng):
 
 def test_steps_that_run_out_give_a_warning(rng):
     information, *_ = CASES["pairs"](rng)
-    with pytest.warns(ConvergenceWarning, match="step 1, the last, still lowered.*above tol=0; raise max_iter"):
-        learn_dictionary(information, SCALES, 1e-4 * information.curvature, Iteration(tol=0, max_iter=1))
+    with pytest.warns(ConvergenceWarning, match="step 1, the last, still lowered.*above tol=1e-12; raise max_iter"):
+        learn_dictionary(information, SCALES, 1e-4 * information.curvature, Iteration(tol=1e-12, max_iter=1))
 
 
 def test_nearest_semidefinite_matrix_keeps_what_is_semidefinite(rng):

@@ -9,11 +9,13 @@ from ..exceptions import ConvergenceWarning, warn
 from ..svd import Choice
 from .frames import Frame
 from .many_pairs import ManyPairTargets, SideInformation
+from .newton import newton_steps
 from .side_information import Diagonal, PairTargets
 
 BOUND_GROWTH = 2.0  # factor by which the curvature bound of a step grows while too small, and shrinks after a step
 FIRST_BOUND = 1.0  # initial curvature bound of a step; with classes the Hessian is at most 2
 OBJECTIVE_ROUNDING = 64 * np.finfo(float).eps  # relative increase of the objective that rounding may cause
+HANDOVERS = (1e-3, 1e-6, 1e-9, 0.0)  # with tol=0, decreases after which Newton steps are tried, until they converge
 
 
 class Dictionary(NamedTuple):
@@ -28,7 +30,7 @@ class Iteration(NamedTuple):
     """How the projected gradient runs and when it stops."""
 
     solver: str = "accelerated"  # with Nesterov extrapolation; "gradient" is without
-    tol: float = 1e-3  # decrease of the objective in the last step, relative to its value
+    tol: float = 1e-3  # decrease of the objective in the last step, relative to its value; Newton steps follow if zero
     max_iter: int = 100  # steps; zero leave the closed-form start
 
 
@@ -62,7 +64,8 @@ def learn_dictionary(
     The unconstrained minimiser has a closed form; if it is semidefinite, it is the solution. Otherwise its projection
     is the start of projected gradient steps, whose length follows the Armijo-Goldstein rule (section 3.4). An
     extrapolated step that would increase the objective is repeated without extrapolation. Cost of a step: one
-    eigendecomposition of size r.
+    eigendecomposition of size r. The objective is flat at its minimum, so that these steps find only half of the digits
+    of N; with tol=0 Newton steps find the others.
 
     The steps are preconditioned. In the eigenvectors U of E^T E, whose eigenvalues are p, half the Hessian is
     weight + p_i p_j, which is badly conditioned for small weights. With d_i = (weight + p_i^2)^(-1/4) and
@@ -72,17 +75,20 @@ def learn_dictionary(
     """
     p, U = information.axes
     d = (weight + p**2) ** -0.25
-    problem = _Preconditioned(information.along_axes(), (U.T / scales) @ U, np.outer(d, d), weight)
+    problem = _Preconditioned(information.along_axes(), (U.T / scales) @ U, np.outer(d, d), weight, np.outer(p, p))
     free = U.T @ information.minimiser(np.diag(1 / scales), weight) @ U / problem.scale
     C = nearest_semidefinite(free)
-    objectives = [problem.objective(C)]
     if np.array_equal(C, free):
         solver = Choice("closed", "the minimiser without the constraint is semidefinite")
+        C = C if iteration.tol else newton_steps(problem, C)[0]  # that of many pairs is approximate
+        objectives = [problem.objective(C)]
     elif not iteration.max_iter:
         solver = Choice("closed", "max_iter=0 stops at the closed-form start")
+        objectives = [problem.objective(C)]
     else:
-        C, objectives = _descend(problem, C, objectives[0], iteration)
         solver = Choice(iteration.solver, "the minimiser without the constraint is not semidefinite")
+        minimise = _minimise if iteration.tol else _minimise_to_rounding
+        C, objectives = minimise(problem, C, iteration)
     return Dictionary(U @ (problem.scale * C) @ U.T, np.array(objectives), solver)
 
 
@@ -93,6 +99,7 @@ class _Preconditioned(NamedTuple):
     N0: np.ndarray
     scale: np.ndarray
     weight: float
+    known_curvatures: np.ndarray  # of the loss, entry by entry: those of classes, and with pairs as if all were given
 
     def objective(self, C: np.ndarray) -> float:
         change = self.scale * C - self.N0
@@ -101,6 +108,16 @@ class _Preconditioned(NamedTuple):
     def gradient(self, C: np.ndarray) -> np.ndarray:
         N = self.scale * C
         return 2 * self.scale * (self.weight * (N - self.N0) + self.known.half_gradient(N))
+
+    def hessian(self, D: np.ndarray) -> np.ndarray:
+        """Half the Hessian, applied to D."""
+        N = self.scale * D
+        return self.scale * (self.weight * N + self.known.hessian(N))
+
+    @property
+    def curvatures(self) -> np.ndarray:
+        """The diagonal of half the Hessian; with pairs, as if all were given."""
+        return self.scale**2 * (self.weight + self.known_curvatures)
 
     def step(self, C: np.ndarray, bound: float) -> tuple[np.ndarray, float, float]:
         """Take a projected gradient step of length 1 / bound; return the new point, its objective and the bound.
@@ -117,11 +134,44 @@ class _Preconditioned(NamedTuple):
             bound *= BOUND_GROWTH
 
 
-def _descend(
-    problem: _Preconditioned, C: np.ndarray, objective: float, iteration: Iteration
+class _Descent(NamedTuple):
+    """The last point, the objective at the start and after every step, and whether it settled before the last step."""
+
+    C: np.ndarray
+    objectives: list[float]
+    settled: bool
+
+
+def _minimise(problem: _Preconditioned, C: np.ndarray, iteration: Iteration) -> tuple[np.ndarray, list[float]]:
+    """Gradient steps from C until the objective settles; return the last point and all objectives."""
+    C, objectives, settled = _descend(problem, C, iteration)
+    if not settled:
+        decrease = f"{objectives[-2] / objectives[-1] - 1:.1e} of its value, above tol={iteration.tol:g}"
+        last = f"step {iteration.max_iter}, the last, still lowered the objective by {decrease}"
+        warn(f"{last}; raise max_iter or tol", ConvergenceWarning)
+    return C, objectives
+
+
+def _minimise_to_rounding(
+    problem: _Preconditioned, C: np.ndarray, iteration: Iteration
 ) -> tuple[np.ndarray, list[float]]:
-    """Projected gradient steps from C; return the last point, and the objective at the start and after every step."""
-    accelerated, tol, history = iteration.solver == "accelerated", iteration.tol, [objective]
+    """Gradient steps from C until Newton steps from there converge, whose objective is the last that is returned."""
+    objectives = [problem.objective(C)]
+    for tol in HANDOVERS:
+        left = iteration.max_iter - len(objectives) + 1
+        C, found, _ = _descend(problem, C, iteration._replace(tol=tol, max_iter=left))
+        objectives += found[1:]
+        optimum, converged = newton_steps(problem, C)
+        if converged:
+            return optimum, [*objectives, min(problem.objective(optimum), objectives[-1])]  # an increase is rounding
+    said = f"Newton steps did not converge after {len(objectives) - 1} gradient steps, of at most {iteration.max_iter}"
+    warn(f"{said}; raise max_iter, or tol above 0", ConvergenceWarning)
+    return C, objectives
+
+
+def _descend(problem: _Preconditioned, C: np.ndarray, iteration: Iteration) -> _Descent:
+    """Projected gradient steps from C."""
+    accelerated, tol, history = iteration.solver == "accelerated", iteration.tol, [problem.objective(C)]
     before, momentum, bound = C, 1.0, FIRST_BOUND
     for _ in range(iteration.max_iter):
         faster = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
@@ -132,15 +182,12 @@ def _descend(
             found, value, bound = problem.step(C, bound)
             momentum = 1.0
         if value >= history[-1]:  # any further decrease is below rounding error
-            return C, history
+            return _Descent(C, history, True)
         history.append(value)
         before, C, bound = C, found, bound / BOUND_GROWTH
         if history[-2] - value <= tol * value:
-            return C, history
-    decrease = f"{history[-2] / history[-1] - 1:.1e} of its value, above tol={tol:g}"
-    last = f"step {iteration.max_iter}, the last, still lowered the objective by {decrease}"
-    warn(f"{last}; raise max_iter or tol", ConvergenceWarning)
-    return C, history
+            return _Descent(C, history, True)
+    return _Descent(C, history, False)
 
 
 def nearest_semidefinite(N: np.ndarray) -> np.ndarray:

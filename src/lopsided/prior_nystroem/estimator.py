@@ -93,7 +93,9 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
     solver : {"accelerated", "gradient"}, default="accelerated"
         Projected gradient with or without Nesterov extrapolation, unless a closed form is the solution.
     tol, max_iter : float and int, default=1e-3 and 100
-        Relative decrease of the objective in the last iteration, and most iterations; 0 takes the closed-form start.
+        Relative decrease of the objective in the last iteration, and most iterations; max_iter=0 takes the closed-form
+        start. Near the optimum S moves far more than the objective does: with the default it may still be some per cent
+        away. tol=0 adds Newton steps, which find the optimum to rounding, in up to minutes for 500 landmarks.
     random_state : int, RandomState instance or None, default=None
         Seed of the landmarks, subsamples and folds; None means a fixed seed.
     n_jobs : int or None, default=None
@@ -117,8 +119,8 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
     kernel_, prior_weight_, smoothness_ : Kernel, float, float
         Those that were used; the weight is infinite without labels or pairs.
     objective_, n_iter_ : array and int
-        The objective at the closed-form start and after every step, in the units above; it never increases, and is
-        empty if no dictionary was learned. Its length, at least 1.
+        The objective at the closed-form start and after every step, with tol=0 the last after all Newton steps, in the
+        units above; it never increases, and is empty if no dictionary was learned. Its length, at least 1.
     alignment_ : float
         Normalised alignment of the learned kernel with the labels or pairs (equation 11); nan without any.
     path_ : list of (kernel, smoothness, weights, errors)
@@ -209,7 +211,8 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
     def as_published(cls, n_components: int = 100, **parameters: Any) -> Self:
         """The method of the 2012 paper: |S - W^+| as it is, projected gradients, and the weight by criterion (12).
 
-        ``parameters`` are further ones of the constructor. The paper takes a tenth of the samples as k-means landmarks.
+        ``parameters`` are further ones of the constructor. The paper takes a tenth of the samples as k-means landmarks,
+        and does not say when its steps end; with tol=0 they reach the optimum, for every weight that is compared.
         """
         published = {"prior_weight": "alignment", "prior_metric": "landmarks", "smoothness": 0.0, "solver": "gradient"}
         return cls(n_components, **{**published, **parameters})

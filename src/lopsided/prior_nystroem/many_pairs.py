@@ -83,7 +83,7 @@ class ManyPairTargets(PairLoss):
         S, size = np.outer(U[:, -1], V[:, -1]), 0.0
         for _ in range(CURVATURE_STEPS):
             before = size
-            S = self._hessian(S)
+            S = self.hessian(S)
             size = float(np.linalg.norm(S))
             if size - before <= CURVATURE_RTOL * size:
                 break
@@ -97,7 +97,7 @@ class ManyPairTargets(PairLoss):
 
         def hessian(d: np.ndarray) -> np.ndarray:
             D = d.reshape(shape)
-            return (weight * D + self._hessian(D)).ravel()
+            return (weight * D + self.hessian(D)).ravel()
 
         def as_if_of_all_pairs(d: np.ndarray) -> np.ndarray:
             return (U @ ((U.T @ d.reshape(shape) @ V) / (weight + np.outer(p, q))) @ V.T).ravel()
@@ -112,10 +112,6 @@ class ManyPairTargets(PairLoss):
         pairs = self.rows[kept], self.table.indices[kept]
         found = self.of(self.left, self.right, pairs, self.targets[kept])
         return type(self)(found.left, found.right, found.table, found.places, HELD_OUT_STEPS)
-
-    def _hessian(self, S: np.ndarray) -> np.ndarray:
-        """Half the Hessian, applied to S."""
-        return self.summed(self.weights * self._values(S))
 
     def _products(self, values: np.ndarray) -> np.ndarray:
         weighted = sparse.csr_array((values, self.table.indices, self.table.indptr), shape=self.table.shape)

@@ -52,6 +52,10 @@ class Diagonal(NamedTuple):
         """Half of the gradient at S."""
         return self.curvatures * S - self.slopes
 
+    def hessian(self, D: np.ndarray) -> np.ndarray:
+        """Half the Hessian, applied to D."""
+        return self.curvatures * D
+
 
 class ClassTargets:
     """Targets from class labels: K*_ij = 1 for samples of the same class, K*_ij = 0 otherwise (equation 5).
@@ -153,6 +157,10 @@ class PairLoss(ABC):
     def half_gradient(self, S: np.ndarray) -> np.ndarray:
         """Sum over pairs of (values - targets) e_x^T e_z."""
         return self.summed(self.weights * (self._values(S) - self.targets))
+
+    def hessian(self, D: np.ndarray) -> np.ndarray:
+        """Half the Hessian, applied to D."""
+        return self.summed(self.weights * self._values(D))
 
     def alignment(self, S: np.ndarray) -> float:
         """Correlation of kernel values and targets over the pairs."""
