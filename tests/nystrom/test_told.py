@@ -1,0 +1,83 @@
+"""What is said of an approximation: the work before it begins, and the size of what it leaves."""
+
+import re
+
+import numpy as np
+import pytest
+from landmark_cases import CENTER, two_sets
+
+from cases import assert_close, centred
+from lopsided._core.progress import listening
+from lopsided.exceptions import AccuracyWarning
+from lopsided.kernels import Linear
+from lopsided.kernels.names import as_kernel
+from lopsided.nystrom import Nystrom, nystrom
+from lopsided.nystrom.error import _norm_beyond, warn_if_left_over
+from lopsided.nystrom.landmarks import rows_as_landmarks
+from lopsided.nystrom.solver import approximate
+from lopsided.operators import as_operator
+
+
+class Heard:
+    """A listener that keeps announcements."""
+
+    def __init__(self):
+        self.words = []
+
+    def announce(self, words):
+        self.words.append(words)
+
+    def begin(self, name, total): ...
+
+    def advance(self, done): ...
+
+    def end(self): ...
+
+
+@pytest.mark.parametrize(("n", "m", "p", "q"), [(900, 60, 5, 30), (60, 900, 30, 5), (400, 400, 20, 19)])
+def test_the_work_that_is_announced_is_the_work_that_is_done(n, m, p, q):
+    evaluated = []
+
+    def watched(X, Z):
+        evaluated.append(len(X) * len(Z))
+        return np.exp(-np.square(X[:, None] - Z).sum(axis=2))
+
+    X, Z = two_sets(n, m)
+    kernel, heard, method = as_kernel(watched).fit(X, Z), Heard(), Nystrom((p, q), extension="plain")
+    evaluated.clear()
+    with listening(heard):
+        approximate(kernel, X, Z, 2, method=method, budget=1 << 30, seed=0, quiet=True)
+    (announced,) = (float(found[1]) for words in heard.words if (found := re.search(r"(\S+) kernel values", words)))
+    done = sum(evaluated) - p * q  # those between landmarks are not told
+    assert abs(announced - done) <= 0.5 * 10 ** int(np.log10(done))  # to one digit
+
+
+@CENTER
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("few", [1, 7, 60])
+def test_the_norm_of_a_remainder_is_that_of_the_dense_matrix(few, dtype, center, rng):
+    X, Z = rng.standard_normal((5_000, 2)).astype(dtype), rng.standard_normal((few, 2)).astype(dtype)
+    left, right = rng.standard_normal((len(X), 2)), rng.standard_normal((few, 2))
+    rows, columns = (rng.standard_normal(size) * center for size in (len(X), few))
+    A = as_operator(Linear().fit(X, Z), X, Z, budget=0)
+    E = X.astype(float) @ Z.T - left @ right.T - rows[:, None] - columns
+    found = np.array(_norm_beyond(A, left, right, rows, columns))
+    assert_close(found, np.linalg.norm(E, 2), dtype=dtype)
+
+
+@CENTER
+@pytest.mark.parametrize("exchanged", [False, True], ids=["a row", "a column"])
+@pytest.mark.parametrize("seed", range(4))
+def test_what_landmarks_miss_on_one_row_or_column_is_told_at_about_its_size(seed, exchanged, center):
+    rng = np.random.default_rng(seed)
+    X, Z = 3 * rng.standard_normal((700, 3)), rng.standard_normal((500, 3))
+    X[:, 2], X[5, 2] = 0, 400
+    sides = (Z, X) if exchanged else (X, Z)
+    landmarks = tuple(rows_as_landmarks(side, np.arange(20, 60)) for side in sides)
+    found = nystrom(Linear().fit(*sides), *sides, landmarks, 2, center=center, rng=rng)
+    K = sides[0] @ sides[1].T
+    remainder = (centred(K) if center else K) - found.factors.U * found.factors.s @ found.factors.V.T
+    with pytest.warns(AccuracyWarning) as caught:
+        warn_if_left_over(found, *sides, 0.1, rng)
+    told = float(re.search(r"of size (\S+),", str(caught[0].message))[1])
+    assert 0.7 < told / np.linalg.norm(remainder, 2) < 3  # among the rows held out, one counts for several
