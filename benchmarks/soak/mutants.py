@@ -47,7 +47,13 @@ ROOMS = {
     "least_squares": Room("least_squares/**/*.py", ("tests/least_squares",)),
     "decoder": Room(
         "graphs/decoder.py",
-        ("tests/graphs/test_decoder.py", "tests/graphs/test_graph_laws.py", "tests/graphs/test_graph_embedding.py"),
+        (
+            "tests/graphs/test_decoder.py",
+            "tests/graphs/test_graph_laws.py",
+            "tests/graphs/test_graph_embedding.py",
+            "-k",
+            "decoder or coefficients or spread or score or nearest or target or learned or factors",
+        ),
     ),
 }
 

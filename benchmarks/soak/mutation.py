@@ -33,7 +33,8 @@ class Mutant(NamedTuple):
 def mutants(path: Path, name: str) -> list[Mutant]:
     """All mutants of a file, in the order of its lines.
 
-    Left alone: annotations, docstrings and messages; constants of a module, whose values were tuned and are no law.
+    Left alone: annotations, docstrings and messages; assertions, among them the strictness of a ``zip``; constants of a
+    module, whose values were tuned and are no law.
     """
     tree = ast.parse(path.read_text())
     lines = _lines(tree)
@@ -65,6 +66,8 @@ def _changes(tree: ast.Module) -> Iterator[tuple[ast.AST, str, object, str]]:
 
 def _within(node: ast.AST) -> Iterator[tuple[ast.AST, str, object, str]]:
     if isinstance(node, UNTOUCHED) or (isinstance(node, ast.Call) and _called(node) in ("warn", "cast")):
+        return
+    if isinstance(node, ast.keyword) and node.arg == "strict":
         return
     yield from _of(node)
     for field, value in ast.iter_fields(node):

@@ -92,6 +92,15 @@ def test_every_solver_agrees_with_the_bordered_matrix(name, C, weighted):
         assert_close(found, expected, ulps=1e5)
 
 
+@pytest.mark.parametrize("number", [1, 3, N])
+@every_saddle
+def test_rows_and_columns_without_entries_make_no_difference(name, number):
+    K, Y, order = matrix(name), targets(), np.random.default_rng(4).permutation(N)
+    K[order[:number]] = K[:, order[:number] if name in SYMMETRIC else order[-number:]] = 0
+    for found, expected in zip(at(name, K, 0.7).solve(Y), solve_bordered(K, 0.7, Y), strict=True):
+        assert_close(found, expected, ulps=1e5)
+
+
 @pytest.mark.parametrize("unit", [1e-5, 1.0, 1e5])
 @with_or_without_weights
 def test_a_decomposition_is_as_accurate_in_any_unit(unit, weighted):

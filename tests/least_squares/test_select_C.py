@@ -18,9 +18,11 @@ from lopsided.exceptions import LopsidedWarning
 from lopsided.kernels import RBF, SNE
 from lopsided.least_squares.merging import _log_losses
 from lopsided.least_squares.saddle import Spectral
+from lopsided.least_squares.saddle.spectral import CLEARANCE
 from lopsided.least_squares.select_C import stratified_subset
 from lopsided.least_squares.targets import Targets
 from lopsided.operators import Stored
+from lopsided.svd import Factors
 
 
 @pytest.mark.parametrize("C", [1e-160, [1e-160, 1.0], [1.0, 1e160]])
@@ -255,13 +257,16 @@ def test_an_automatic_C_does_not_take_rounding_for_a_scale(K):
         assert AsymmetricLSSVC(kernel="precomputed", merge="source").fit(K, TWO).C_ < 1e6
 
 
-def test_an_automatic_C_keeps_clear_of_singular_values():
-    found = Spectral.of_matrix(Stored(SNE(2.0)(X, X)), np.inf)
-    wanted = 1 / found.factors.s[3:9] * (1 + 1e-12)
-    given = found.clear_of_singular(wanted)
-    s = np.sort(found.factors.s)[::-1]
-    np.testing.assert_allclose(1 / given, (s[3:9] + s[4:10]) / 2)
-    np.testing.assert_allclose(found.clear_of_singular([0.1 / s[0]]), 0.1 / s[0])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_ridge_moves_midway_between_two_singular_values_if_it_is_near_one_of_them(seed):
+    rng = np.random.default_rng(seed)
+    s = 10 ** rng.uniform(-3, 0, 12)
+    family = Spectral(Stored(np.eye(12)), Factors(np.eye(12), s, np.eye(12)))
+    ridges = np.concatenate([10 ** rng.uniform(-3.5, 0.5, 300), s * (1 + 1e-12), s * (1 - 1e-12)])
+    for ridge, moved in zip(ridges, 1 / family.clear_of_singular(1 / ridges), strict=True):
+        below, above = s[s <= ridge].max(initial=-np.inf), s[s >= ridge].min(initial=np.inf)
+        near = min(ridge - below, above - ridge) < CLEARANCE * ridge and np.isfinite(above - below)
+        assert moved == pytest.approx((below + above) / 2 if near else ridge, rel=1e-9)
 
 
 def test_held_out_selection_gives_accurate_classifiers():
