@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from machine_data import BITS, NEW, REAL, THREE, TWO, X, either, signs, targets_of
+from scipy import sparse
 from sklearn.datasets import load_iris, make_moons
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
@@ -17,7 +18,7 @@ from lopsided import AsymmetricLSSVC, AsymmetricLSSVR, Nystrom
 from lopsided.exceptions import LopsidedWarning
 from lopsided.kernels import RBF, SNE
 from lopsided.least_squares.merging import _log_losses
-from lopsided.least_squares.saddle import Spectral
+from lopsided.least_squares.saddle import SADDLE_SOLVERS, Spectral
 from lopsided.least_squares.saddle.spectral import CLEARANCE
 from lopsided.least_squares.select_C import stratified_subset
 from lopsided.least_squares.targets import Targets
@@ -29,6 +30,13 @@ from lopsided.svd import Factors
 def test_every_C_must_have_a_square(C):
     with pytest.raises(ValueError, match="must lie between 1e-150 and 1e\\+150"):
         AsymmetricLSSVR(C).fit(X, REAL)
+
+
+@pytest.mark.parametrize("bad", [np.inf, np.nan, 0.0, -1.0])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_every_C_of_a_list_must_be_finite_and_positive(bad, place):
+    with pytest.raises(ValueError, match="must be finite and above 0"):
+        AsymmetricLSSVR(np.insert([0.5, 2.0], place, bad)).fit(X, REAL)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 7])
@@ -300,6 +308,16 @@ def test_C_in_units_of_the_matrix_does_not_depend_on_the_size_of_kernel_values(C
         model = estimator(C, kernel=factor * RBF(2.0), scale_C=True, solver=solver, tol=1e-12).fit(X, y)
         values.append(model.source_decision_function(NEW))
     np.testing.assert_allclose(values[1:], [values[0]] * 2, rtol=1e-5)
+
+
+@pytest.mark.parametrize("factor", [2.0**-12, 2.0**12])
+@pytest.mark.parametrize("solver", [*SADDLE_SOLVERS, "damped"])
+def test_automatic_candidates_are_in_inverse_proportion_to_the_kernel(solver, factor):
+    K = SNE(1.0)(X, X)
+    K = {"symmetric": K + K.T, "sparse_lu": sparse.csr_array(np.triu(K))}.get(solver, K)
+    model = AsymmetricLSSVR(kernel="precomputed", **({"damping": 1.0} if solver == "damped" else {"solver": solver}))
+    candidates, others = (model.fit(size * K, REAL).path_["C"] for size in (1.0, factor))
+    np.testing.assert_allclose(factor * others, candidates, rtol=1e-9)
 
 
 def test_the_unit_of_C_is_the_largest_singular_value():
