@@ -176,6 +176,18 @@ def test_a_long_path_is_computed_in_batches(monkeypatch):
     assert sum(sizes) == len(grid) and max(sizes) <= 3
 
 
+@pytest.mark.parametrize("columns", [1, 5, 8, N])
+def test_an_inverse_is_computed_by_as_many_columns_as_may_be_held(columns, monkeypatch):
+    K, held = matrix("any"), []
+    system, entries = BlockLU(Stored(K)).at(0.7), columns * 2 * N
+    solve = system.solve_S
+    monkeypatch.setattr("lopsided.least_squares.saddle.block_lu.INVERSE_ENTRIES", entries)
+    monkeypatch.setattr(system, "solve_S", lambda r: held.append(r.size) or solve(r))
+    found, inverse = system.inverse_diagonals(), np.linalg.inv(bordered(K, 0.7))[2:, 2:]
+    assert_close(found, [inverse[:N, :N].diagonal(), inverse[N:, N:].diagonal(), inverse[:N, N:].diagonal()], ulps=1e4)
+    assert max(held) <= entries and len(held) == 2 * -(-N // columns)
+
+
 @every_C
 @pytest.mark.parametrize("rank", [1, 4])
 def test_factors_of_low_rank_give_the_solution_of_their_matrix(rank, C, rng):

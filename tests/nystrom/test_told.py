@@ -55,14 +55,18 @@ def test_the_work_that_is_announced_is_the_work_that_is_done(n, m, p, q):
 @CENTER
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("few", [1, 7, 60])
-def test_the_norm_of_a_remainder_is_that_of_the_dense_matrix(few, dtype, center, rng):
+def test_the_norm_of_a_remainder_is_that_of_the_dense_matrix(few, dtype, center, rng, monkeypatch):
     X, Z = rng.standard_normal((5_000, 2)).astype(dtype), rng.standard_normal((few, 2)).astype(dtype)
     left, right = rng.standard_normal((len(X), 2)), rng.standard_normal((few, 2))
     rows, columns = (rng.standard_normal(size) * center for size in (len(X), few))
     A = as_operator(Linear().fit(X, Z), X, Z, budget=0)
     E = X.astype(float) @ Z.T - left @ right.T - rows[:, None] - columns
+    blocks, take = [], A.take
+    monkeypatch.setattr(A, "take", lambda rows: blocks.append(block := take(rows)) or block)
+    monkeypatch.setattr("lopsided.nystrom.error.TILE_BYTES", most := 1 << 15)
     found = np.array(_norm_beyond(A, left, right, rows, columns))
     assert_close(found, np.linalg.norm(E, 2), dtype=dtype)
+    assert most / 2 < max(block.nbytes for block in blocks) <= most
 
 
 @CENTER

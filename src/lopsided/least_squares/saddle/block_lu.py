@@ -84,7 +84,7 @@ class BlockLUSystem(SaddleSystem):
         """Compute the diagonals by 2n solves with unit vectors, in batches."""
         n = self.n
         aa, cc, ac = np.empty((3, n))
-        for rows in slices_of(n, max(1, INVERSE_ENTRIES // (2 * n))):
+        for rows in slices_of(n, INVERSE_ENTRIES // (2 * n)):
             units = np.eye(n, rows.stop - rows.start, -rows.start)
             nothing = np.zeros_like(units)
             (of_a, _), (of_c, _) = self._unknowns(units, nothing), self._unknowns(nothing, units)
