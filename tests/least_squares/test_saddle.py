@@ -111,6 +111,16 @@ def test_a_decomposition_is_as_accurate_in_any_unit(unit, weighted):
         np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-8 * np.abs(wanted).max())
 
 
+@pytest.mark.parametrize("unit", [1e-5, 1.0, 1e5])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_offsets_resolve_a_matrix_that_maps_constants_to_nearly_what_the_ridge_removes(kind, unit, rng):
+    """Without its border the system has an eigenvalue of 1e-9 of the ridge, and with it none near zero."""
+    K, Y, C = np.mean([np.eye(N)[rng.permutation(N)] for _ in range(4)], axis=0), targets(), 1 + 1e-9
+    a, c, b1, b2 = BlockLU(Stored(kind(unit * K))).at(C / unit).solve(Y)
+    for found, wanted in zip((unit * a, unit * c, b1, b2), solve_bordered(K, C, Y), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-11 * np.abs(wanted).max())
+
+
 @every_inverse
 @with_or_without_weights
 def test_leaving_one_out_is_refitting_without_it(name, weighted):
