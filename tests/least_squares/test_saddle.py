@@ -24,6 +24,8 @@ from lopsided.least_squares.saddle import (
     BlockLU,
     Minres,
     Spectral,
+    affordable_size,
+    check_affordable,
     check_solution,
     choose_saddle,
     largest_singular_value,
@@ -31,6 +33,7 @@ from lopsided.least_squares.saddle import (
     warn_if_near_singular,
 )
 from lopsided.operators import Stored
+from lopsided.svd import Choice
 
 N, TARGETS = 24, 3
 every_saddle = pytest.mark.parametrize("name", SADDLES)
@@ -268,6 +271,21 @@ def test_digits_lost_by_squaring_are_recovered(rng):
             np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("condition", [1e2, 1e4, 1e5, 1e6, 1e7])
+def test_a_refined_solution_errs_by_rounding_times_the_condition_and_not_its_square(condition, rng):
+    K, Y, C = with_spectrum(np.geomspace(1, 1 / condition, N), N, N, rng), targets(), 3 * condition
+    for found, expected in zip(at("dense", K, C).solve(Y), solve_bordered(K, C, Y), strict=True):
+        assert_close(found, expected, ulps=10 * condition)
+
+
+@pytest.mark.parametrize("budget", [1 << 28, 1 << 31, 1 << 34])
+def test_the_affordable_size_is_the_largest_that_fits_the_budget(budget):
+    n, spectral = affordable_size(budget), Choice("spectral", "asked for")
+    check_affordable(spectral, n, budget)
+    with pytest.raises(ValueError, match="above the budget"):
+        check_affordable(spectral, n + 1, budget)
+
+
 @pytest.mark.parametrize("offset", [0.0, 1e-11])
 @pytest.mark.parametrize("name", [name for name in ASYMMETRIC if not name.startswith("minres")])
 def test_a_singular_value_at_the_ridge_is_named_with_a_safe_C(name, offset, rng):
@@ -322,6 +340,18 @@ def test_minres_warns_if_it_does_not_converge(monkeypatch):
         Minres(Stored(K)).at(100.0).solve(targets())
     said = float(str(caught[0].message).split("below ")[1])
     assert said == pytest.approx(1 / largest, rel=0.1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_minres_tells_the_condition_of_what_its_right_hand_sides_excite(seed):
+    rng = np.random.default_rng(seed)
+    eigenvalues = rng.choice([-1, 1], (2, 6, 1)) * 10 ** rng.uniform(-2, 2, (2, 6, 1))
+    excited = rng.choice(12, 4, replace=False)
+    r = np.eye(12)[:, excited].reshape(2, 6, 4)
+    x, rcond = minres.minres(lambda v: eigenvalues * v, r, 1e-12)
+    assert_close(x, r / eigenvalues)
+    sizes = np.abs(eigenvalues.ravel()[excited])
+    assert rcond == pytest.approx(sizes.min() / sizes.max())
 
 
 def test_minres_solves_a_right_hand_side_of_zeros():
