@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from machine_data import BITS, NEW, REAL, THREE, TWO, X, either, signs, targets_of
 from scipy import sparse
+from scipy.optimize import minimize_scalar
 from sklearn.datasets import load_iris, make_moons
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
@@ -17,6 +18,7 @@ from cases import centred, solve_bordered
 from lopsided import AsymmetricLSSVC, AsymmetricLSSVR, Nystrom
 from lopsided.exceptions import LopsidedWarning
 from lopsided.kernels import RBF, SNE
+from lopsided.least_squares import merging
 from lopsided.least_squares.merging import _log_losses
 from lopsided.least_squares.saddle import SADDLE_SOLVERS, Spectral
 from lopsided.least_squares.saddle.spectral import CLEARANCE
@@ -46,6 +48,23 @@ def test_a_certain_mistake_is_as_likely_for_any_number_of_classes(n_classes):
     decisions = 50.0 * np.eye(n_classes)[y]  # others are less likely by exp(-50)
     (loss,) = _log_losses(decisions[None], Targets(np.eye(n_classes)[y], y))
     assert loss == pytest.approx(50 / 42, rel=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["equal", "weighted"])
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("noise", [0.3, 1.0, 30.0])
+@pytest.mark.parametrize("n_classes", [2, 3, 6])
+def test_the_likeliest_slope_is_found_by_newtons_steps(n_classes, noise, size, weighted, rng, monkeypatch):
+    y, steps, moments = np.arange(60) % n_classes, [], merging._moments
+    monkeypatch.setattr(merging, "_moments", lambda *given: steps.append(moments(*given)) or steps[-1])
+    decisions = size * (np.eye(n_classes)[y] + noise * rng.standard_normal((60, n_classes)))[None]
+    targets = Targets(np.eye(n_classes)[y], y, rng.uniform(0.5, 2, 60) if weighted else None)
+    (slope,) = merging._likeliest_slopes(decisions, targets)
+    bounds = np.log([1 / merging.STEEPEST_SLOPE, merging.STEEPEST_SLOPE])
+    best = minimize_scalar(lambda power: _log_losses(np.exp(power) * decisions, targets)[0], bounds=bounds).x
+    assert np.log(slope) == pytest.approx(best, abs=1e-3)
+    inside = bounds[0] + 0.1 < best < bounds[1] - 0.1
+    assert len(steps) <= (10 if inside else 20)  # halving the bracket takes 17 to the tolerance
 
 
 @pytest.mark.parametrize("size", [1.0, 1e3, 1e6])
