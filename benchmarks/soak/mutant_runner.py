@@ -2,9 +2,9 @@
 
 A script of its own, so that nothing is imported that tests do not import: folder of the room, seconds, tests..., and
 mutants as JSON on standard input; it prints the outcome for each. The unchanged room is run first, under coverage: a
-mutant is then given only tests that reach its lines, quick ones first. Its code is grafted on the functions and classes
-that are there, and no file is changed. Processes that tests start, and what test files compute when they are imported,
-know the unchanged room, so that the share noticed is a lower bound.
+mutant is then given only tests that reach its lines, quick ones first, for half a minute. Its code is grafted on the
+functions and classes that are there, and no file is changed. Processes that tests start, and what test files compute
+when they are imported, know the unchanged room. For all these reasons the share noticed is a lower bound.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import time
 from collections.abc import Sequence
 from functools import cached_property
 from importlib import import_module
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
@@ -27,6 +27,7 @@ import coverage
 import pytest
 
 FLAGS = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:cov")
+LONG = 30.0  # seconds of tests, under coverage, after which a mutant counts as not noticed
 SLOWER = 3.0  # times slower than before that tests may be on a mutant
 IDLE = 5.0  # seconds on the clock per second of processor time, on a busy machine
 PLAIN = (bool, int, float, str, tuple, dict, list, set, frozenset, type(None))  # values of defaults
@@ -39,10 +40,13 @@ class Reached(NamedTuple):
     tests: dict[str, dict[str, list[str]]]
 
     def by(self, path: str, lines: Sequence[int]) -> list[str]:
-        """Tests that reach one of the lines, quick ones first; all of them for lines that run on import."""
+        """Tests that reach one of the lines, or all for lines that run on import; quick ones first, while they are."""
         known = self.tests.get(path, {})
         found = {test for line in lines for test in known.get(str(line), ())}
-        return sorted(found or self.seconds, key=self.seconds.__getitem__)
+        order = sorted(found or self.seconds, key=self.seconds.__getitem__)
+        return [
+            test for test, taken in zip(order, accumulate(map(self.seconds.get, order)), strict=True) if taken < LONG
+        ]
 
 
 class Mutants:
