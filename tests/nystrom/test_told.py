@@ -85,3 +85,13 @@ def test_what_landmarks_miss_on_one_row_or_column_is_told_at_about_its_size(seed
         warn_if_left_over(found, *sides, 0.1, rng)
     told = float(re.search(r"of size (\S+),", str(caught[0].message))[1])
     assert 0.7 < told / np.linalg.norm(remainder, 2) < 3  # among the rows held out, one counts for several
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_means_are_those_of_all_points_wherever_landmarks_lie_if_the_factors_are_exact(seed):
+    rng = np.random.default_rng(seed)
+    X, Z = rng.standard_normal((50, 3)) + 2, rng.standard_normal((40, 3)) - 1
+    landmarks = rows_as_landmarks(X, np.argsort(X[:, 0])[:9]), rows_as_landmarks(Z, np.argsort(Z[:, 1])[:7])
+    found, K = nystrom(Linear().fit(X, Z), X, Z, landmarks, 3, center=True, rng=rng), X @ Z.T
+    for mean, axis in zip(found.means, (1, 0), strict=True):
+        assert_close(mean, K.mean(axis=axis), ulps=1e5)

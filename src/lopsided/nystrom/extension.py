@@ -218,7 +218,7 @@ def _means(
     An entry is the sum of its centred part, which the factors give, its row mean and its column mean, less the grand
     mean. A row's average over landmarks therefore differs from its mean by the average of the centred part, which is
     subtracted, and by a constant common to all rows, which the column averages determine. The means are exact if the
-    factors are exact and every point is a landmark.
+    factors are, wherever the landmarks lie.
     """
     p, q = (side.shares for side in landmarks)
     (M, m), (N, n) = left.map, right.map  # at the landmarks, vectors are K M - m and K'N - n, which are not formed
