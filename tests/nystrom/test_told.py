@@ -9,7 +9,7 @@ from landmark_cases import CENTER, two_sets
 from cases import assert_close, centred
 from lopsided._core.progress import listening
 from lopsided.exceptions import AccuracyWarning
-from lopsided.kernels import Linear
+from lopsided.kernels import RBF, Linear, Tanh
 from lopsided.kernels.names import as_kernel
 from lopsided.nystrom import Nystrom, nystrom
 from lopsided.nystrom.error import _norm_beyond, warn_if_left_over
@@ -95,3 +95,11 @@ def test_means_are_those_of_all_points_wherever_landmarks_lie_if_the_factors_are
     found, K = nystrom(Linear().fit(X, Z), X, Z, landmarks, 3, center=True, rng=rng), X @ Z.T
     for mean, axis in zip(found.means, (1, 0), strict=True):
         assert_close(mean, K.mean(axis=axis), ulps=1e5)
+
+
+@pytest.mark.parametrize(("kernel", "definite"), [(RBF(1.0), True), (Tanh(1.0, -1.0), False)], ids=["definite", "not"])
+def test_sides_of_a_symmetric_matrix_share_memory_unless_signs_tell_them_apart(kernel, definite):
+    X, _ = two_sets()
+    some = rows_as_landmarks(X, np.arange(20))
+    found = nystrom(kernel.fit(X, X), X, X, (some, some), 6, rng=np.random.default_rng(0)).factors
+    assert np.shares_memory(found.U, found.V) == np.array_equal(found.U, found.V) == definite
