@@ -73,6 +73,7 @@ coverage: $(STAMP)  ## lines and branches that tests reach; ARGS="tests/svd test
 	$(BIN)/python -m pytest -n 2 --cov=lopsided --cov-branch --cov-report=term:skip-covered $(ARGS)
 
 soak: $(STAMP)  ## every promise of docs/reliability.md with its figure; hours. ARGS="bad_input --seconds 300" runs a part
+	$(BIN)/pip install -q 'pytest-cov>=5'
 	cd benchmarks && ../$(BIN)/python -m soak $(ARGS)
 
 clean:

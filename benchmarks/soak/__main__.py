@@ -3,16 +3,18 @@
 python -m soak                            all topics, the long profile (in the folder benchmarks)
 python -m soak bad_input --examples 5000 --seconds 300
 python -m soak bad_input --examples 5000 --seed 1 --more     add to the figures of the last run
+python -m soak mutants --only nystrom     one room, beside the figures of the others
 python -m soak --smoke                    a few cases of each, nothing kept
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 
 from common import parser, print_table, save
 
-from .record import HEADINGS, NAME, Budget, Row, added, as_record, recorded, write_page
+from .record import HEADINGS, NAME, Budget, Row, added, as_record, recorded, replaced, write_page
 
 TOPICS = (
     "bad_input",
@@ -38,8 +40,10 @@ def main() -> int:
     command.add_argument("--seconds", type=float, default=LONG.seconds, help="and about so long")
     command.add_argument("--seed", type=int, default=SEED, help="draws other cases")
     command.add_argument("--more", action="store_true", help="add to the last run instead of replacing it")
+    command.add_argument("--only", default="", help="mutants: the room")
     options = command.parse_args()
-    budget = SMOKE if options.smoke else Budget(options.examples, options.seconds, seed=options.seed)
+    budget = SMOKE if options.smoke else Budget(options.examples, options.seconds)
+    budget = replace(budget, seed=options.seed, only=options.only)
     found = {topic: _run(topic, budget, options.more) for topic in options.parts or TOPICS}
     rows = [row for each in found.values() for row in each]
     print_table("Promises, measured", HEADINGS, [row.cells for row in rows])
@@ -57,6 +61,8 @@ def _run(topic: str, budget: Budget, more: bool) -> list[Row]:
     rows: list[Row] = import_module(f"soak.{topic}").rows(budget)
     if more:
         rows = added(recorded(topic), rows)
+    elif budget.only:
+        rows = replaced(recorded(topic), rows)
     if rows and not budget.smoke:
         save(NAME, {topic: as_record(rows)}, budget.seed)
     return rows

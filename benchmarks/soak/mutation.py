@@ -25,7 +25,7 @@ class Mutant(NamedTuple):
     """A changed file."""
 
     path: str
-    line: int
+    lines: range  # of the statement, or of its head if it holds others
     change: str
     source: str
 
@@ -33,15 +33,28 @@ class Mutant(NamedTuple):
 def mutants(path: Path, name: str) -> list[Mutant]:
     """All mutants of a file, in the order of its lines.
 
-    Left alone: annotations, docstrings and messages; constants of a module, whose values were tuned and are no law.
+    Left alone: annotations, docstrings and messages; assertions, among them the strictness of a ``zip``; constants of a
+    module, whose values were tuned and are no law.
     """
     tree = ast.parse(path.read_text())
+    lines = _lines(tree)
     found = []
     for node, field, new, change in _changes(tree):
         old = getattr(node, field)
         setattr(node, field, new)
-        found.append(Mutant(name, getattr(node, "lineno", 0), change, ast.unparse(tree)))
+        found.append(Mutant(name, lines[node], change, ast.unparse(tree)))
         setattr(node, field, old)
+    return found
+
+
+def _lines(tree: ast.Module) -> dict[ast.AST, range]:
+    """For every node, the lines of the innermost statement around it, without those of statements within."""
+    found: dict[ast.AST, range] = {}
+    for statement in ast.walk(tree):  # outer ones first
+        if isinstance(statement, ast.stmt):
+            body = getattr(statement, "body", ())
+            lines = range(statement.lineno, body[0].lineno if body else (statement.end_lineno or 0) + 1)
+            found |= dict.fromkeys(ast.walk(statement), lines)
     return found
 
 
@@ -53,6 +66,8 @@ def _changes(tree: ast.Module) -> Iterator[tuple[ast.AST, str, object, str]]:
 
 def _within(node: ast.AST) -> Iterator[tuple[ast.AST, str, object, str]]:
     if isinstance(node, UNTOUCHED) or (isinstance(node, ast.Call) and _called(node) in ("warn", "cast")):
+        return
+    if isinstance(node, ast.keyword) and node.arg == "strict":
         return
     yield from _of(node)
     for field, value in ast.iter_fields(node):

@@ -24,10 +24,11 @@ class Budget:
     seconds: float
     smoke: bool = False
     seed: int = 0  # of what is drawn; the record keeps it
+    only: str = ""  # part of the name of what to try, for topics that have names to choose from
 
     def share(self, examples: float, seconds: float) -> Budget:
         """Fractions of this budget, for a part of a topic."""
-        return Budget(max(1, int(self.examples * examples)), self.seconds * seconds, self.smoke, self.seed)
+        return Budget(max(1, int(self.examples * examples)), self.seconds * seconds, self.smoke, self.seed, self.only)
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,12 @@ def added(rows: Sequence[Row], more: Sequence[Row]) -> list[Row]:
         )
         for old, new in zip(rows, more, strict=True)
     ]
+
+
+def replaced(rows: Sequence[Row], some: Sequence[Row]) -> list[Row]:
+    """Rows of a run with those of a later run of a part of it."""
+    found = {row.promise: row for row in (*rows, *some)}
+    return list(found.values())
 
 
 def write_page(topics: Sequence[str]) -> None:

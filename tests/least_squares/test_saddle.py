@@ -24,6 +24,8 @@ from lopsided.least_squares.saddle import (
     BlockLU,
     Minres,
     Spectral,
+    affordable_size,
+    check_affordable,
     check_solution,
     choose_saddle,
     largest_singular_value,
@@ -31,6 +33,7 @@ from lopsided.least_squares.saddle import (
     warn_if_near_singular,
 )
 from lopsided.operators import Stored
+from lopsided.svd import Choice
 
 N, TARGETS = 24, 3
 every_saddle = pytest.mark.parametrize("name", SADDLES)
@@ -92,6 +95,15 @@ def test_every_solver_agrees_with_the_bordered_matrix(name, C, weighted):
         assert_close(found, expected, ulps=1e5)
 
 
+@pytest.mark.parametrize("number", [1, 3, N])
+@every_saddle
+def test_rows_and_columns_without_entries_make_no_difference(name, number):
+    K, Y, order = matrix(name), targets(), np.random.default_rng(4).permutation(N)
+    K[order[:number]] = K[:, order[:number] if name in SYMMETRIC else order[-number:]] = 0
+    for found, expected in zip(at(name, K, 0.7).solve(Y), solve_bordered(K, 0.7, Y), strict=True):
+        assert_close(found, expected, ulps=1e5)
+
+
 @pytest.mark.parametrize("unit", [1e-5, 1.0, 1e5])
 @with_or_without_weights
 def test_a_decomposition_is_as_accurate_in_any_unit(unit, weighted):
@@ -100,6 +112,16 @@ def test_a_decomposition_is_as_accurate_in_any_unit(unit, weighted):
     expected = solve_bordered(K / unit, C * unit, Y, weights=w)
     for found, wanted in zip((unit * a, unit * c, b1, b2), expected, strict=True):
         np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-8 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("unit", [1e-5, 1.0, 1e5])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_offsets_resolve_a_matrix_that_maps_constants_to_nearly_what_the_ridge_removes(kind, unit, rng):
+    """Without its border the system has an eigenvalue of 1e-9 of the ridge, and with it none near zero."""
+    K, Y, C = np.mean([np.eye(N)[rng.permutation(N)] for _ in range(4)], axis=0), targets(), 1 + 1e-9
+    a, c, b1, b2 = BlockLU(Stored(kind(unit * K))).at(C / unit).solve(Y)
+    for found, wanted in zip((unit * a, unit * c, b1, b2), solve_bordered(K, C, Y), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-11 * np.abs(wanted).max())
 
 
 @every_inverse
@@ -165,6 +187,18 @@ def test_a_long_path_is_computed_in_batches(monkeypatch):
     for one, other in zip(family.leave_one_out(grid, Y), expected, strict=True):
         assert_close(one, other, ulps=1e4)
     assert sum(sizes) == len(grid) and max(sizes) <= 3
+
+
+@pytest.mark.parametrize("columns", [1, 5, 8, N])
+def test_an_inverse_is_computed_by_as_many_columns_as_may_be_held(columns, monkeypatch):
+    K, held = matrix("any"), []
+    system, entries = BlockLU(Stored(K)).at(0.7), columns * 2 * N
+    solve = system.solve_S
+    monkeypatch.setattr("lopsided.least_squares.saddle.block_lu.INVERSE_ENTRIES", entries)
+    monkeypatch.setattr(system, "solve_S", lambda r: held.append(r.size) or solve(r))
+    found, inverse = system.inverse_diagonals(), np.linalg.inv(bordered(K, 0.7))[2:, 2:]
+    assert_close(found, [inverse[:N, :N].diagonal(), inverse[N:, N:].diagonal(), inverse[:N, N:].diagonal()], ulps=1e4)
+    assert max(held) <= entries and len(held) == 2 * -(-N // columns)
 
 
 @every_C
@@ -237,6 +271,21 @@ def test_digits_lost_by_squaring_are_recovered(rng):
             np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("condition", [1e2, 1e4, 1e5, 1e6, 1e7])
+def test_a_refined_solution_errs_by_rounding_times_the_condition_and_not_its_square(condition, rng):
+    K, Y, C = with_spectrum(np.geomspace(1, 1 / condition, N), N, N, rng), targets(), 3 * condition
+    for found, expected in zip(at("dense", K, C).solve(Y), solve_bordered(K, C, Y), strict=True):
+        assert_close(found, expected, ulps=10 * condition)
+
+
+@pytest.mark.parametrize("budget", [1 << 28, 1 << 31, 1 << 34])
+def test_the_affordable_size_is_the_largest_that_fits_the_budget(budget):
+    n, spectral = affordable_size(budget), Choice("spectral", "asked for")
+    check_affordable(spectral, n, budget)
+    with pytest.raises(ValueError, match="above the budget"):
+        check_affordable(spectral, n + 1, budget)
+
+
 @pytest.mark.parametrize("offset", [0.0, 1e-11])
 @pytest.mark.parametrize("name", [name for name in ASYMMETRIC if not name.startswith("minres")])
 def test_a_singular_value_at_the_ridge_is_named_with_a_safe_C(name, offset, rng):
@@ -291,6 +340,18 @@ def test_minres_warns_if_it_does_not_converge(monkeypatch):
         Minres(Stored(K)).at(100.0).solve(targets())
     said = float(str(caught[0].message).split("below ")[1])
     assert said == pytest.approx(1 / largest, rel=0.1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_minres_tells_the_condition_of_what_its_right_hand_sides_excite(seed):
+    rng = np.random.default_rng(seed)
+    eigenvalues = rng.choice([-1, 1], (2, 6, 1)) * 10 ** rng.uniform(-2, 2, (2, 6, 1))
+    excited = rng.choice(12, 4, replace=False)
+    r = np.eye(12)[:, excited].reshape(2, 6, 4)
+    x, rcond = minres.minres(lambda v: eigenvalues * v, r, 1e-12)
+    assert_close(x, r / eigenvalues)
+    sizes = np.abs(eigenvalues.ravel()[excited])
+    assert rcond == pytest.approx(sizes.min() / sizes.max())
 
 
 def test_minres_solves_a_right_hand_side_of_zeros():

@@ -5,6 +5,8 @@ import warnings
 import numpy as np
 import pytest
 from machine_data import BITS, NEW, REAL, THREE, TWO, X, either, signs, targets_of
+from scipy import sparse
+from scipy.optimize import minimize_scalar
 from sklearn.datasets import load_iris, make_moons
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
@@ -16,17 +18,27 @@ from cases import centred, solve_bordered
 from lopsided import AsymmetricLSSVC, AsymmetricLSSVR, Nystrom
 from lopsided.exceptions import LopsidedWarning
 from lopsided.kernels import RBF, SNE
+from lopsided.least_squares import merging
 from lopsided.least_squares.merging import _log_losses
-from lopsided.least_squares.saddle import Spectral
+from lopsided.least_squares.saddle import SADDLE_SOLVERS, Spectral
+from lopsided.least_squares.saddle.spectral import CLEARANCE
 from lopsided.least_squares.select_C import stratified_subset
 from lopsided.least_squares.targets import Targets
 from lopsided.operators import Stored
+from lopsided.svd import Factors
 
 
 @pytest.mark.parametrize("C", [1e-160, [1e-160, 1.0], [1.0, 1e160]])
 def test_every_C_must_have_a_square(C):
     with pytest.raises(ValueError, match="must lie between 1e-150 and 1e\\+150"):
         AsymmetricLSSVR(C).fit(X, REAL)
+
+
+@pytest.mark.parametrize("bad", [np.inf, np.nan, 0.0, -1.0])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_every_C_of_a_list_must_be_finite_and_positive(bad, place):
+    with pytest.raises(ValueError, match="must be finite and above 0"):
+        AsymmetricLSSVR(np.insert([0.5, 2.0], place, bad)).fit(X, REAL)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 7])
@@ -36,6 +48,23 @@ def test_a_certain_mistake_is_as_likely_for_any_number_of_classes(n_classes):
     decisions = 50.0 * np.eye(n_classes)[y]  # others are less likely by exp(-50)
     (loss,) = _log_losses(decisions[None], Targets(np.eye(n_classes)[y], y))
     assert loss == pytest.approx(50 / 42, rel=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["equal", "weighted"])
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("noise", [0.3, 1.0, 30.0])
+@pytest.mark.parametrize("n_classes", [2, 3, 6])
+def test_the_likeliest_slope_is_found_by_newtons_steps(n_classes, noise, size, weighted, rng, monkeypatch):
+    y, steps, moments = np.arange(60) % n_classes, [], merging._moments
+    monkeypatch.setattr(merging, "_moments", lambda *given: steps.append(moments(*given)) or steps[-1])
+    decisions = size * (np.eye(n_classes)[y] + noise * rng.standard_normal((60, n_classes)))[None]
+    targets = Targets(np.eye(n_classes)[y], y, rng.uniform(0.5, 2, 60) if weighted else None)
+    (slope,) = merging._likeliest_slopes(decisions, targets)
+    bounds = np.log([1 / merging.STEEPEST_SLOPE, merging.STEEPEST_SLOPE])
+    best = minimize_scalar(lambda power: _log_losses(np.exp(power) * decisions, targets)[0], bounds=bounds).x
+    assert np.log(slope) == pytest.approx(best, abs=1e-3)
+    inside = bounds[0] + 0.1 < best < bounds[1] - 0.1
+    assert len(steps) <= (10 if inside else 20)  # halving the bracket takes 17 to the tolerance
 
 
 @pytest.mark.parametrize("size", [1.0, 1e3, 1e6])
@@ -255,13 +284,16 @@ def test_an_automatic_C_does_not_take_rounding_for_a_scale(K):
         assert AsymmetricLSSVC(kernel="precomputed", merge="source").fit(K, TWO).C_ < 1e6
 
 
-def test_an_automatic_C_keeps_clear_of_singular_values():
-    found = Spectral.of_matrix(Stored(SNE(2.0)(X, X)), np.inf)
-    wanted = 1 / found.factors.s[3:9] * (1 + 1e-12)
-    given = found.clear_of_singular(wanted)
-    s = np.sort(found.factors.s)[::-1]
-    np.testing.assert_allclose(1 / given, (s[3:9] + s[4:10]) / 2)
-    np.testing.assert_allclose(found.clear_of_singular([0.1 / s[0]]), 0.1 / s[0])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_ridge_moves_midway_between_two_singular_values_if_it_is_near_one_of_them(seed):
+    rng = np.random.default_rng(seed)
+    s = 10 ** rng.uniform(-3, 0, 12)
+    family = Spectral(Stored(np.eye(12)), Factors(np.eye(12), s, np.eye(12)))
+    ridges = np.concatenate([10 ** rng.uniform(-3.5, 0.5, 300), s * (1 + 1e-12), s * (1 - 1e-12)])
+    for ridge, moved in zip(ridges, 1 / family.clear_of_singular(1 / ridges), strict=True):
+        below, above = s[s <= ridge].max(initial=-np.inf), s[s >= ridge].min(initial=np.inf)
+        near = min(ridge - below, above - ridge) < CLEARANCE * ridge and np.isfinite(above - below)
+        assert moved == pytest.approx((below + above) / 2 if near else ridge, rel=1e-9)
 
 
 def test_held_out_selection_gives_accurate_classifiers():
@@ -295,6 +327,16 @@ def test_C_in_units_of_the_matrix_does_not_depend_on_the_size_of_kernel_values(C
         model = estimator(C, kernel=factor * RBF(2.0), scale_C=True, solver=solver, tol=1e-12).fit(X, y)
         values.append(model.source_decision_function(NEW))
     np.testing.assert_allclose(values[1:], [values[0]] * 2, rtol=1e-5)
+
+
+@pytest.mark.parametrize("factor", [2.0**-12, 2.0**12])
+@pytest.mark.parametrize("solver", [*SADDLE_SOLVERS, "damped"])
+def test_automatic_candidates_are_in_inverse_proportion_to_the_kernel(solver, factor):
+    K = SNE(1.0)(X, X)
+    K = {"symmetric": K + K.T, "sparse_lu": sparse.csr_array(np.triu(K))}.get(solver, K)
+    model = AsymmetricLSSVR(kernel="precomputed", **({"damping": 1.0} if solver == "damped" else {"solver": solver}))
+    candidates, others = (model.fit(size * K, REAL).path_["C"] for size in (1.0, factor))
+    np.testing.assert_allclose(factor * others, candidates, rtol=1e-9)
 
 
 def test_the_unit_of_C_is_the_largest_singular_value():

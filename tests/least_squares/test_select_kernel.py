@@ -9,7 +9,7 @@ from sklearn.metrics import log_loss
 from lopsided import AsymmetricLSSVC, AsymmetricLSSVR, Nystrom
 from lopsided.datasets import make_citation_graph
 from lopsided.exceptions import LopsidedWarning, NearSingularWarning
-from lopsided.kernels import RBF, SNE, Diffusion, Laplacian, Linear, NodeKernel, Ranked, Standardised
+from lopsided.kernels import RBF, SNE, Diffusion, Laplacian, Linear, NodeKernel, Ranked, Standardised, StudentT
 from lopsided.least_squares import build, select_kernel
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{NearSingularWarning.__module__}.{NearSingularWarning.__name__}")
@@ -74,6 +74,16 @@ def test_sparse_samples_choose_as_dense_ones_do_but_are_not_ranked(monkeypatch, 
     assert chosen[0].keys() == chosen[1].keys()
     assert [type(each) for each in chosen[0].values()] == [type(each) for each in chosen[1].values()]
     assert chosen[0]["kernel__bandwidth"] == pytest.approx(chosen[1]["kernel__bandwidth"])
+
+
+@pytest.mark.parametrize("width", [1, 3, 8])
+def test_bandwidths_are_in_units_of_the_spread_of_the_samples(width, rng):
+    """Two samples are apart by twice the sum of the variances, in the mean of their squared distance."""
+    X = rng.standard_normal((50, width)) * rng.uniform(1, 2, width)
+    spread = np.sqrt(X.var(axis=0).sum())
+    for kind in (RBF, StudentT, SNE):
+        found = [each.bandwidth for each in select_kernel.list_kernels("auto", X)[0] if type(each) is kind]
+        np.testing.assert_allclose(found, spread * select_kernel.FRACTIONS)
 
 
 def near_bandwidths(kernel):

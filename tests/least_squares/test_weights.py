@@ -1,5 +1,8 @@
 """Weights of samples and classes: what they mean, over every solver and both estimators."""
 
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from machine_data import NEW, REAL, RNG, SAFE, THREE, TWO, X, either, targets_of
@@ -11,7 +14,7 @@ from cases import assert_close
 from lopsided import AsymmetricLSSVC, AsymmetricLSSVR, Nystrom
 from lopsided.kernels import RBF, SNE, Linear
 from lopsided.least_squares.merging import _r2
-from lopsided.least_squares.targets import Targets
+from lopsided.least_squares.targets import Targets, quantile
 
 COUNTS = RNG.integers(0, 4, len(X))
 COUNTS[:6] = 1  # every class is there
@@ -155,6 +158,15 @@ def test_the_primal_problem_has_weights_too(estimator):
     assert model.diagnostics(X, y, COUNTS).worst < 1e-10
     with pytest.raises(ValueError, match="but the model has duals of"):
         model.diagnostics(X, y)
+
+
+@pytest.mark.parametrize("n", [1, 4, 9, 19, 99])
+@pytest.mark.parametrize("share", ["0.07", "0.5", "0.55", "0.8", "0.95", "0.99"])
+def test_a_quantile_is_the_least_error_whose_rank_among_one_more_reaches_the_share(share, n, rng):
+    errors = rng.permuted(np.arange(2 * n).reshape(n, 2), axis=0)
+    rank = min(n, math.ceil(Fraction(share) * (n + 1)))  # exact, unlike float(share) * (n + 1)
+    for weights in (None, np.full(n, 0.3)):
+        np.testing.assert_array_equal(quantile(errors, float(share), weights), np.sort(errors, axis=0)[rank - 1])
 
 
 def test_intervals_count_weights():

@@ -5,13 +5,22 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from cases import assert_close
 from lopsided import select_solver
 from lopsided.kernels import RBF
 from lopsided.operators import Stored
 from lopsided.svd import krylov as krylov_room
 from lopsided.svd.factors import powers
 from lopsided.svd.krylov import EXTRA_COLUMNS, _Pace, estimated_eta
-from lopsided.svd.policy import MANY_TRIPLETS, SMALL_SIDE, block_width, choose_solver, lapack_bytes, nystrom_if_large
+from lopsided.svd.policy import (
+    MANY_TRIPLETS,
+    SMALL_SIDE,
+    block_width,
+    choose_for_operator,
+    choose_solver,
+    lapack_bytes,
+    nystrom_if_large,
+)
 from lopsided.svd.qr import qr
 
 
@@ -106,3 +115,25 @@ def test_bases_are_orthonormal_at_any_condition(power, rng):
     Q, R = qr(Y)
     np.testing.assert_allclose(Q.T @ Q, np.eye(5), atol=1e-14)
     np.testing.assert_allclose(Q @ R, Y, atol=1e-14 * np.abs(Y).max())
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("width", [1, 3, 6])
+@pytest.mark.parametrize("height", [13, 24, 25, 60])
+@pytest.mark.parametrize("power", [0, 3, 9, 20])
+def test_a_basis_spans_the_array_however_many_chunks_it_has(height, width, power, dtype, monkeypatch):
+    monkeypatch.setattr("lopsided.svd.qr.CHUNK_ROWS", 12)
+    rng = np.random.default_rng(power)
+    Y = (rng.standard_normal((height, width)) * np.logspace(0, -power, width)) @ rng.standard_normal((width, width))
+    Y = Y.astype(dtype)
+    Q, R = qr(Y)
+    assert_close(Q.T @ Q, np.eye(width))
+    assert_close(Q @ R, Y)
+
+
+@pytest.mark.parametrize(("k", "solver", "way_out"), [(5, "lapack", "krylov"), (2000, "krylov", "fewer components")])
+def test_who_asks_for_a_decomposition_beyond_the_budget_is_told_what_fits(k, solver, way_out):
+    A = Stored(np.zeros((2500, 2004)))
+    with pytest.raises(ValueError, match=f"above the budget of 1000; raise memory_budget to that, or use .*{way_out}"):
+        choose_for_operator(A, k, 1000, solver)
+    assert choose_for_operator(A, 5, 1000, "krylov")[0].name == "krylov"

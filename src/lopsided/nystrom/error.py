@@ -134,7 +134,7 @@ def _norm_beyond(
         E = A.take(rows) - left[rows] @ right.T - of_rows[rows, None] - of_columns
         return E.T @ E
 
-    height = max(1, TILE_BYTES // (A.dtype.itemsize * A.shape[1]))
+    height = TILE_BYTES // (A.dtype.itemsize * A.shape[1])
     return float(np.sqrt(singular_values(np.sum(run(gram, slices_of(A.shape[0], height)), axis=0))[0]))
 
 

@@ -137,12 +137,11 @@ class _End(NamedTuple):
         return A @ map.astype(A.dtype, copy=False)
 
     def moments(self, kernel: Kernel, map: np.ndarray, center: bool, rng: np.random.Generator) -> Moments:
-        """Moments of ``times``, estimated from a random sample of SAMPLE_ROWS points if there are more."""
-        n = self.points.shape[0]
-        if n <= SAMPLE_ROWS:
-            return moments(self.times(kernel, map), center)
-        some = np.sort(rng.choice(n, SAMPLE_ROWS, replace=False, shuffle=False))
-        return moments(self._replace(points=self.points[some]).times(kernel, map), center, n / SAMPLE_ROWS)
+        """Moments of ``times`` on a random sample of SAMPLE_ROWS points, or on all if there are no more."""
+        some, n = self, self.points.shape[0]
+        if n > SAMPLE_ROWS:
+            some = self._replace(points=self.points[np.sort(rng.choice(n, SAMPLE_ROWS, replace=False, shuffle=False))])
+        return moments(some.times(kernel, map), center)
 
 
 class _Extended(NamedTuple):
@@ -164,6 +163,7 @@ def _extend(
     """Extend k triplets of the small matrix to both sides and orthonormalise them (plain: scale to unit norm)."""
     maps, values = small.maps(k * (1 if plain else OVERSAMPLING), symmetric=len(ends) == 1, rng=rng)
     if not plain and len(values) > k:
+        # Gram matrices of samples are too small by a factor, which leaves the spans and L diag(d) R^T as they are.
         spreads = [end.moments(kernel, map, small.center, rng) for end, map in zip(ends, maps, strict=True)]
         turns, values = orthonormal_turns(spreads, values, k)
         maps = [map @ turn for map, turn in zip(maps, turns, strict=True)]
@@ -218,7 +218,7 @@ def _means(
     An entry is the sum of its centred part, which the factors give, its row mean and its column mean, less the grand
     mean. A row's average over landmarks therefore differs from its mean by the average of the centred part, which is
     subtracted, and by a constant common to all rows, which the column averages determine. The means are exact if the
-    factors are exact and every point is a landmark.
+    factors are, wherever the landmarks lie.
     """
     p, q = (side.shares for side in landmarks)
     (M, m), (N, n) = left.map, right.map  # at the landmarks, vectors are K M - m and K'N - n, which are not formed

@@ -21,15 +21,15 @@ class Moments(NamedTuple):
     gram: np.ndarray
 
 
-def moments(vectors: np.ndarray, center: bool, scale: float = 1.0) -> Moments:
-    """Moments of the columns; for a sample of the rows, ``scale`` is the ratio of all rows to those sampled."""
+def moments(vectors: np.ndarray, center: bool) -> Moments:
+    """Moments of the columns."""
     width = vectors.shape[1]
     mean, height = np.zeros(width), max(SLAB_ROWS, SLAB_WIDTHS * width)
     if center:
         mean = np.sum(in_slabs(_sums, vectors, height), axis=0) / len(vectors)
     gram = reduce(np.add, in_slabs(partial(_gram, mean=mean if center else None), vectors, height))
     check_finite(gram)
-    return Moments(mean, gram * scale)
+    return Moments(mean, gram)
 
 
 def _sums(slab: np.ndarray) -> np.ndarray:

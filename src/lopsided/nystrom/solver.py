@@ -120,7 +120,7 @@ def approximate(
     method: Nystrom,
     tol: float = 0.0,
     budget: int,
-    seed: int = 0,
+    seed: int,
     center: bool = False,
     quiet: bool = False,
 ) -> tuple[NystromFactors, tuple[Attempt, ...]]:

@@ -16,6 +16,9 @@ SVD_COST = 40  # multiplications in the SVD of B, in units of the cube of its si
 EXTRA_COLUMNS = 10  # columns beyond k in a block whose width is free
 RESIDUAL_MARGIN = 10  # times that residuals are below a tolerance on eta
 EQUAL_VALUES = 1e-8  # of the largest singular value: difference up to which two count as equal
+EQUAL_EPS = 100  # or so many roundings, if that is more
+BASIS_TRIPLETS, LEAST_TRIPLETS = 4, 1.5  # vectors in a basis, in units of k, and where memory is short
+BASIS_BLOCKS, LEAST_BLOCKS = 6, 2  # blocks in it beyond k and the spare triplets, if that gives more
 SPARE_TRIPLETS = 20  # triplets kept beyond k at a restart, so that the k-th converges too
 PROBE_COLUMNS = 3  # random columns that must find no further singular value, nor U to have lost its orthogonality
 WIDEST_SEARCH = 8  # columns, at most, of a block that searches for further copies of a repeated singular value
@@ -105,11 +108,12 @@ def krylov(
 
 def _capacity(A: KernelOperator, k: int, block: int, budget: int | None) -> int:
     """Vectors that the bases may hold before a restart."""
-    capacity = max(4 * k, k + SPARE_TRIPLETS + 6 * block)
+    capacity = max(BASIS_TRIPLETS * k, k + SPARE_TRIPLETS + BASIS_BLOCKS * block)
     if budget is not None:
         sides, entries = sum(A.shape), budget // A.dtype.itemsize  # capacity (sides + SVD_COPIES capacity) <= entries
         affordable = int((math.sqrt(sides**2 + 4 * SVD_COPIES * entries) - sides) / (2 * SVD_COPIES))
-        capacity = max(k + k // 2, k + SPARE_TRIPLETS + 2 * block, min(capacity, affordable))
+        least = max(int(LEAST_TRIPLETS * k), k + SPARE_TRIPLETS + LEAST_BLOCKS * block)
+        capacity = max(least, min(capacity, affordable))
     capacity = min(capacity, min(A.shape) - block)
     if capacity < k + block:
         raise ValueError(
@@ -297,7 +301,7 @@ def estimated_eta(s: np.ndarray, residuals: np.ndarray, k: int) -> float:
     """
     eps, scale = float(np.finfo(s.dtype).eps), max(float(s[0]), np.finfo(float).tiny)
     s, unsure = s[: k + 1] / scale, residuals[k : k + 1] / scale
-    equal = max(EQUAL_VALUES, 100 * eps)
+    equal = max(EQUAL_VALUES, EQUAL_EPS * eps)
     apart = s[:-1] - s[1:] > equal
     if len(unsure):
         apart[-1] |= unsure[0] > equal

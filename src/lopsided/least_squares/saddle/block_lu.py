@@ -84,9 +84,10 @@ class BlockLUSystem(SaddleSystem):
         """Compute the diagonals by 2n solves with unit vectors, in batches."""
         n = self.n
         aa, cc, ac = np.empty((3, n))
-        for rows in slices_of(n, max(1, INVERSE_ENTRIES // (2 * n))):
+        for rows in slices_of(n, INVERSE_ENTRIES // (2 * n)):
             units = np.eye(n, rows.stop - rows.start, -rows.start)
-            (of_a, _), (of_c, _) = self._unknowns(units, 0 * units), self._unknowns(0 * units, units)
+            nothing = np.zeros_like(units)
+            (of_a, _), (of_c, _) = self._unknowns(units, nothing), self._unknowns(nothing, units)
             aa[rows], ac[rows] = of_a[:n][rows].diagonal(), of_a[n:][rows].diagonal()
             cc[rows] = of_c[n:][rows].diagonal()
         weights = self.border.roots[:, 0] ** 2

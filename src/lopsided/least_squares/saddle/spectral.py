@@ -124,7 +124,7 @@ class SpectralSystem(SaddleSystem):
         self._sums, self._gaps = (np.where(e == 0, EPS * ridge, e) for e in (ridge + s, ridge - s))
         if self.symmetric:
             self._gaps = self._sums
-        self._beyond = 0.0 * self.C if self.family.complete else self.C  # the inverse on vectors orthogonal to U and V
+        self._beyond = 0.0 if self.family.complete else self.C  # the inverse on vectors orthogonal to U and V
         # diagonals of the inverse in the bases U and V, less ``_beyond``: the blocks U-U, equal to V-V, and U-V
         self._own = (1 / self._sums + 1 / self._gaps) / 2 - np.asarray(self._beyond)[..., None]
         self._cross = (1 / self._sums - 1 / self._gaps) / 2

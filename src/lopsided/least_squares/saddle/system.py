@@ -202,7 +202,7 @@ class RefittedFamily(SaddleFamily):
 
     def leave_folds_out(self, grid: np.ndarray, Y: np.ndarray, folds: Sequence[Fold]) -> Iterator[HeldOut]:
         """Solve a system for every fold and C."""
-        found, largest = np.zeros((len(grid), 2, *Y.shape)), 0.0
+        found, largest = np.empty((len(grid), 2, *Y.shape)), 0.0
         for kept, left_out in folds:
             weights = None if self.weights is None else self.weights[kept]
             family = replace(self, A=restricted(self.A, kept, kept), weights=weights)
