@@ -108,8 +108,14 @@ def load(name: str, of_classes: bool) -> tuple[np.ndarray, np.ndarray]:
 
 
 def splits(name: str, of_classes: bool, smoke: bool, *, scaled: bool = True) -> Iterator[tuple[np.ndarray, ...]]:
-    """Prepared samples and targets for training and testing, the same for all methods."""
-    X, y = (made_up(of_classes) if smoke else load(name, of_classes))[:2]
+    """Prepared samples and targets of a set for training and testing, the same for all methods."""
+    return splits_of(*(made_up(of_classes) if smoke else load(name, of_classes)), of_classes, smoke, scaled=scaled)
+
+
+def splits_of(
+    X: np.ndarray, y: np.ndarray, of_classes: bool, smoke: bool, *, scaled: bool = True
+) -> Iterator[tuple[np.ndarray, ...]]:
+    """The same of samples and targets at hand."""
     kind = StratifiedShuffleSplit if of_classes else ShuffleSplit
     for train, test in kind(1 if smoke else SPLITS, test_size=TEST_SHARE, random_state=SEED).split(X, y):
         train, test = train[:MOST_TRAINING], test[:MOST_TEST]
