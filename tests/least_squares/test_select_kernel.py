@@ -1,8 +1,11 @@
 """The choice of a kernel: exact leave-one-out on samples or on a subset, and what is told about it."""
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.stats import ttest_rel
 from sklearn.datasets import make_circles, make_gaussian_quantiles
 from sklearn.metrics import log_loss
 
@@ -11,6 +14,8 @@ from lopsided.datasets import make_citation_graph
 from lopsided.exceptions import LopsidedWarning, NearSingularWarning
 from lopsided.kernels import RBF, SNE, Diffusion, Laplacian, Linear, NodeKernel, Ranked, Standardised, StudentT
 from lopsided.least_squares import build, select_kernel
+from lopsided.least_squares.merging import HeldOutResult
+from lopsided.least_squares.select_kernel import Trial, _simplest_of_the_best
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{NearSingularWarning.__module__}.{NearSingularWarning.__name__}")
 
@@ -198,6 +203,20 @@ def test_every_merge_and_a_class_of_one_sample(merge, rings):
     model = AsymmetricLSSVC(merge=merge).fit(X, y)
     assert model.predict_proba(X[:3]).shape == (3, 3)
     assert np.isfinite(model.predict_proba(X)).all()
+
+
+def test_in_doubt_the_first_units_are_used():
+    rng = np.random.default_rng(0)
+    losses = rng.exponential(size=50) + 0.3 * rng.standard_normal((3, 50)) + [[0.0], [0.02], [0.4]]  # alike, and worse
+    shares = losses / losses.shape[1]
+    trials = [[Trial(Linear(), 1.0, HeldOutResult(None, np.zeros((50, 1)), each, 0.0))] for each in shares]
+    best = int(np.argmin(losses.sum(axis=1)))
+    for order in itertools.permutations(range(3)):
+        tests = [ttest_rel(losses[place], losses[best]).statistic if place != best else 0.0 for place in order]
+        expected = next(place for place, t in zip(order, tests, strict=True) if t * np.sqrt(50 / 49) <= 1)
+        assert order[_simplest_of_the_best([trials[place] for place in order])] == expected
+    assert _simplest_of_the_best([[], trials[0], []]) == 1
+    assert _simplest_of_the_best([[]]) == 0
 
 
 @pytest.mark.parametrize("estimator", [AsymmetricLSSVC, AsymmetricLSSVR])

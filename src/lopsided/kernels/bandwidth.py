@@ -24,7 +24,7 @@ from .constraints import POSITIVE
 from .points import squared_norms
 
 CHUNK_ENTRIES = 1 << 20  # processed at once, so that temporary copies stay small
-SAMPLED_ROWS = 1 << 13  # per side, enough for a median norm or a mean
+SAMPLED_ROWS = 1 << 13  # per side, at least, if there are more: enough for a mean, a median or quantiles
 CONSTANT_EPS = 64  # in units of eps times the mean: deviations below it are rounding errors of constant data
 MAX_EXPONENT_ERROR = 1e-3  # largest tolerated rounding error of an exponent: a divergence, or (distance / bandwidth)^2
 WARNED_EXPONENT_ERROR = 0.1  # the same between the longest points of both sides, above which there is a warning

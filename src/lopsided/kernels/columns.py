@@ -11,12 +11,11 @@ from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
 from .._core import Array, dense, same_points, slices_of
-from .bandwidth import sample_if_in_blocks
+from .bandwidth import SAMPLED_ROWS, sample_if_in_blocks
 from .base import Composite, Kernel, PullBack, WeightedPoints
 
 BATCH_ENTRIES = 1 << 22  # of points that are read at once, 32 MB in float64
 MOST_QUANTILES = 200  # of a column, between which ranks are interpolated
-RANKED_ROWS = 10_000  # of each side, at most, from which quantiles are taken
 
 
 class OfColumns(Composite):
@@ -146,7 +145,7 @@ class Ranked(OfColumns):
 
     def learn_columns(self, X: Array, Z: Array) -> None:
         """Take quantiles of the columns of both sets of points."""
-        values = np.vstack([dense(side[:: -(-side.shape[0] // RANKED_ROWS)]) for side in (X, Z)])
+        values = np.vstack([dense(side[:: max(1, side.shape[0] // SAMPLED_ROWS)]) for side in (X, Z)])
         places = _ranks(min(len(values), MOST_QUANTILES)) * len(values)
         self.quantiles_ = np.sort(values, axis=0)[places.astype(int)]  # values themselves, as equal ones share a rank
 

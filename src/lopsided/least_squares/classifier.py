@@ -53,13 +53,14 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         numbers do not, as values of SNE shrink with n. A plain C far outside the useful range warns with the range.
     kernel : "auto", list, str, Kernel or callable, default="auto"
         "auto" compares Linear, RBF, Laplacian, StudentT and SNE, the last four at bandwidths of 0.18, 1.4 and 11 times
-        the usual distance of two samples and the best two also at half and twice theirs, on columns as they are or, if
-        that does better, in units of their standard deviations (:class:`~lopsided.kernels.Standardised`) or, unless
-        samples are sparse, by ranks (:class:`~lopsided.kernels.Ranked`); a list, the kernels in it, such as a graph
-        kernel at several parameters. The best by exact leave-one-out is used, each at its best C; all are compared on
-        at most 200 samples, and the best three on at most 500. Of more than 4,000 samples, "auto" compares the
-        symmetric kernels alone, the best three on 2,000, and the best then at bandwidths in between. Classes are judged
-        by the log-loss of calibrated probabilities.
+        the usual distance of two samples and the best two also at half and twice theirs. Columns count in units of
+        their standard deviations (:class:`~lopsided.kernels.Standardised`) or, if that is better by a standard error,
+        as they are or, unless samples are sparse, by ranks (:class:`~lopsided.kernels.Ranked`); sparse ones are first
+        tried as they are. A list stands for the kernels in it, such as a graph kernel at several parameters. The best
+        by exact leave-one-out is used, each at its best C; all are compared on at most 200 samples, and the best three
+        on at most 500. Of more than 4,000 samples, "auto" compares the symmetric kernels alone, the best three on
+        2,000, and the best then at bandwidths in between. Classes are judged by the log-loss of calibrated
+        probabilities.
         Otherwise a kernel of :mod:`lopsided.kernels`, its name, a vectorised f(X, Z), or "precomputed": X is then the
         square K.
     merge : {"auto", "mean", "source", "target", "stack"}, default="auto"

@@ -23,8 +23,13 @@ class HeldOutResult(NamedTuple):
 
     merger: Any  # stacking model or calibration slope, trained on all held-out values; None if neither is needed
     predictions: np.ndarray  # (n, k), merged held-out values
-    error: float  # criterion by which kernel and C are selected: mean squared error, or log-loss of classes
+    losses: np.ndarray  # (n,), squared errors or log-losses of classes, times the share of the sample in all weights
     score: float  # accuracy or R^2
+
+    @property
+    def error(self) -> float:
+        """The criterion by which kernel and C are selected: mean squared error, or log-loss of classes."""
+        return float(self.losses.sum())
 
 
 @dataclass(frozen=True)
@@ -70,12 +75,12 @@ class Merging:
             mergers = _likeliest_slopes(per_class_scores(merged), targets).tolist()
         if self.of_classes and (self.by_likelihood or self.how == "stack"):
             slopes = np.ones(len(merged)) if self.how == "stack" else np.array(mergers)
-            errors = _log_losses(slopes[:, None, None] * per_class_scores(merged), targets)
+            losses = _log_losses(slopes[:, None, None] * per_class_scores(merged), targets)
         else:
             judged = np.clip(merged, targets.Y.min(axis=0), targets.Y.max(axis=0)) if clipped else merged
-            errors = targets.means(np.square(judged - targets.Y).mean(axis=-1))
+            losses = np.square(judged - targets.Y).mean(axis=-1)
         scores = targets.means(argmax_class(merged) == targets.y) if self.of_classes else _r2(targets, merged)
-        return [HeldOutResult(*parts) for parts in zip(mergers, merged, errors, scores, strict=True)]
+        return [HeldOutResult(*parts) for parts in zip(mergers, merged, losses * targets.shares, scores, strict=True)]
 
     def _stacked(
         self, source: np.ndarray, target: np.ndarray, targets: Targets, folds: Sequence[Fold]
@@ -113,7 +118,7 @@ def _r2(targets: Targets, merged: np.ndarray) -> np.ndarray:
 def _likeliest_slopes(decisions: np.ndarray, targets: Targets) -> np.ndarray:
     """The slopes t (g,), from 1e-4 to 1e4, at which softmax(t decisions) has the least loss, for g sets of decisions.
 
-    The loss of ``_log_losses`` is convex in t, so that Newton's steps, kept within a bracket of the minimum, find it.
+    The mean of ``_log_losses`` is convex in t, so that Newton's steps, kept within a bracket of the minimum, find it.
     """
     shares, shifted = targets.shares, _shifted(decisions)
     own = shifted[:, np.arange(len(shares)), targets.y]  # of the sample's class; differences to it are what counts
@@ -153,7 +158,7 @@ def _moments(shifted: np.ndarray, slopes: np.ndarray, shares: np.ndarray) -> tup
 
 
 def _log_losses(decisions: np.ndarray, targets: Targets) -> np.ndarray:
-    """Mean negative log-likelihoods (g,) of the labels, with a doubt, under softmax(decisions).
+    """Negative log-likelihoods (g, n) of the labels, with a doubt, under softmax(decisions).
 
     As in Platt's scaling (1999), a label is held to be wrong with the probability 1 / (n + 2): n predictions without an
     error are no proof, and probabilities of zero and one would leave nothing to choose by.
@@ -162,7 +167,7 @@ def _log_losses(decisions: np.ndarray, targets: Targets) -> np.ndarray:
     likelihoods -= np.log(np.exp(likelihoods).sum(axis=2, keepdims=True))
     own, doubt = likelihoods[:, np.arange(len(targets.y)), targets.y], _doubt(decisions)
     others = likelihoods.sum(axis=2) - own
-    return -targets.means((1 - doubt * (decisions.shape[2] - 1)) * own + doubt * others)
+    return -((1 - doubt * (decisions.shape[2] - 1)) * own + doubt * others)
 
 
 def _shifted(decisions: np.ndarray) -> np.ndarray:

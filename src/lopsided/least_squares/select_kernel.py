@@ -24,7 +24,7 @@ from ..kernels import (
     root_mean_squared_distance,
 )
 from ..operators import Stored, as_operator
-from .merging import Merging
+from .merging import HeldOutResult, Merging
 from .saddle import Spectral, affordable_size
 from .select_C import Grid, compare_C, stratified_subset, wide_grid
 from .targets import Targets
@@ -54,6 +54,19 @@ class Compared(NamedTuple):
     n_samples: int
 
 
+class Trial(NamedTuple):
+    """A kernel, the best C for it, and the held-out results there."""
+
+    kernel: Kernel
+    C: float
+    result: HeldOutResult
+
+    @property
+    def summary(self) -> Compared:
+        """What is kept for the record."""
+        return Compared(self.kernel, self.C, self.result.error, self.result.score, len(self.result.losses))
+
+
 class Failed(NamedTuple):
     """A kernel that cannot be compared, and why."""
 
@@ -76,13 +89,13 @@ def is_choice(kernel: Any) -> bool:
 
 
 def list_kernels(kernel: Any, X: Array, *, many: bool = False) -> list[list[Kernel]]:
-    """Unfitted kernels to be compared, in one list for each choice of units; ties go to the first, the simplest.
+    """Unfitted kernels to be compared, in one list for each choice of units; in doubt the first is used, the usual.
 
     "auto" stands for Linear and, at three bandwidths each, RBF, Laplacian, StudentT and SNE. The unit is the root mean
     squared distance of two samples, divided by sqrt(2); for the Laplacian, whose distances are in the 1-norm, its own.
-    If columns differ in spread, there is a second list, of the same kernels on standardised columns; if samples are
-    dense, there is another, of ranked columns. Of ``many`` samples only symmetric kernels are compared: others need
-    twice the memory and thrice the time for as many landmarks.
+    If columns differ in spread, there is a list of the same kernels on standardised columns, which comes first unless
+    samples are sparse, as texts are; if they are dense, there is another, of ranked columns. Of ``many`` samples only
+    symmetric kernels are compared: others need twice the memory and thrice the time for as many landmarks.
     """
     if isinstance(kernel, list):
         if not kernel:
@@ -91,7 +104,8 @@ def list_kernels(kernel: Any, X: Array, *, many: bool = False) -> list[list[Kern
     choices = [_kernels_on(X, many)]
     columns = Standardised(Linear()).fit(X, X)
     if columns.scale_.max() > EVEN * columns.scale_.min():
-        choices.append([Standardised(each) for each in _kernels_on(columns.in_units(X), many)])
+        standardised = [Standardised(each) for each in _kernels_on(columns.in_units(X), many)]
+        choices.insert(1 if is_sparse(X) else 0, standardised)
     if not is_sparse(X):
         some = X[:: -(-X.shape[0] // SAMPLES_OF_MANY)]
         ranks = Ranked(Linear()).fit(some, some)
@@ -129,21 +143,22 @@ def rank_kernels(
     Of ``many`` samples, which landmarks stand for if "auto" chooses, three are compared on at most 2,000, and the best
     then at bandwidths in between.
 
-    Of several units of the columns, those in which the better of two pilots does best are used. Then all kernels are
-    compared, and with "auto" further bandwidths around the best two. One decomposition of each kernel matrix serves all
-    C: those of the ``grid``, or without it a range in units of the matrix. Samples are drawn in proportion to the
-    classes, and are fewer if decompositions would exceed the budget. Cost O(m^3) for each kernel on m samples.
+    Of several units of the columns, the first are used in which the better of two pilots is within a standard error of
+    the best. Then all kernels are compared, and with "auto" further bandwidths around the best two. One decomposition
+    of each kernel matrix serves all C: those of the ``grid``, or without it a range in units of the matrix. Samples are
+    drawn in proportion to the classes, and are fewer if decompositions would exceed the budget. Cost O(m^3) for each
+    kernel on m samples.
     """
     affordable = affordable_size(budget // n_threads())  # each thread compares a kernel
     most = SAMPLES_OF_MANY if many else MOST_SAMPLES
 
-    def on(size: int, kernels: Sequence[Kernel]) -> tuple[list[Compared], list[Failed]]:
+    def on(size: int, kernels: Sequence[Kernel]) -> tuple[list[Trial], list[Failed]]:
         some = stratified_subset(targets.y, min(size, affordable), seed, of_classes=merging.of_classes)
-        return _compared(kernels, X[some], targets.take(some), grid, merging)
+        return _tried(kernels, X[some], targets.take(some), grid, merging)
 
     choices = list_kernels(kernel, X, many=many)
     pilots = [on(FIRST_SAMPLES, kernels[PILOTS])[0] for kernels in choices] if len(choices) > 1 else [[]]
-    best = int(np.argmin([found[0].error if found else np.inf for found in pilots]))
+    best = _simplest_of_the_best(pilots)
     others = [each for number, found in enumerate(pilots) if number != best for each in found]
     rest = [each for each in choices[best] if not any(each is done.kernel for done in pilots[best])]
     found, reasons = on(FIRST_SAMPLES, rest)
@@ -153,23 +168,36 @@ def rank_kernels(
     if not isinstance(kernel, list):
         ranked += on(FIRST_SAMPLES, [near for each in ranked[:REFINED] for near in _nearby(each.kernel, NEARBY)])[0]
         ranked.sort(key=_error)
-    if WORTH_ANOTHER * ranked[0].n_samples < min(len(targets.y), affordable, most):
+    if WORTH_ANOTHER * ranked[0].summary.n_samples < min(len(targets.y), affordable, most):
         finalists, _ = on(most, [each.kernel for each in ranked[:FINALISTS]])
         if many:
             finalists = sorted([*finalists, *on(most, _nearby(finalists[0].kernel, NEARER))[0]], key=_error)
         ranked = [*finalists, *ranked[FINALISTS:]]
-    return KernelPath([*ranked, *others])
+    return KernelPath(each.summary for each in [*ranked, *others])
 
 
-def _compared(
+def _simplest_of_the_best(trials: Sequence[Sequence[Trial]]) -> int:
+    """The first choice whose best trial is within a standard error of the best of all.
+
+    The error is that of the sum of paired differences, d_i of n samples: sqrt(n) times their standard deviation.
+    """
+    leading = {number: found[0] for number, found in enumerate(trials) if found}
+    if not leading:
+        return 0
+    best = min(leading.values(), key=_error)
+    gaps = {number: trial.result.losses - best.result.losses for number, trial in leading.items()}
+    return next(number for number, gap in gaps.items() if gap.sum() <= np.sqrt(len(gap)) * gap.std())
+
+
+def _tried(
     kernels: Sequence[Kernel], X: Array, targets: Targets, grid: Grid | None, merging: Merging
-) -> tuple[list[Compared], list[Failed]]:
+) -> tuple[list[Trial], list[Failed]]:
     """Kernels with their best C, the best first, and why others fail on the data."""
     inner, points = _in_columns(kernels, X)
 
-    def judged(number: int) -> Compared | Failed:
+    def judged(number: int) -> Trial | Failed:
         try:
-            return Compared(kernels[number], *_at_best_C(inner[number], points, targets, grid, merging))
+            return Trial(kernels[number], *_at_best_C(inner[number], points, targets, grid, merging))
         except (ValueError, TypeError) as error:
             return Failed(kernels[number], str(error))
 
@@ -178,7 +206,7 @@ def _compared(
     results = [
         each for part in counted(parts, "kernels compared", len(parts)) for each in run(judged, everything[part])
     ]
-    found = [each for each in results if isinstance(each, Compared)]
+    found = [each for each in results if isinstance(each, Trial)]
     return sorted(found, key=_error), [each for each in results if isinstance(each, Failed)]
 
 
@@ -192,8 +220,8 @@ def _in_columns(kernels: Sequence[Kernel], X: Array) -> tuple[Sequence[Kernel], 
 
 def _at_best_C(
     kernel: Kernel, X: Array, targets: Targets, grid: Grid | None, merging: Merging
-) -> tuple[float, float, float, int]:
-    """Decompose the matrix of a kernel, and compare all C: the best, its error and score, and the number of samples."""
+) -> tuple[float, HeldOutResult]:
+    """Decompose the matrix of a kernel, and compare all C: the best, and the held-out results there."""
     fitted = clone(kernel).fit(X, X)
     K = np.asarray(as_operator(fitted, X, X, budget=sys.maxsize).take(), dtype=float)
     check_finite(K)
@@ -203,7 +231,7 @@ def _at_best_C(
     family = Spectral.of_matrix(A, largest_C, symmetric=symmetric, weights=weights, error=CHOICE_ERROR)
     values = wide_grid(family) if grid is None else grid.of(family)
     C, best, _ = compare_C(family, values, targets, merging, clipped=grid is None)
-    return C, best.error, best.score, len(K)
+    return C, best
 
 
 def _listed(failed: Sequence[Failed]) -> str:
@@ -213,5 +241,5 @@ def _listed(failed: Sequence[Failed]) -> str:
     return "; ".join(f"{', '.join(kernels)}: {reason}" for reason, kernels in names.items())
 
 
-def _error(compared: Compared) -> float:
-    return compared.error
+def _error(trial: Trial) -> float:
+    return trial.result.error
