@@ -363,6 +363,17 @@ def test_intervals_hold_new_targets_as_often_as_they_say(coverage, merge):
     assert abs(np.mean(held) - coverage) < 0.04
 
 
+@pytest.mark.parametrize("merge", ["mean", "stack"])
+def test_intervals_of_mirrored_targets_are_mirrored(merge, rng):
+    y = X[:, 0] + rng.exponential(size=len(X))  # errors are not symmetric
+    ends, mirrored = (
+        AsymmetricLSSVR([SAFE], kernel="rbf", merge=merge).fit(X, side * y).predict_interval(NEW, coverage=0.8)
+        for side in (1, -1)
+    )
+    np.testing.assert_allclose(mirrored, -ends[::-1], rtol=1e-9)
+    assert not np.allclose(AsymmetricLSSVR([SAFE], kernel="rbf", merge=merge).fit(X, y).predict(NEW), ends.mean(axis=0))
+
+
 def test_intervals_have_the_shape_of_the_targets_and_need_held_out_predictions():
     Y = np.column_stack([REAL, REAL**2])
     model = AsymmetricLSSVR([1.0], kernel="rbf").fit(X, Y)

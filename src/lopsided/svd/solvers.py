@@ -90,8 +90,9 @@ def _factorise_share(
 
 def lapack(A: KernelOperator, k: int, **_: object) -> Factors:
     """Full dense SVD, truncated to k triplets. Cost: O(n m min(n, m)) time, memory for about four n x m matrices."""
-    check_finite(A @ np.ones((A.shape[1], 1), dtype=A.dtype))  # LAPACK would not tell
-    U, s, Vt = svd(A.take())
+    K = A.take()
+    check_finite(K)  # LAPACK would not tell
+    U, s, Vt = svd(K)
     return Factors(U[:, :k], s[:k], Vt[:k].T).canonical()
 
 
