@@ -109,7 +109,7 @@ def test_predictions_do_not_change_with_the_arrays_of_fit(container, estimator):
     X, y = data_for(estimator)
     if container is sparse.csr_array and not estimator.__sklearn_tags__().input_tags.sparse:
         pytest.skip("takes dense arrays only")
-    given, targets = container(X), y.copy()
+    given, targets = container(X.copy()), y.copy()
     model = clone(estimator).fit(given, targets)
     before = model.predict(container(X))
     entries = given.iloc if container is pd.DataFrame else given.data if container is sparse.csr_array else given

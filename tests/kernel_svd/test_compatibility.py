@@ -16,7 +16,7 @@ from lopsided import KernelSVD, Nystrom
 from lopsided.exceptions import AccuracyWarning
 from lopsided.kernel_svd import PCAProjection, PseudoInverse, make_compatible
 from lopsided.kernel_svd.compatibility import build, maps as maps_module
-from lopsided.kernel_svd.compatibility.build import given
+from lopsided.kernel_svd.compatibility.build import compatibility_from_matrix
 from lopsided.kernels import RBF, SNE, Linear, Polynomial
 
 KINDS = pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, sparse.csr_matrix])
@@ -305,7 +305,7 @@ def test_a_matrix_of_the_user_maps_either_side(side, kind, rng):
 
 def test_shapes_that_cannot_meet_are_refused_with_a_way_out(rng):
     with pytest.raises(ValueError, match=r"shape \(3, 3\).*must be \(6, 4\).*or \(4, 6\)"):
-        given(np.eye(3), 6, 4)
+        compatibility_from_matrix(np.eye(3), 6, 4)
     X, Z = rng.standard_normal((14, 6)), rng.standard_normal((11, 4))
     with pytest.raises(ValueError, match=r"6 entries and right vectors 4.*'pca'.*\(6, 4\) matrix"):
         make_compatible("identity", X, Z, rng)

@@ -311,7 +311,7 @@ def test_points_of_another_width_are_refused_before_the_compatibility_maps_them(
     A = rng.standard_normal((20, 12))
     with pytest.raises(ValueError, match="left landmarks have 5 columns, but left points have 12"):
         nystrom_svd(landmarks=(np.ones((4, 5)), FINE)).fit(A)
-    with pytest.raises(ValueError, match="right landmarks have 5 columns, but right points 20"):
+    with pytest.raises(ValueError, match="right landmarks have 5 columns, but right points have 20"):
         nystrom_svd(landmarks=(FINE, np.ones((4, 5)))).fit(A)
 
 

@@ -11,7 +11,8 @@ from uuid import uuid4
 def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield the path of a temporary file beside ``path``, which takes its place if the block succeeds.
 
-    After an error or an interrupt the temporary file is removed, and a file that was there before is as it was.
+    The temporary file is readable by its owner alone. After an error or an interrupt it is removed, and a file that was
+    there before is as it was.
     """
     target = Path(path)
     part = target.with_name(f".{target.name[:64]}.{uuid4().hex}.part")
@@ -20,9 +21,10 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     except OSError as error:
         raise type(error)(error.errno, f"{error.strerror}, so nothing can be written there", str(path)) from None
     try:
+        usual = part.stat().st_mode  # of new files here
+        part.chmod(0o600)
         yield part
-        if target.exists():
-            os.chmod(part, target.stat().st_mode)
+        part.chmod(target.stat().st_mode if target.exists() else usual)
         os.replace(part, target)
     finally:
         part.unlink(missing_ok=True)
