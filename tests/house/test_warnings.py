@@ -62,7 +62,7 @@ WARNINGS = {
     "krylov": (ConvergenceWarning, unconverged_krylov),
     "learned": (ConvergenceWarning, diverging_rounds),
     "katz": (ConvergenceWarning, lambda: Katz(np.ones((2, 2)), beta=0.5 - 1e-9)([[0]], [[1]])),
-    "prior, steps": (ConvergenceWarning, lambda: PriorNystroem(10, prior_weight=1e-4, tol=0, max_iter=1).fit(X, y)),
+    "prior, steps": (ConvergenceWarning, lambda: PriorNystroem(10, prior_weight=1e-4, tol=1e-12, max_iter=1).fit(X, y)),
     "prior, rank": (RankWarning, lambda: PriorNystroem(50).fit(X)),
     "prior, labels": (LopsidedWarning, lambda: PriorNystroem(10).fit(X, np.zeros(40, dtype=int))),
     "katz, by scipy": (

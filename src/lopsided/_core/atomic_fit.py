@@ -41,5 +41,7 @@ def atomic_fit(fit: Fit) -> Fit:
 
 def _small(*args: Any, **kwargs: Any) -> bool:
     """Whether the samples, the first argument, and a matrix that compares all of them have few entries."""
-    shape: tuple[int, ...] = getattr(next(iter([*args, *kwargs.values()]), None), "shape", ())
-    return len(shape) == 2 and shape[0] * max(shape) <= ONE_THREAD
+    match getattr(next(iter([*args, *kwargs.values()]), None), "shape", None):
+        case (int() as n, int() as width):  # other sizes are those of lazy data
+            return n * max(n, width) <= ONE_THREAD
+    return False
