@@ -602,3 +602,11 @@ def test_a_decimal_comma_in_the_first_line_separates_no_cells(header, separator,
     A, nodes = read_graph(path)
     assert nodes.tolist() == ["a", "b", "c"]
     np.testing.assert_array_equal(A.toarray(), [[0, 1.5, 0], [0, 0, 2.25], [0.5, 0, 0]])
+
+
+@pytest.mark.parametrize("line", ["n2,n2,", "7.5,3.5,"])
+def test_a_column_without_any_weight_is_refused(line, tmp_path):
+    path = tmp_path / "graph.csv"
+    path.write_text(f"source,target,weight\n{line}\n")
+    with pytest.raises(ValueError, match="weight"):
+        DirectedGraphEmbedding(1).fit(str(path))

@@ -102,7 +102,7 @@ def _check_weights(column: Any, names: list[str], by_order: bool) -> None:
             f"{weights} is read as the weights of edges, but holds {shown([str(wrong)])}, which is not a number; if it "
             f"is not the weight, name the other two: {others}"
         )
-    if by_order and are_times(column.to_numpy()):
+    if by_order and not types.is_null(column.type) and are_times(column.to_numpy()):
         warn(
             f"the weights, {weights}, look like times in seconds since 1970; if they are, name only the other two: "
             f"{others}",

@@ -95,7 +95,8 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
     tol, max_iter : float and int, default=1e-3 and 100
         Relative decrease of the objective in the last iteration, and most iterations; max_iter=0 takes the closed-form
         start. Near the optimum S moves far more than the objective does: with the default it may still be a few per
-        cent away, on some problems more. tol=0 adds Newton steps, which find the optimum to rounding, in up to minutes for 500 landmarks.
+        cent away, on some problems more. tol=0 adds Newton steps, which find the optimum to rounding, in up to minutes
+        for 500 landmarks.
     random_state : int, RandomState instance or None, default=None
         Seed of the landmarks, subsamples and folds; None means a fixed seed.
     n_jobs : int or None, default=None
