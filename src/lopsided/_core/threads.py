@@ -142,8 +142,8 @@ def with_one_blas_thread(task: Callable[P, T]) -> Callable[P, T]:
 def fit_on_one_thread(model: Any, X: Any) -> Any:
     """Fit a model of scikit-learn without the threads of BLAS and OpenMP.
 
-    Clusters of a few thousand points gain nothing from them, wait for them on a busy machine, and depend on their
-    number through the order of summation.
+    They wait for each other in a busy loop, which is slow beside other work, and their number changes the order of
+    summation, and so the clusters.
     """
     with _openmp().limit(limits=1):
         return model.fit(X)
