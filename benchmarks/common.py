@@ -33,6 +33,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("LOPSIDED_DATA", ROOT.parent / "shared" / "data"))
 RESULTS = ROOT / "benchmarks" / "results"
 PACKAGES = ("numpy", "scipy", "scikit-learn", "scikit-network", "gensim", "implicit", "torch", "lopsided")
+CHILDREN: dict[str, Callable[..., dict[str, Any]]] = {}  # of a smoke run
 MENTIONED = 0.005  # difference of scores below which methods count as level
 
 T = TypeVar("T")
@@ -94,12 +95,17 @@ def changed(constants: dict[str, Any]) -> Iterator[None]:
 
 
 def ablated(
-    changes: dict[str, dict[str, Any]], cases: dict[str, Callable[[], dict[str, float]]]
+    changes: dict[str, dict[str, Any]], cases: dict[str, Callable[[], dict[str, float]]], *, smoke: bool = False
 ) -> dict[str, dict[str, dict[str, float]]]:
-    """Scores of every case under every change of constants, by the name of the change and of the case."""
+    """Scores of every case under every change of constants, by the name of the change and of the case.
+
+    A smoke run tries the first two changes, and of the others only that their constants are there.
+    """
     found: dict[str, dict[str, dict[str, float]]] = {}
     for change, constants in changes.items():
         with changed(constants):
+            if smoke and len(found) == 2:
+                continue
             found[change] = {name: case() for name, case in cases.items()}
         print(change, *(f"{name}: {shown(scores)}" for name, scores in found[change].items()), sep="; ", flush=True)
     return found
@@ -114,7 +120,13 @@ def print_ablation(found: dict[str, dict[str, dict[str, float]]], scores: dict[s
 
 
 def in_child(script: str, *arguments: object) -> dict[str, Any]:
-    """Run a function of a benchmark in a process of its own; its printed JSON, with peak memory added."""
+    """Run a function of a benchmark in a process of its own; its printed JSON, with peak memory added.
+
+    In a smoke run, which measures nothing, it stays in this process.
+    """
+    if CHILDREN:
+        name, *rest = map(str, arguments)
+        return {**CHILDREN[name](*rest), "peak_bytes": peak_bytes()}
     command = [sys.executable, script, "--child", *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])
@@ -210,6 +222,8 @@ def main(
     if options.child and children:
         name, *arguments = options.child
         return report_from_child(children[name](*arguments))
+    if options.smoke:
+        CHILDREN.update(children or {})
     record = {}
     for name in options.parts or parts:
         record[name] = parts[name](options.smoke)

@@ -123,13 +123,13 @@ def show(record: dict[str, Any]) -> None:
     print_shortfalls(record, {score: score for score in SCORES if score != "seconds"}, "default")
 
 
-def ablation(drawn: dict[str, list[Draw]], k: int) -> dict[str, Any]:
+def ablation(drawn: dict[str, list[Draw]], k: int, *, smoke: bool = False) -> dict[str, Any]:
     """Links by the default under every change."""
     cases = {
         name: lambda draws=draws: median([evaluate("default", draw, k) for draw in draws])
         for name, draws in drawn.items()
     }
-    found = ablated(ABLATION, cases)
+    found = ablated(ABLATION, cases, smoke=smoke)
     print_ablation(found, {score: title for score, title in SCORES.items() if score != "seconds"})
     return found
 
@@ -149,7 +149,7 @@ def main() -> None:
         graphs = {f"directed {directed}": graphsets.generated(directed) for directed in (True, False)}
         draws = {graph: Draw.of(one, SEED) for graph, one in graphs.items()}
         show({graph: {name: evaluate(name, draw, 20) for name in names} for graph, draw in draws.items()})
-        ablation({graph: [draw] for graph, draw in draws.items()}, 20)
+        ablation({graph: [draw] for graph, draw in draws.items()}, 20, smoke=True)
         return print("smoke run finished:", ", ".join(names))
     if options.part:
         drawn = {name: draws_of(name, ABLATION_DRAWS) for name in ABLATION_GRAPHS}

@@ -105,13 +105,13 @@ def show(record: dict[str, Any]) -> None:
     print_shortfalls(record, {score: SCORES[score] for score in CLASSES}, "default")
 
 
-def ablation(graphs: dict[str, graphsets.Labelled], k: int, splits: int) -> dict[str, Any]:
+def ablation(graphs: dict[str, graphsets.Labelled], k: int, splits: int, *, smoke: bool = False) -> dict[str, Any]:
     """Classes by the default, and by Katz, under every change."""
     found = {}
     tolerances: list[tuple[str, dict[str, Any]]] = [(name, {name: {}}) for name in TOLERANCES]
     for method, changes in (("default", ABLATION), *tolerances, ("Katz", KATZ_ABLATION)):
         cases = {name: partial(evaluate, method, graph, k, splits) for name, graph in graphs.items()}
-        found |= ablated(changes, cases)
+        found |= ablated(changes, cases, smoke=smoke)
     print_ablation(found, {score: SCORES[score] for score in CLASSES})
     return found
 
@@ -128,7 +128,7 @@ def main() -> None:
     if options.smoke:
         names = [name for name in NODE_METHODS if name not in PACKAGES]
         show({"generated": {name: evaluate(name, graphsets.generated(), 20, 2) for name in names}})
-        ablation({"generated": graphsets.generated()}, 20, 1)
+        ablation({"generated": graphsets.generated()}, 20, 1, smoke=True)
         return print("smoke run finished:", ", ".join(names))
     if options.part:
         found = ablation({name: graphsets.load(name) for name in ABLATION_GRAPHS}, COMPONENTS, ABLATION_SPLITS)

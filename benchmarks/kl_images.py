@@ -33,7 +33,7 @@ image (three splits of 1,200) put SVM on one Gaussian first, 0.910 against 0.893
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -296,8 +296,14 @@ def _spread(values: list[float]) -> str:
 
 
 def runner(name: str) -> Callable[[bool], dict[str, Any]]:
-    """A part by its name; a smoke run takes textures for all of them."""
-    return lambda smoke: run_part(SMOKE, 1) if smoke else run_part(PARTS[name], SPLITS)
+    """A part by its name; a smoke run takes textures for all of them, once."""
+    return lambda smoke: smoke_part() if smoke else run_part(PARTS[name], SPLITS)
+
+
+@cache
+def smoke_part() -> dict[str, Any]:
+    """All machines on a few textures."""
+    return run_part(SMOKE, 1)
 
 
 if __name__ == "__main__":

@@ -70,9 +70,7 @@ def rows(budget: Budget) -> list[Row]:
 
 def drawn(name: str, seed: int) -> list[Mutant]:
     """The sample of a room, the same in every run with a seed."""
-    found = [
-        one for path in sorted(SOURCE.glob(ROOMS[name].files)) for one in mutants(path, str(path.relative_to(SOURCE)))
-    ]
+    found = [one for file in sorted(SOURCE.glob(ROOMS[name].files)) for one in mutants(file)]
     return random.Random(seed).sample(found, min(EACH, len(found)))
 
 
@@ -83,7 +81,7 @@ def _row(name: str, budget: Budget) -> Row:
         tried += 1
         if outcome == "survives":
             alive += 1
-            print(f"survives: {one.path}:{one.lines.start} {one.change}", flush=True)
+            print(f"survives: {one.file.relative_to(SOURCE)}:{one.lines.start} {one.change}", flush=True)
     share = alive / max(1, tried)
     return Row(f"share of mutants of {name} that no test notices", tried, share, SURVIVING, time.perf_counter() - start)
 
@@ -112,7 +110,7 @@ def outcomes(room: Room, sample: list[Mutant], end: float) -> Iterator[str]:
         for one in sample:
             if time.perf_counter() > end:
                 break
-            runner.stdin.write(json.dumps([str(SOURCE / one.path), one.source, list(one.lines)]) + "\n")
+            runner.stdin.write(json.dumps([str(one.file), one.source, list(one.lines)]) + "\n")
             runner.stdin.flush()
             yield next(said)
         runner.stdin.close()

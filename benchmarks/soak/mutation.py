@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,29 +23,31 @@ UNTOUCHED = (ast.Raise, ast.JoinedStr, ast.Import, ast.ImportFrom, ast.Assert)
 
 
 class Mutant(NamedTuple):
-    """A changed file."""
+    """A file with one change."""
 
-    path: str
+    file: Path
+    number: int  # of the change, in the order of lines
     lines: range  # of the statement, or of its head if it holds others
     change: str
-    source: str
+
+    @property
+    def source(self) -> str:
+        """The changed source."""
+        tree = ast.parse(self.file.read_text())
+        node, field, new, _ = next(islice(_changes(tree), self.number, None))
+        setattr(node, field, new)
+        return ast.unparse(tree)
 
 
-def mutants(path: Path, name: str) -> list[Mutant]:
+def mutants(file: Path) -> list[Mutant]:
     """All mutants of a file, in the order of its lines.
 
     Left alone: annotations, docstrings and messages; assertions, among them the strictness of a ``zip``; constants of a
     module, whose values were tuned and are no law.
     """
-    tree = ast.parse(path.read_text())
+    tree = ast.parse(file.read_text())
     lines = _lines(tree)
-    found = []
-    for node, field, new, change in _changes(tree):
-        old = getattr(node, field)
-        setattr(node, field, new)
-        found.append(Mutant(name, lines[node], change, ast.unparse(tree)))
-        setattr(node, field, old)
-    return found
+    return [Mutant(file, number, lines[node], change) for number, (node, _, _, change) in enumerate(_changes(tree))]
 
 
 def _lines(tree: ast.Module) -> dict[ast.AST, range]:
