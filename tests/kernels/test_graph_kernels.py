@@ -326,6 +326,9 @@ def test_a_matrix_above_the_budget_is_made_coarser_with_a_warning():
         kernel = Diffusion(A, direction="undirected", threshold=1e-5, memory_budget=1e5).fit(nodes, nodes)
     assert kernel.threshold_ > 1e-5
     assert kernel.matrix_.nnz * 12 < 1e5
+    with pytest.warns(FallbackWarning, match="is taken"):  # the next finer one does not fit
+        asked = Diffusion(A, direction="undirected", threshold=kernel.threshold_ / 2, memory_budget=1e5)
+        assert asked.fit(nodes, nodes).threshold_ == kernel.threshold_
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert Diffusion(A, threshold=1e-3).fit(nodes, nodes).threshold_ == 1e-3

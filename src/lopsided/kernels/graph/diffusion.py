@@ -1,5 +1,7 @@
 """Personalised PageRank as a kernel between the nodes of a directed graph."""
 
+from bisect import bisect_left
+from functools import cache
 from numbers import Real
 from typing import Any, cast
 
@@ -255,20 +257,29 @@ class Diffusion(MatrixKernel):
         return sum(self._expected_entries(walk.P, threshold) for walk in walks)
 
     def _affordable_threshold(self, walks: list[Walk]) -> float:
-        """Raise the threshold until the matrix fits the budget, with a warning if it had to be raised."""
-        budget = budget_bytes(self.memory_budget)
-        threshold = wanted = self._wanted_threshold(walks)
+        """Raise the threshold until the matrix fits the budget, with a warning if it had to be raised.
+
+        Entries only become fewer with it, so that bisection finds the finest one that fits.
+        """
+        budget, wanted = budget_bytes(self.memory_budget), self._wanted_threshold(walks)
         size = MATRIX_COPIES * (walks[0].P.dtype.itemsize + np.dtype(np.int32).itemsize)
-        while True:
-            entries = self._all_entries(walks, threshold)
-            if size * entries <= budget:
-                break
-            threshold *= THRESHOLD_FACTOR
-            if threshold > COARSEST_THRESHOLD:
-                raise ValueError(
-                    f"memory_budget={self.memory_budget} ({count_of(budget, 'byte')}) is too small for the graph: a "
-                    f"threshold of {COARSEST_THRESHOLD:g} leaves some {entries:.3g} entries of {size} bytes; raise it"
-                )
+        steps = range(1 + max(0, int(np.log(COARSEST_THRESHOLD / wanted) / np.log(THRESHOLD_FACTOR))))
+
+        @cache
+        def entries_after(step: int) -> float:
+            return self._all_entries(walks, wanted * THRESHOLD_FACTOR**step)
+
+        def fits(step: int) -> bool:
+            return size * entries_after(step) <= budget
+
+        step = 0 if fits(0) else bisect_left(steps, True, key=fits)
+        if step == len(steps):
+            raise ValueError(
+                f"memory_budget={self.memory_budget} ({count_of(budget, 'byte')}) is too small for the graph: a "
+                f"threshold of {COARSEST_THRESHOLD:g} leaves some {entries_after(steps[-1]):.3g} entries of {size} "
+                "bytes; raise it"
+            )
+        threshold, entries = wanted * THRESHOLD_FACTOR**step, entries_after(step)
         if threshold > wanted:
             warn(
                 f"threshold={wanted:g} would exceed the budget of {budget} bytes; {threshold:g} is taken, for "
