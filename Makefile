@@ -12,7 +12,7 @@ demo: $(STAMP)  ## embed directed graphs and compare; decompose photographs
 	$(BIN)/python examples/image_gallery.py --small
 
 test: lint types  ## everything that must pass
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 test-oldest:  ## the tests with the oldest versions that pyproject.toml allows, in an environment of their own
 	$(PYTHON) -m venv .venv-oldest

@@ -23,8 +23,7 @@ def adjacency(name):
     return sparse.csr_array((np.ones(len(row)), (row, col)), shape=(n, n))
 
 
-@pytest.mark.parametrize("kernel", [SNE(), RBF(1.0)], ids=repr)
-@pytest.mark.parametrize("name", ["cora", "citeseer"])
+@pytest.mark.parametrize(("name", "kernel"), [("cora", SNE()), ("citeseer", RBF(1.0))], ids=repr)
 def test_the_structured_answer_is_that_of_the_dense_matrix(name, kernel):
     A = adjacency(name)
     model = KernelSVD(10, kernel=kernel).fit(A)
