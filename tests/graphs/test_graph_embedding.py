@@ -48,7 +48,9 @@ def new_nodes_only(estimator):
 
 
 @pytest.mark.filterwarnings("ignore::lopsided.exceptions.RankWarning")
-@parametrize_with_checks([Samples(), Samples(kernel="sne", scaling=1.0, decoder="factors")], expected_failed_checks=new_nodes_only)
+@parametrize_with_checks(
+    [Samples(), Samples(kernel="sne", scaling=1.0, decoder="factors")], expected_failed_checks=new_nodes_only
+)
 def test_the_embedding_keeps_the_contract_of_scikit_learn(estimator, check):
     check(estimator)
 
