@@ -5,7 +5,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from scipy import sparse
 
-from .._core import Array, dense, unit_rows
+from .._core import Array, dense, unit_rows, whole
 
 READINGS = ("counts", "attributes", "profiles")
 # Between tables of real data (at most 0.95 on the choosing half of benchmarks/biclustering_dense.py) and planted noise
@@ -90,7 +90,7 @@ def plain_reading(X: Array) -> Reading | None:
     filled = np.count_nonzero(X)
     if 2 * filled < X.size:
         return Reading("counts", "the table is mostly zero")
-    if X.min() >= 0 and (np.rint(X) == X).all() and _mode_is_zero(X, X.size - int(filled)):
+    if X.min() >= 0 and whole(X) and _mode_is_zero(X, X.size - int(filled)):
         return Reading("counts", "entries are whole numbers, most often zero")
     alike = min(_correlation(X, axis) for axis in (0, 1))
     if alike > COMPARABLE:
