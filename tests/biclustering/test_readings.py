@@ -46,6 +46,30 @@ def test_tables_whose_entries_compare_are_read_as_counts(make, reason, rng):
     assert found.name == "counts" and reason in found.reason
 
 
+def poisson_blocks(rate, spread, rng):
+    """Counts with twice the rate in blocks on the diagonal, and rows and columns of different sizes."""
+    means, rows, columns = planted_blocks(0.0, rng)
+    sizes = rng.lognormal(0, spread, (len(rows), 1)) * rng.lognormal(0, spread, len(columns))
+    return rng.poisson(rate * (1 + 2 * means) * sizes).astype(float), rows, columns
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("rate", [0.3, 0.8, 1.5, 3])  # from mostly zero to mostly not
+def test_sizes_of_rows_and_columns_hide_no_blocks_of_counts(rate, kind, rng):
+    X, rows, columns = poisson_blocks(rate, 1.0, rng)
+    model = KernelBiclustering(3, random_state=0).fit(kind(X))
+    assert model.spherical_
+    assert adjusted_rand_score(rows, model.row_labels_) > 0.8
+    assert adjusted_rand_score(columns, model.column_labels_) > 0.8
+
+
+def test_lengths_count_where_rows_and_columns_have_one_size_or_levels_are_asked_for(rng):
+    assert not KernelBiclustering(3).fit(poisson_blocks(0.8, 0.0, rng)[0]).spherical_
+    X = poisson_blocks(0.8, 1.0, rng)[0]
+    for settings in ({"n_clusters": (3, 3)}, {"kernel": "precomputed"}, {"weighting": "length"}, {"spherical": False}):
+        assert not KernelBiclustering(**{"n_clusters": 3} | settings).fit(X).spherical_
+
+
 @PREPARATIONS
 @pytest.mark.parametrize("shift", [0.0, 5.0])
 def test_known_rows_and_columns_are_prepared_as_in_the_table(kind, shift, rng):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from lopsided._core.units import in_unit, row_lengths, safe_unit, unit_rows
+from lopsided._core.units import in_unit, row_lengths, safe_unit, unit_rows, whole
 from lopsided.biclustering.weighting import Weighting
 
 TRIPLES = np.array([[3.0, 4.0, 0.0], [0.0, 0.0, 0.0], [-2.0, 3.0, -6.0]])
@@ -64,3 +64,10 @@ def test_unit_rows_have_length_one_and_zeros_stay(size):
 def test_rows_of_a_table_have_length_one_however_short_they_are_beside_others(dtype, name, container):
     X = container((np.array([[1e10], [1.0], [1e-10]]) * TRIPLES).astype(dtype))
     np.testing.assert_allclose(row_lengths(Weighting.of_table(name, X).rows(X)), [1, 0, 1], rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_weights_are_no_counts_in_any_unit(dtype):
+    counts, weights = np.array([0, 1, 3, 7], dtype=dtype), np.array([0, 0.1, 0.7], dtype=dtype)
+    assert whole(counts) and whole(0 * counts) and whole(counts[:0]) and whole(np.append(counts, dtype(1e30)))
+    assert not whole(weights) and not whole(weights * dtype(1e30))

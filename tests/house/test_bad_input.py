@@ -1,12 +1,13 @@
 """Input of every bad kind: a message with the value and the way out, or the right answer; never a changed array."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from cases import KERNELS, assert_close, centred, reference
+from cases import ESTIMATORS, KERNELS, assert_close, centred, data_for, reference
 from lopsided import KernelSVD
 from lopsided.exceptions import NotFiniteError
 from lopsided.kernels import RBF, SNE, Association, Exponential, Function, Linear, Polynomial, Precomputed, as_kernel
@@ -264,3 +265,46 @@ def test_values_that_overflow_are_an_error_and_no_warning_of_numpy(kernel, rng):
     X = 100 * rng.standard_normal((30, 4))
     with pytest.raises(NotFiniteError):
         KernelSVD(2, kernel=kernel).fit(X, Z=X)
+
+
+OF_TABLES = [one for one in ESTIMATORS if one.__sklearn_tags__().input_tags.two_d_array]
+every_estimator_of_tables = pytest.mark.parametrize("estimator", OF_TABLES, ids=lambda one: type(one).__name__)
+
+
+@every_estimator_of_tables
+@pytest.mark.parametrize(
+    ("values", "shown"),
+    [
+        (["red", "blue"], "'red'"),
+        (pd.Categorical(["red", "blue"]), "'red'"),
+        (pd.to_datetime(["2020-01-01", "2020-01-02"]), "'2020-01-01 00:00:00'"),
+    ],
+    ids=["text", "categories", "dates"],
+)
+def test_columns_that_are_not_numbers_are_named(estimator, values, shown):
+    X, y = data_for(estimator)
+    table = pd.DataFrame(X).rename(columns=str)
+    table["colour"] = pd.Series(values).repeat(30).to_numpy() if not hasattr(values, "codes") else values.repeat(30)
+    with pytest.raises(
+        ValueError, match=rf"X has 1 column that is not numeric: 'colour', .*like {shown}; leave them out"
+    ):
+        clone(estimator).fit(table, y)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [pd.Categorical([1, 2]), pd.Series([1, 2.5], dtype=object), pd.Series(["1", "2"]), pd.Series([1, 2], dtype="Int8")],
+    ids=["categories", "objects", "text", "nullable"],
+)
+def test_columns_that_hold_numbers_in_other_clothes_are_numbers(values):
+    table = pd.DataFrame({"a": [0.0, 1.0], "b": values})
+    expected = KernelSVD(1).fit(np.column_stack([[0.0, 1.0], np.asarray(values, dtype=float)]))
+    assert_close(KernelSVD(1).fit(table).singular_values_, expected.singular_values_)
+
+
+def test_a_search_over_parameters_of_a_name_is_told_to_pass_the_object():
+    for name, value in (("kernel__bandwidth", 1.0), ("solver__n_landmarks", 5)):
+        part = name.split("__")[0]
+        with pytest.raises(ValueError, match=rf"cannot set {name}: {part}=(?:'auto'|'rbf') is a name.*kernel=RBF\(\)"):
+            KernelSVD(kernel="rbf").set_params(**{name: value})
+    assert KernelSVD().set_params(kernel=RBF(), kernel__bandwidth=2.0).kernel.bandwidth == 2.0

@@ -241,3 +241,9 @@ def test_quality_refuses_masked_and_non_numeric_pixels_with_and_without_a_peak(m
 def test_quality_does_not_depend_on_the_unit_of_the_peak(measure, unit, rng):
     image, other = rng.random((2, 12, 12))
     assert measure(unit * image, unit * other, peak=unit) == measure(image, other, peak=1.0)
+
+
+@pytest.mark.parametrize("path", ["cat.png", Path("cat.png")])
+def test_a_path_is_no_image_and_the_message_says_how_to_read_it(path):
+    with pytest.raises(TypeError, match=r"not the path 'cat.png'; read the file first.*PIL.Image.open"):
+        image_svd(path, n_components=2)

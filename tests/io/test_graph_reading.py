@@ -610,3 +610,23 @@ def test_a_column_without_any_weight_is_refused(line, tmp_path):
     path.write_text(f"source,target,weight\n{line}\n")
     with pytest.raises(ValueError, match="weight"):
         DirectedGraphEmbedding(1).fit(str(path))
+
+
+@pytest.mark.parametrize(
+    ("edges", "message"),
+    [
+        ([("a", "b"), ("a",)], r"edge 1 is \('a',\), with length 1; an edge has a source, a target"),
+        ([("a", "b", 1, "x")], "edge 0 is .* with length 4"),
+        ([(0, 1), (1, 2, 3, 4)], "edge 1 is .* with length 4"),
+        ([["a", "b"], ["a"]], "edge 1 is .* with length 1"),
+    ],
+)
+def test_edges_of_other_lengths_are_named(edges, message):
+    with pytest.raises(ValueError, match=message):
+        read_graph(edges)
+    assert read_graph([(0, 1, 0, 0)] * 4).nodes.tolist() == [0, 1, 2, 3]  # these are the rows of a matrix
+
+
+def test_ids_of_every_library_are_strings_of_python():
+    for table in (EDGES, pl.from_pandas(EDGES), pa.Table.from_pandas(EDGES)):
+        assert set(map(type, read_graph(table).nodes)) == {str}

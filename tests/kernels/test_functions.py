@@ -119,3 +119,10 @@ def test_every_estimator_refuses_a_function_that_depends_on_the_block(estimator)
 def test_the_svd_of_an_image_refuses_it_too(rng):
     with pytest.raises(ValueError, match="must not depend on the other points"):
         image_svd(rng.random((20, 20)), kernel=of_any_width)
+
+
+def test_a_function_that_cannot_take_sparse_points_is_told_that_they_are_sparse(rng):
+    X, Z = (sparse.csr_array(rng.standard_normal((n, 3))) for n in (6, 5))
+    for broadcast in (lambda X, Z: (X[:, None] - Z[None]).sum(axis=2), lambda X, Z: X.clip(0) @ Z.T):
+        with pytest.raises(ValueError, match="they are sparse, and X.toarray"):
+            Function(broadcast).fit(X, Z)

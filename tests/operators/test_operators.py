@@ -222,3 +222,25 @@ def test_centring_needs_no_room_for_the_matrix(rng):
     L, R = rng.standard_normal((20_000, 2)), rng.standard_normal((20_000, 2))
     sums = Centered(LowRank(L, R)).T @ np.ones((20_000, 1))
     assert np.abs(sums).max() < 1e-6
+
+
+class RowsAlone(kernels.Kernel):
+    """Returns one row where all pairs are wanted."""
+
+    def pairs(self, L, R):
+        return (L @ R.T)[0]
+
+
+class Number(kernels.Kernel):
+    """Returns one number."""
+
+    def pairs(self, L, R):
+        return 1.0
+
+
+@pytest.mark.parametrize("budget", [PLENTY, NOTHING], ids=["stored", "blocked"])
+@pytest.mark.parametrize(("kernel", "found"), [(RowsAlone(), r"shape \(5,\)"), (Number(), "a float")])
+def test_values_that_are_not_those_of_all_pairs_are_refused_not_broadcast(kernel, found, budget, rng):
+    X, Z = rng.standard_normal((6, 3)), rng.standard_normal((5, 3))
+    with pytest.raises(ValueError, match=rf"returned {found} for 6 left and 5 right points"):
+        as_operator(kernel.fit(X, Z), X, Z, budget=budget) @ np.ones((5, 1))

@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from cases import assert_close
-from lopsided import PriorNystroem
+from lopsided import PriorNystroem, SelfTrainedFeatures
 from lopsided.exceptions import LopsidedWarning, RankWarning
 from lopsided.kernels import RBF, Laplacian, Tanh
 
@@ -212,3 +212,14 @@ def test_values_and_not_identities_of_samples_matter(kind):
         np.testing.assert_array_equal(left.dictionary_, right.dictionary_)
         np.testing.assert_array_equal(left.transform(points), right.transform(points))
         np.testing.assert_array_equal(left.transform_right(points), right.transform_right(points))
+
+
+@pytest.mark.parametrize("dtype", ["string", object])
+def test_labels_that_pandas_calls_missing_are_no_labels(dtype):
+    y = np.where(np.arange(40) % 2, "a", "b").astype(object)
+    y[::4] = None
+    expected = PriorNystroem(10).fit(X, y)
+    y[::4] = pd.NA
+    model = PriorNystroem(10).fit(X, pd.Series(y, dtype=dtype))
+    np.testing.assert_array_equal(model.transform(X), expected.transform(X))
+    assert set(SelfTrainedFeatures(PriorNystroem(10)).fit(X, pd.Series(y, dtype=dtype)).labels_) == {"a", "b"}

@@ -187,3 +187,12 @@ def test_bad_rankings_are_refused(recommended, message):
         ranking_scores(recommended, [[1, 0, 0], [0, 1, 1]])
     with pytest.raises(ValueError, match="nothing to evaluate"):
         recall_at_k([[0]], [[0, 0]])
+
+
+@KINDS
+@pytest.mark.parametrize("unit", [1e-100, 1e100])
+def test_the_unit_of_weights_changes_no_recommendation(unit, kind, A, rng):
+    weights = kind(A * rng.random(A.shape))
+    one, other = KernelRecommender().fit(weights), KernelRecommender().fit(weights * unit)
+    assert one.svd_.kernel_.column_exponent_ == other.svd_.kernel_.column_exponent_
+    assert (one.recommend(weights, 5) == other.recommend(weights * unit, 5)).mean() > 0.99

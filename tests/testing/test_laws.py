@@ -122,6 +122,24 @@ def test_a_kernel_with_other_values_for_sparse_points_is_told_so():
         check_kernel(kernel, X, Z)
 
 
+class DenseOnly(Kernel):
+    """Indexes points as only dense ones can be."""
+
+    def pairs(self, L, R):
+        return np.maximum(L[:, None, :] - R[None, :, :], 0).sum(axis=2)
+
+
+def test_a_kernel_that_fails_on_sparse_points_is_told_the_way_out():
+    with pytest.raises(AssertionError, match=r"fails on sparse points.*sparse_points=False"):
+        check_kernel(DenseOnly(), X, Z)
+    check_kernel(DenseOnly(), X, Z, sparse_points=False)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", lambda X, Z: X @ Z.T])
+def test_names_and_functions_are_checked_like_kernels(kernel):
+    check_kernel(kernel, X, Z, sparse_points=kernel == "rbf")
+
+
 class Off(Stored):
     """A matrix with one thing wrong."""
 

@@ -72,5 +72,6 @@ from .units import (
     row_lengths as row_lengths,
     safe_unit as safe_unit,
     unit_rows as unit_rows,
+    whole as whole,
 )
 from .wording import count_of as count_of

@@ -3,6 +3,7 @@
 import sys
 from functools import cache
 from importlib.metadata import PackageNotFoundError, metadata
+from typing import Any, Self
 
 from sklearn.base import BaseEstimator
 
@@ -24,6 +25,18 @@ class Estimator(CallbackSupport, Documented):
 
     verbose: int = 0  # of models that were saved before it was a parameter
     _reports_itself = False  # whether ``fit`` has lines of its own for ``verbose``
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, also those of parts that are objects, as in ``kernel__bandwidth``."""
+        parts = self.get_params(deep=False) | params
+        for name in params:
+            part, nested, _ = name.partition("__")
+            if nested and isinstance(parts.get(part), str):
+                raise ValueError(
+                    f"cannot set {name}: {part}={parts[part]!r} is a name, which has no parameters; give the object "
+                    "that it stands for, such as kernel=RBF() or solver=Nystrom()"
+                )
+        return super().set_params(**params)
 
 
 @cache

@@ -1,10 +1,12 @@
 """Input that arrives in blocks of rows, from an iterator or from an array-like file."""
 
 import os
+import reprlib
 import tempfile
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO, cast
 
+import narwhals as nw
 import numpy as np
 from narwhals.dependencies import is_into_dataframe
 from scipy import sparse
@@ -37,11 +39,12 @@ def as_indexable(points: Any, name: str) -> Any:
     return points
 
 
-def reject_masked(points: Any, name: str) -> Any:
+def reject_masked(points: Any, name: str, *, text: bool = False) -> Any:
     """Return points, or raise ValueError if entries are masked: the values that a mask hides would be read as data.
 
-    A dask collection raises TypeError: numpy would read all of it. Integers of sparse triplets are returned as float64,
-    since scipy adds up repeated entries modulo their range.
+    So are columns of a dataframe that hold text or dates, by name, unless ``text`` is expected, as in labels. A dask
+    collection raises TypeError: numpy would read all of it. Integers of sparse triplets are returned as float64, since
+    scipy adds up repeated entries modulo their range.
     """
     if is_lazy(points):
         raise TypeError(
@@ -51,8 +54,42 @@ def reject_masked(points: Any, name: str) -> Any:
     if np.ma.is_masked(points):
         masked = count_of(points.mask.sum(), "masked entry", "masked entries")
         raise ValueError(f"{name} has {masked}; fill them in, or leave out their rows")
+    if not text and is_into_dataframe(points):
+        _reject_text(points, name)
     wraps = sparse.issparse(points) and points.format == "coo" and points.dtype.kind in "iu"
     return points.astype(np.float64) if wraps else points
+
+
+def _reject_text(table: Any, name: str) -> None:
+    """Raise ValueError if columns of a dataframe are not numbers; numpy would name a value and no column."""
+    try:
+        columns = [
+            column for column in nw.from_native(table, eager_only=True).iter_columns() if not _is_numeric(column)
+        ]
+    except nw.exceptions.DuplicateError:  # no name would tell which column it is
+        return
+    if columns:
+        names = ", ".join(repr(column.name) if isinstance(column.name, str) else str(column.name) for column in columns)
+        example = next(value for value in columns[0].to_list() if not _is_number(value))
+        raise ValueError(
+            f"{name} has {count_of(len(columns), 'column that is', 'columns that are')} not numeric: {names}, with "
+            f"values like {reprlib.repr(str(example))}; leave them out, or turn them into numbers first, such as with "
+            "scikit-learn's OneHotEncoder in a ColumnTransformer"
+        )
+
+
+def _is_numeric(column: nw.Series[Any]) -> bool:
+    """Whether a column holds numbers, booleans, or what numpy converts to them, such as categories that are numbers."""
+    return column.dtype.is_numeric() or column.dtype == nw.Boolean or all(map(_is_number, column.to_list()))
+
+
+def _is_number(value: Any) -> bool:
+    """Whether numpy makes a number of a value, or scikit-learn says better why not, as of complex and missing ones."""
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return value is None or isinstance(value, complex)
+    return True
 
 
 def _is_sliced(points: Any) -> bool:

@@ -47,6 +47,14 @@ def unit_rows(X: np.ndarray) -> np.ndarray:
     return X / np.where(lengths > 0, lengths, 1)[:, None]
 
 
+def whole(values: np.ndarray) -> bool:
+    """Whether values are whole numbers, as counts are; beyond 1 / eps every float is whole, which tells nothing."""
+    if (np.rint(values) != values).any():
+        return False
+    least = np.abs(values).min(initial=np.inf, where=values != 0)
+    return bool(least < 1 / np.finfo(values.dtype).eps or np.isinf(least))
+
+
 def _peak(X: Array) -> float:
     """Largest magnitude of the entries; zero if there are none."""
     entries = X.data if sparse.issparse(X) else X

@@ -33,7 +33,7 @@ from .clustering import Clustering, Pair, check_counts, is_mostly_zero
 from .decompose import LEAST_SIDE, Counts, Decomposition
 from .missing import Filling, filled
 from .names import NamesBiclusters
-from .readings import READINGS
+from .readings import READINGS, has_counts_of_sizes
 from .stability import Stability, cluster_stability, most_stable_count, sampled_rows
 from .weighting import WEIGHTINGS
 
@@ -82,8 +82,10 @@ class KernelBiclustering(NamesBiclusters, Estimator):
         Number of singular triplets, at most min(n, m). None uses 8 per cluster of the side with more clusters, at most
         48 but at least two per cluster; 48 for n_clusters="auto".
     spherical : bool or "auto", default="auto"
-        Whether to compare feature vectors by direction only. "auto" is True for tables that are mostly zero, where the
-        length of a row reflects how much of it was observed.
+        Whether to compare feature vectors by direction only. "auto" is True where the length of a row reflects how much
+        of it was observed: for tables that are mostly zero, and for whole numbers, most often zero, whose rows or
+        columns differ in size (standardising them changes the table: correlation at most 0.955), unless a
+        checkerboard, a ``kernel`` or a ``weighting`` is asked for.
     refine : bool, default=True
         Whether to refine the k-means clusters with discriminants and with sums over clusters. If False, each point is
         assigned to the nearest cluster mean.
@@ -199,7 +201,7 @@ class KernelBiclustering(NamesBiclusters, Estimator):
         X, self._filling = (check_points(X, "X"), None) if sparse.issparse(X) else filled(X)
         asked = check_counts(self.n_clusters, X.shape, joint=self.joint)
         seed = seed_of(self.random_state)
-        self.spherical_ = bool(is_mostly_zero(X) if self.spherical == "auto" else self.spherical)
+        self.spherical_ = bool(self._lengths_are_sizes(X) if self.spherical == "auto" else self.spherical)
         clustering, decomposition = self._clustering(seed), self._decomposition(seed)
         halves = self._choose(X, asked, clustering, decomposition)
         clustering = clustering.of_reading(self.reading_.name)
@@ -252,6 +254,14 @@ class KernelBiclustering(NamesBiclusters, Estimator):
             self.path_ = most_stable_count(halves, decomposition.most_clusters(halves), of_reading)
         self.n_clusters_ = asked or (self.path_[-1].n_clusters if self.path_ else min(2, *X.shape),) * 2
         return halves
+
+    def _lengths_are_sizes(self, X: Array) -> bool:
+        """Whether the length of a row's features tells only how much of it was observed, and so for columns."""
+        if is_mostly_zero(X):
+            return True
+        levels = isinstance(self.n_clusters, tuple)  # a checkerboard, which may have nothing but levels
+        given = not isinstance(self.kernel, str) or self.kernel != "auto" or self.weighting is not None
+        return not levels and not given and self.reading in ("auto", "counts") and has_counts_of_sizes(X)
 
     def _cluster(self, table: Array, clustering: Clustering) -> Pair:
         """Fit the rules of clusters to the decomposed table; return the clusters of its rows and columns."""

@@ -53,7 +53,10 @@ def partition_scores(labels_true: Any, labels_pred: Any) -> dict[str, float]:
 def _labels(labels_true: Any, labels_pred: Any) -> tuple[np.ndarray, np.ndarray]:
     """Validate labels of the same points: two arrays of one dimension and one length."""
     check_consistent_length(labels_true, labels_pred)
-    true, found = reject_masked(labels_true, "labels_true"), reject_masked(labels_pred, "labels_pred")
+    true, found = (
+        reject_masked(labels_true, "labels_true", text=True),
+        reject_masked(labels_pred, "labels_pred", text=True),
+    )
     return column_or_1d(true), column_or_1d(found)
 
 
@@ -85,7 +88,7 @@ def coherence_index(X: Any, column_labels: Any) -> float:
     X = reject_masked(X, "X")
     X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_non_negative=True, input_name="X")
     X = in_unit(X, safe_unit(X))  # P does not depend on it
-    labels = np.unique(column_or_1d(reject_masked(column_labels, "column_labels")), return_inverse=True)[1]
+    labels = np.unique(column_or_1d(reject_masked(column_labels, "column_labels", text=True)), return_inverse=True)[1]
     m, k = X.shape[1], labels.max(initial=0) + 1
     if len(labels) != m:
         raise ValueError(f"{count_of(len(labels), 'label')} for {count_of(m, 'column')}; give one for each column of X")

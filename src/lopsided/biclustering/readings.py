@@ -5,7 +5,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from scipy import sparse
 
-from .._core import Array, dense, unit_rows
+from .._core import Array, dense, unit_rows, whole
 
 READINGS = ("counts", "attributes", "profiles")
 # Between tables of real data (at most 0.95 on the choosing half of benchmarks/biclustering_dense.py) and planted noise
@@ -87,19 +87,33 @@ def plain_reading(X: Array) -> Reading | None:
     """The reading "counts" of tables whose entries compare as they are; None if columns or rows have scales."""
     if sparse.issparse(X):
         return Reading("counts", "the table is sparse")
-    filled = np.count_nonzero(X)
-    if 2 * filled < X.size:
+    if 2 * np.count_nonzero(X) < X.size:
         return Reading("counts", "the table is mostly zero")
-    if X.min() >= 0 and (np.rint(X) == X).all() and _mode_is_zero(X, X.size - int(filled)):
+    if _holds_counts(X):
         return Reading("counts", "entries are whole numbers, most often zero")
-    alike = min(_correlation(X, axis) for axis in (0, 1))
+    alike = _least_correlation(X)
     if alike > COMPARABLE:
         return Reading("counts", f"standardising rows or columns changes little: the correlation is {alike:.2f}")
     return None
 
 
-def _mode_is_zero(X: np.ndarray, zeros: int) -> bool:
-    return zeros >= np.unique(X[X != 0], return_counts=True)[1].max(initial=0)
+def has_counts_of_sizes(X: Array) -> bool:
+    """Whether entries are counts and rows or columns differ in size, so that standardising them changes the table."""
+    X = dense(X)
+    return _holds_counts(X) and _least_correlation(X) <= COMPARABLE
+
+
+def _holds_counts(X: np.ndarray) -> bool:
+    """Whether entries are whole numbers, not negative, of which zero is the most common."""
+    if X.min() < 0 or not whole(X):
+        return False
+    zeros = X.size - int(np.count_nonzero(X))
+    return bool(zeros >= np.unique(X[X != 0], return_counts=True)[1].max(initial=0))
+
+
+def _least_correlation(X: np.ndarray) -> float:
+    """Correlation of all entries with those standardised by column or by row, the less of both."""
+    return min(_correlation(X, axis) for axis in (0, 1))
 
 
 def _correlation(X: np.ndarray, axis: int) -> float:

@@ -75,7 +75,7 @@ def classify_nodes(
     True
     """
     embedding = check_array(reject_masked(embedding, "embedding"), input_name="embedding")
-    several = sparse.issparse(reject_masked(labels, "labels")) or np.asarray(labels, dtype=object).ndim == 2
+    several = sparse.issparse(reject_masked(labels, "labels", text=True)) or np.asarray(labels, dtype=object).ndim == 2
     Y = _indicators(labels, several)
     if len(Y) != len(embedding):
         raise ValueError(f"embedding has {len(embedding)} rows and labels {len(Y)}; give one label per row")

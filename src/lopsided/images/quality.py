@@ -1,5 +1,6 @@
 """Pixels of images as floats, and the quality metrics PSNR and SSIM."""
 
+import os
 from functools import partial
 from numbers import Real
 
@@ -18,6 +19,11 @@ def as_pixels(image: np.ndarray) -> np.ndarray:
 
     Integers of 8 and 16 bits are divided by the largest value of their type: 255, 65535, 127 or 32767.
     """
+    if isinstance(image, (str, os.PathLike)):
+        raise TypeError(
+            f"an image is an array of pixels, not the path {os.fspath(image)!r}; read the file first, as in "
+            "numpy.asarray(PIL.Image.open(path))"
+        )
     image = np.asarray(reject_masked(image, "an image"))
     if image.ndim not in (2, 3) or 0 in image.shape:
         raise ValueError(f"an image has shape (height, width) or (height, width, channels), not {image.shape}")

@@ -2,7 +2,7 @@
 
 import os
 import reprlib
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -58,10 +58,19 @@ def is_list_of_edges(graph: Any) -> bool:
     """Whether graph is a list, maybe empty, of (source, target[, weight]): tuples or lists that begin with a string."""
     if type(graph) not in (list, tuple):
         return False
-    return all(
-        isinstance(edge, (list, tuple)) and len(edge) in (2, 3) and (type(edge) is tuple or isinstance(edge[0], str))
-        for edge in graph
-    )
+    if not all(type(edge) is tuple or (isinstance(edge, (list, tuple)) and _begins_with_text(edge)) for edge in graph):
+        return False
+    wrong = next((i for i, edge in enumerate(graph) if len(edge) not in (2, 3)), None)
+    if wrong is not None and (len(set(map(len, graph))) > 1 or _begins_with_text(graph[wrong])):
+        raise ValueError(
+            f"edge {wrong} is {reprlib.repr(graph[wrong])}, with length {len(graph[wrong])}; an edge has a source, a "
+            "target and perhaps a weight"
+        )
+    return wrong is None  # rows of one other length are those of a matrix
+
+
+def _begins_with_text(edge: Sequence[Any]) -> bool:
+    return len(edge) > 0 and isinstance(edge[0], str)
 
 
 def is_path(table: Any) -> bool:

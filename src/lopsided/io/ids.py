@@ -62,6 +62,8 @@ def as_ids(values: Any) -> np.ndarray:
         return values.astype(np.int64 if values.max(initial=0) <= LARGEST_ID else object)
     if isinstance(values, np.ndarray) and values.dtype.kind in "mM":
         return _moments(values)
+    if isinstance(values, np.ndarray) and values.dtype.kind == "U":
+        return values.astype(object)  # Python's strings, not numpy's
     ids = _objects(values)
     kinds = set(map(type, ids.tolist()))
     whole = kinds and all(issubclass(kind, (int, np.integer)) for kind in kinds) and not kinds & {bool, np.timedelta64}

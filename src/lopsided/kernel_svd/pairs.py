@@ -131,9 +131,11 @@ class ScoresPairs(ABC):
         known = self.right_vectors_ if of_right else self.left_vectors_
         numbers, name = np.atleast_1d(np.asarray(points)), "Z" if of_right else "X"
         if numbers.dtype.kind not in "iu" or numbers.min(initial=0) < 0 or numbers.max(initial=0) >= len(known):
+            whole = numbers.dtype.kind in "iu"
+            found = f"numbers from {numbers.min()} to {numbers.max()}" if whole else f"{numbers.dtype} values"
             raise ValueError(
                 f"{name} must hold numbers of known points, from 0 to {len(known) - 1}, or new points as the rows of "
-                f"a two-dimensional array; got {numbers.dtype} values of one dimension"
+                f"a two-dimensional array; got {found}"
             )
         return known[numbers]
 

@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from scipy import sparse
 
-from .._core import Array, canonical, per_entry, with_entries
+from .._core import Array, canonical, per_entry, whole, with_entries
 from .constraints import NON_NEGATIVE, POSITIVE
 from .given import Precomputed
 
@@ -70,9 +70,7 @@ class Association(Precomputed):
     def fit(self, X: Array, Z: Array) -> Self:
         """Learn the row and column sums of the table. Cost O(nnz)."""
         super().fit(X, Z)
-        values = X.data if sparse.issparse(X) else X
-        counts = bool((values == np.rint(values)).all())
-        chosen = COUNT_EXPONENT if counts else WEIGHT_EXPONENT
+        chosen = COUNT_EXPONENT if whole(X.data if sparse.issparse(X) else X) else WEIGHT_EXPONENT
         self.column_exponent_ = chosen if self.column_exponent is None else self.column_exponent
         sizes = abs(self._tamed(X))
         self._left = _Sums(np.asarray(sizes.sum(axis=1)).ravel(), COUNT_EXPONENT)

@@ -25,10 +25,11 @@ class Kernel(Documented, ABC):
 
     ``kernel(X, Z)`` is the dense (n, m) array of values for all pairs of rows. ``fit(X, Z)`` learns what depends on
     data, such as a default bandwidth or the set over which rows are normalised. Calling an unfitted kernel fits a copy
-    on the two arrays; the kernel itself stays unfitted.
+    on the two arrays; the kernel itself stays unfitted. Points are sparse where the data are.
 
     Subclasses implement ``pairs``. Work that concerns one side only (norms, scaling) belongs in ``left`` and
-    ``right``, so that operators do it once instead of for every block.
+    ``right``, so that operators do it once instead of for every block. :func:`lopsided.testing.check_kernel` tells
+    whether a kernel of your own obeys what the estimators rely on.
 
     Attributes
     ----------

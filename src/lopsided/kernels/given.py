@@ -11,6 +11,7 @@ from scipy import sparse
 from .._core import Array, dense, even_slices
 from .base import Kernel
 
+OF_FUNCTIONS = (TypeError, ValueError, IndexError, AttributeError)  # what functions raise for arrays they cannot take
 PROBES = 8  # points of each side on which a function is compared with itself on fewer points
 
 
@@ -58,7 +59,7 @@ class Function(Kernel):
         """Call the function; its values may have another dtype than the points."""
         try:
             K = dense(self.function(_read_only(L), _read_only(R)))
-        except (TypeError, ValueError) as error:
+        except OF_FUNCTIONS as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError  # numpy's subclasses take other arguments
             raise kind(
                 f"the kernel function failed for left points of shape {L.shape} and right points of shape {R.shape}: "

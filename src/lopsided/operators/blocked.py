@@ -48,7 +48,7 @@ class Blocked(KernelOperator):
 
     def take(self, rows: Index = EVERY, cols: Index = EVERY) -> np.ndarray:
         """Evaluate the kernel on the given rows and columns."""
-        return self.kernel.pairs(self.L[rows], self.R[cols])
+        return self._values(self.L[rows], self.R[cols])
 
     def stored(self) -> np.ndarray:
         """Evaluate the whole matrix, with its rows divided among threads."""
@@ -74,10 +74,21 @@ class Blocked(KernelOperator):
 
         def multiply(rows: slice) -> None:
             L = self.L[rows]
-            out[rows] = sum(in_strips(self.kernel.pairs(L, self.R[cols]), V[cols]) for cols in columns)
+            out[rows] = sum(in_strips(self._values(L, self.R[cols]), V[cols]) for cols in columns)
 
         run(multiply, slices_of(self.shape[0], height))
         return out
+
+    def _values(self, L: Array, R: Array) -> np.ndarray:
+        """Evaluate a block; anything but an array of all pairs would be broadcast without a word."""
+        K, shape = self.kernel.pairs(L, R), (L.shape[0], R.shape[0])
+        if not isinstance(K, np.ndarray) or K.shape != shape:
+            found = f"shape {K.shape}" if isinstance(K, np.ndarray) else f"a {type(K).__name__}"
+            raise ValueError(
+                f"pairs of {self.kernel!r} returned {found} for {shape[0]} left and {shape[1]} right points; it must "
+                f"return a dense array of all pairs, shape {shape}"
+            )
+        return K
 
     def _adjoint(self) -> Blocked:
         return Blocked(self.kernel.T, self.R, self.L)

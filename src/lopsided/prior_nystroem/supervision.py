@@ -98,7 +98,7 @@ def folds_of(known: Labels | Pairs, rng: np.random.Generator) -> list[Parts]:
 
 
 def _labelled(y: Any, X: Array, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of the labelled samples, and their labels; -1 ("-1" in string labels), None and nan mark missing ones."""
+    """Rows of the labelled samples, and their labels; -1 ("-1" in string labels), None, nan and NA mean none."""
     y = column_or_1d(np.asarray(y), warn=True)
     check_consistent_length(X, y)
     rows = np.flatnonzero(~_missing(y))
@@ -114,10 +114,15 @@ def _labelled(y: Any, X: Array, name: str) -> tuple[np.ndarray, np.ndarray]:
 def _missing(y: np.ndarray) -> np.ndarray:
     """Which labels are missing."""
     if y.dtype.kind == "O":
-        return np.array([label is None or label != label or label in (-1, "-1") for label in y], dtype=bool)
+        return np.array([_is_missing(label) or label in (-1, "-1") for label in y], dtype=bool)
     if y.dtype.kind in "US":
         return np.asarray(y == "-1")
     return np.asarray(y == -1) | (np.isnan(y) if y.dtype.kind == "f" else False)
+
+
+def _is_missing(label: Any) -> bool:
+    """Whether a label is None, nan, NaT or pandas.NA, which is not comparable even with itself."""
+    return label is None or type(label).__name__ in ("NAType", "NaTType") or label != label
 
 
 def _read_pairs(pairs: Any, n: int, n_right: int | None) -> Pairs:

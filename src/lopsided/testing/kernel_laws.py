@@ -1,12 +1,13 @@
 """The laws that every kernel obeys."""
 
 import sys
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from ..kernels import Kernel
+from ..kernels import Kernel, as_kernel
 from ..operators import as_operator
 from .agreement import assert_same
 from .operator_laws import check_operator
@@ -15,7 +16,7 @@ STEP = 1e-5  # of the points, for differences that approximate derivatives
 DERIVATIVE = 1e-6  # relative error allowed in these differences, which is about STEP^2 and eps / STEP
 
 
-def check_kernel(kernel: Kernel, X: np.ndarray, Z: np.ndarray, *, sparse_points: bool = True) -> None:
+def check_kernel(kernel: Any, X: np.ndarray, Z: np.ndarray, *, sparse_points: bool = True) -> None:
     """Raise AssertionError if a kernel breaks a law on which the estimators rely.
 
     The laws: a kernel is a function of pairs, so blocks are slices of the matrix, also once it is fitted; exchanging
@@ -25,12 +26,12 @@ def check_kernel(kernel: Kernel, X: np.ndarray, Z: np.ndarray, *, sparse_points:
 
     Parameters
     ----------
-    kernel : Kernel
-        An unfitted kernel.
+    kernel : str, Kernel or callable
+        An unfitted kernel, in any form that the estimators take.
     X, Z : arrays of shapes (n, width) and (m, width)
         Dense points in float64, at least two on each side, that the kernel can compare.
     sparse_points : bool, default=True
-        Whether the kernel takes sparse points, too.
+        Whether the kernel takes sparse points, too: as data are, they then reach ``left``, ``right`` and ``pairs``.
 
     Notes
     -----
@@ -39,12 +40,12 @@ def check_kernel(kernel: Kernel, X: np.ndarray, Z: np.ndarray, *, sparse_points:
     Examples
     --------
     >>> import numpy as np
-    >>> from lopsided.kernels import Function
     >>> from lopsided.testing import check_kernel
     >>> rng = np.random.default_rng(0)
     >>> X, Z = rng.random((6, 3)), rng.random((5, 3))
-    >>> check_kernel(Function(lambda X, Z: np.exp(X @ Z.T)), X, Z, sparse_points=False)
+    >>> check_kernel(lambda X, Z: np.exp(X @ Z.T), X, Z, sparse_points=False)
     """
+    kernel = as_kernel(kernel)
     before, parameters = (X.copy(), Z.copy()), repr(kernel)
     K = kernel(X, Z)
     assert _equal((X, Z), before), "the kernel modified the points it was given"
@@ -99,7 +100,14 @@ def _check_sparse(kernel: Kernel, X: np.ndarray, Z: np.ndarray, K: np.ndarray) -
     """Check the values and the operators of sparse points, on either side or both."""
     S, T = sparse.csr_array(X), sparse.csr_array(Z)
     for sides in ((S, T), (S, Z), (X, T)):
-        assert_same(kernel(*sides), K, "sparse points have the values of dense ones")
+        try:
+            values = kernel(*sides)
+        except Exception as error:  # whatever the kernel's own code raises
+            raise AssertionError(
+                f"the kernel fails on sparse points ({type(error).__name__}: {error}); make them dense in left and "
+                "right, or check it with sparse_points=False"
+            ) from error
+        assert_same(values, K, "sparse points have the values of dense ones")
     fitted = clone(kernel).fit(S, T)
     for budget in (sys.maxsize, 0):
         check_operator(as_operator(fitted, S, T, budget=budget), K)
