@@ -121,3 +121,15 @@ def test_values_are_zero_if_noise_exceeds_all_of_them_and_else_they_are_found(sc
         assert (found.s < 3 * scale).all()  # to noise
         for vectors in (found.U, found.V):
             np.testing.assert_allclose(vectors.T @ vectors, np.eye(5), atol=1e-12)
+
+
+@every_block
+def test_null_values_are_found_in_as_few_steps_in_any_unit(block, seen):
+    counts = []
+    for unit in (1e-9, 1.0, 1e9):
+        rng = np.random.default_rng(0)
+        K = unit * with_spectrum(np.array([3.0, 2.0, 1.0]), *SHAPE, rng)
+        seen["widths"].clear()
+        assert (krylov(Stored(K), 6, rng=rng, block=block).s[3:] < 1e-12 * unit).all()
+        counts.append(len(seen["widths"]))
+    assert max(counts) <= min(counts) + 1 <= 20

@@ -135,11 +135,10 @@ class _Bidiagonal:
         self.U = np.empty((A.shape[0], capacity), dtype=A.dtype, order="F")
         self.V = np.empty((A.shape[1], capacity), dtype=A.dtype, order="F")
         self.B = np.zeros((capacity, capacity), dtype=A.dtype)
-        self.size, self.scale, self.unit, self.info = 0, 0.0, A.dtype.type(1), np.finfo(A.dtype)
+        self.size, self.info = 0, np.finfo(A.dtype)
         self.precision, self.noise = float(self.info.eps) ** 0.8, noise
         self.most_drift = min(LARGEST_DRIFT * float(self.info.eps), float(self.info.eps) ** 0.5)
         self.drift = float(self.info.eps)
-        self.bound, self.T = slice(0, 0), np.zeros((0, 0), dtype=A.dtype)
 
     @property
     def rounding(self) -> float:
