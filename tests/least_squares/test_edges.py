@@ -9,15 +9,15 @@ import pytest
 from machine_data import BITS, NEW, REAL, SAFE, THREE, TWO, X, either, targets_of
 from scipy import sparse
 
-from cases import PLENTY, centred, solve_bordered, with_spectrum
+from cases import PLENTY, bordered, centred, solve_bordered, with_spectrum
 from lopsided import AsymmetricLSSVC, AsymmetricLSSVR, Nystrom
 from lopsided._core import seed_of
 from lopsided.exceptions import LopsidedWarning
 from lopsided.kernels import RBF, SNE, Laplacian, Linear
 from lopsided.least_squares import build, select_C, select_kernel
 from lopsided.least_squares.merging import Merging
-from lopsided.least_squares.saddle import Dense, Spectral, check_affordable, choose_saddle
-from lopsided.least_squares.saddle.dense import ReducedSystem
+from lopsided.least_squares.saddle import Dense, Spectral, check_affordable, choose_saddle, spectral
+from lopsided.least_squares.saddle.dense import DIAGONAL_ERROR, ReducedSystem
 from lopsided.least_squares.saddle.policy import COPIES, MODERATE_SIZE, ROW_ENTRIES, SMALL_BYTES
 from lopsided.least_squares.targets import LARGEST_WEIGHT, SMALLEST_SHARE, Targets, check_weights
 from lopsided.operators import Stored
@@ -334,6 +334,71 @@ def test_refinement_ends_as_soon_as_it_helps_no_more(condition, rng, monkeypatch
     matrix, Y = with_spectrum(np.geomspace(1, 1 / condition, 24), 24, 24, rng), rng.standard_normal((24, 2))
     Dense(Stored(matrix)).at(3 * condition).solve(Y)
     assert len(steps) <= (2 if condition <= 1e4 else 4)
+
+
+@pytest.mark.parametrize("power", range(0, 9))
+def test_diagonals_of_the_inverse_come_from_the_smaller_system_where_it_is_accurate(power, rng):
+    matrix, C = with_spectrum(np.geomspace(1, 1e-6, 25), 25, 25, rng), 0.7 * 10.0**power
+    system = Dense(Stored(matrix)).at(C)
+    inverse = np.linalg.inv(bordered(matrix, C))[2:, 2:]
+    expected = inverse[:25, :25].diagonal(), inverse[25:, 25:].diagonal(), inverse[:25, 25:].diagonal()
+    error = np.finfo(float).eps * (C * np.linalg.norm(centred(matrix))) ** 2
+    for found, wanted in zip(system.inverse_diagonals(), expected, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e3 * DIAGONAL_ERROR * np.abs(wanted).max())
+    assert ("_whole" in vars(system)) == (error > DIAGONAL_ERROR)
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 5])
+def test_held_out_values_are_judged_and_factors_squared_as_many_at_once_as_may_be_held(at_once, monkeypatch):
+    expected = AsymmetricLSSVC(kernel="sne").fit(X, THREE)
+    judged, squared, held_out, cut = [], [], Merging.held_out, spectral.slices_of
+    monkeypatch.setattr(
+        Merging, "held_out", lambda *given, **how: judged.append(len(given[1])) or held_out(*given, **how)
+    )
+    monkeypatch.setattr(spectral, "slices_of", lambda n, length: squared.append((n, length)) or cut(n, length))
+    monkeypatch.setattr(select_C, "JUDGED_ENTRIES", at_once * 3 * len(X))
+    monkeypatch.setattr(spectral, "SQUARED_ENTRIES", at_once * len(X))
+    found = AsymmetricLSSVC(kernel="sne").fit(X, THREE)
+    np.testing.assert_allclose(found.path_["error"], expected.path_["error"], rtol=1e-9)
+    assert max(judged) == at_once and sum(judged) == 13
+    assert {length for n, length in squared if n == len(X)} == {at_once}
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_C_is_taken_if_its_square_is_a_number(side):
+    bound = select_C.EXTREME_C**side
+    grid = select_C.C_grid([1.0, bound / 1.01**side], in_units=False)
+    assert grid.values.tolist() == [1.0, bound / 1.01**side] and not grid.in_units
+    for C in ([1.0, bound * 1.01**side], bound * 1.01**side):
+        with pytest.raises(ValueError, match="must lie between 1e-150 and 1e\\+150"):
+            select_C.C_grid(C, in_units=True)
+
+
+HALVES = np.arange(15), np.arange(15, 30)
+
+
+@pytest.mark.parametrize(
+    "cv",
+    [
+        [HALVES],
+        [HALVES, HALVES],
+        [(HALVES[0][1:], HALVES[1]), HALVES[::-1]],
+        [(np.arange(30), HALVES[1]), HALVES[::-1]],
+    ],
+    ids=["a half", "a half twice", "one sample is in neither", "samples are in both"],
+)
+def test_every_fold_leaves_out_what_it_does_not_train_on(cv):
+    with pytest.raises(ValueError, match="must leave every sample out once and train on all the others"):
+        AsymmetricLSSVC([1.0], kernel="sne", cv=cv).fit(X, TWO)
+    assert AsymmetricLSSVC([1.0], kernel="sne", cv=[HALVES, HALVES[::-1]]).fit(X, TWO).C_ == 1
+
+
+def test_of_equal_errors_the_first_C_is_taken():
+    """Predictions that do not depend on C, as of a kernel that centring removes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LopsidedWarning)
+        model = AsymmetricLSSVR([0.3, 0.1, 0.2], kernel="precomputed").fit(np.ones((30, 30)), REAL)
+    assert (np.ptp(model.path_["error"]) < 1e-12) and model.path_["C"][model.path_["error"].argmin()] == model.C_
 
 
 def test_weights_are_taken_up_to_their_bounds():
