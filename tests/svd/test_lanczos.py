@@ -133,3 +133,14 @@ def test_null_values_are_found_in_as_few_steps_in_any_unit(block, seen):
         assert (krylov(Stored(K), 6, rng=rng, block=block).s[3:] < 1e-12 * unit).all()
         counts.append(len(seen["widths"]))
     assert max(counts) <= min(counts) + 1 <= 20
+
+
+@every_block
+@pytest.mark.parametrize("scale", [1.0, 1e200])
+@pytest.mark.parametrize("size", [0.0, 1e-3])
+def test_a_matrix_far_below_its_noise_has_zeros_and_orthonormal_vectors(size, scale, block, rng):
+    K = scale * size * rng.standard_normal((60, 50)) / 60
+    found = krylov(Stored(K), 3, rng=rng, block=block, rounding=scale)
+    np.testing.assert_array_equal(found.s, 0)
+    for vectors in (found.U, found.V):
+        np.testing.assert_allclose(vectors.T @ vectors, np.eye(3), atol=1e-12)

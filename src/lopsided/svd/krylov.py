@@ -158,7 +158,8 @@ class _Bidiagonal:
         image = self.A._matmat(fresh)
         if not self.size:
             noise = self.noise * image.shape[1] ** 0.5
-            self.unit, self.vanishes = safe_unit(image), frobenius(image) <= noise
+            self.unit = safe_unit(image, np.full(1, self.noise, image.dtype))
+            self.vanishes = frobenius(image) <= noise
             self.noise /= float(self.unit)
             self.scale = self.noise / (self.info.eps * max(self.A.shape) ** 0.5)  # of an entry of a perturbation
         self._in_units(image)
