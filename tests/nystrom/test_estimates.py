@@ -16,6 +16,7 @@ from lopsided.kernels.names import as_kernel
 from lopsided.nystrom import error, extension, landmarks, nystrom, orthonormalise, solver
 from lopsided.nystrom.error import CHECKED_SIZE, CONFIRMED_SHARE, HELD_OUT_ROWS, MOST_LEFT_OVER, _held_out
 from lopsided.nystrom.extension import NystromFactors
+from lopsided.nystrom.landmark_matrix import NOISE_EPS, LandmarkMatrix
 from lopsided.nystrom.landmarks import Landmarks, cross_pivots, kmeans, pivoted, rows_as_landmarks
 from lopsided.nystrom.orthonormalise import Moments, moments, orthonormal_turns, turned
 from lopsided.nystrom.solver import approximate, sums_over_landmarks
@@ -261,6 +262,65 @@ def test_what_is_unconfirmed_is_told_by_default_and_of_plain_vectors_the_first_a
     assert solver._confirmable(found, Nystrom(extension="plain")) == 1
 
 
+def test_an_estimate_that_equals_the_tolerance_is_enough():
+    X, Z = np.random.default_rng(0).standard_normal((2, 300, 3))
+    kernel, settings = RBF(3.0).fit(X, Z), {"method": Nystrom(12), "budget": 1 << 30, "seed": 0}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        _, path = approximate(kernel, X, Z, 2, tol=1e-300, **settings)
+        before = len(caught)
+        _, found = approximate(kernel, X, Z, 2, tol=path[0].relative_eta, **settings)
+    assert found == path[:1]
+    assert not any("relative eta is estimated" in str(each.message) for each in caught[before:])
+
+
+@pytest.mark.parametrize("k", [1, 4, 7])
+def test_an_estimate_sees_as_many_triplets_again_and_at_least_four(k, monkeypatch):
+    X, Z = np.random.default_rng(0).standard_normal((2, 300, 3))
+    sizes, estimate = [], solver.estimate_eta
+    monkeypatch.setattr(solver, "estimate_eta", lambda found, *rest: sizes.append(found) or estimate(found, *rest))
+    kept, _ = approximate(RBF(1.0).fit(X, Z), X, Z, k, tol=1.9, method=Nystrom(60), budget=1 << 30, seed=0)
+    assert (len(sizes[0].factors.s), sizes[0].k) == (k + max(k, 4), k)
+    assert kept.factors.U.shape == (300, k) == kept.factors.V.shape and kept.left.map.shape == (60, k)
+
+
+@pytest.mark.parametrize("counts", [(20, 30), (30, 20)])
+@pytest.mark.parametrize("shape", [(500, 700), (700, 500), (10**4, 10**4)])
+def test_the_bytes_of_landmarks_are_those_of_arrays(counts, shape):
+    """Of copies of their matrix, or of both factors between candidates; and of two tiles a thread."""
+    tiles = 2 * solver.TILE_BYTES * solver.n_threads()
+    small = solver.SMALL_COPIES * np.empty(counts).nbytes
+    most = max(counts)
+    factors = sum(np.empty((most, min(n, landmarks.CANDIDATES_PER_PIVOT * most))).nbytes for n in shape)
+    assert solver._bytes("uniform", counts, shape) == tiles + small
+    assert solver._bytes("pivoted", counts, shape) == tiles + max(small, factors)
+    assert solver._bytes((np.arange(20), np.arange(30)), counts, shape) == tiles + small
+
+
+def of_table(K):
+    """The kernel of points that are numbers of rows and of columns."""
+    return as_kernel(lambda i, j: K[np.ix_(i[:, 0].astype(int), j[:, 0].astype(int))])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_values_of_landmarks_count_beyond_the_rounding_of_their_points(symmetric, dtype, rng):
+    Q, P = (np.linalg.qr(rng.standard_normal((6, 6)))[0] for _ in range(2))
+    points = np.arange(6)[:, None].astype(dtype)
+    some = Landmarks(points, np.ones(6))
+    for size, counts in ((0.5, False), (2.0, True)):
+        s = np.array([3.0, 1.0, 0.5, 0.2, 0.1, size * NOISE_EPS * np.finfo(dtype).eps * np.sqrt(10.3)])
+        K = Q * s @ (Q if symmetric else P).T
+        small = LandmarkMatrix.of(of_table(K).fit(points, points), (some, some), center=False)
+        maps, values = small.maps(6, symmetric=symmetric, rng=rng)
+        assert len(maps) == (1 if symmetric else 2)
+        assert all(each.shape[1] == len(values) for each in maps)
+        if not (symmetric and counts):  # all of a positive definite matrix are taken without its values
+            assert len(values) == 5 + counts
+        assert [small.holding(share) for share in (0.8, 0.95, 0.99, 0.999999)] == [1, 2, 3, 5]
+        assert [len(small.maps(count, symmetric=symmetric, rng=rng)[1]) for count in (1, 3, 5)] == [1, 3, 5]
+
+
 # Blocks.
 
 
@@ -357,6 +417,15 @@ def test_the_first_pivot_is_the_largest_of_the_watched_columns_in_its_row(rng):
         A[7, place] = 2.0
         rows, columns = cross_pivots(lambda r, c, A=A: A[r][:, c], A.shape, 1, float)
         assert (rows.tolist(), columns.tolist()) == ([7], [place])
+
+
+@pytest.mark.parametrize("p", [1, 5, 8, 9])
+@pytest.mark.parametrize("least", [1e-2, 1e-5, 1e-8])
+def test_chances_of_inclusion_sum_to_the_draws_however_rare_a_row_is(least, p):
+    chances = np.r_[np.full(2, least), np.full(8, (1 - 2 * least) / 8)]
+    found = landmarks.chances_of_inclusion(chances, p)
+    assert found.sum() == pytest.approx(p) and (found <= 1).all()
+    assert (found[:2] <= found[2:].min()).all()
 
 
 @CENTER
