@@ -121,7 +121,8 @@ def test_values_are_checked_on_few_rows_and_columns(k, seen, monkeypatch):
         seen.clear()
         error.warn_if_unconfirmed(found, X, Z, k, 0)
         rows, most = seen[0][0], max(64, 2 * k) if columns > 400 else 64
-        assert 0.6 * most < rows <= most and {n for n, _ in seen} == {rows}
+        assert (0.7 if most == 64 else 0.85) * most < rows <= most  # some are drawn twice
+        assert {n for n, _ in seen} == {rows}
         found_columns = sum(m for _, m in seen)
         assert found_columns == 400 if columns > 400 else 100 < found_columns <= columns
 
