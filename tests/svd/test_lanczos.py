@@ -1,12 +1,14 @@
 """What the block Krylov solver spends: steps, looks and orthogonalisations, against dense algebra."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from cases import with_spectrum
 from lopsided.operators import Stored
 from lopsided.svd import krylov as room
-from lopsided.svd.krylov import LARGEST_DRIFT, PROBE_COLUMNS, SVD_COST, _Bidiagonal, krylov
+from lopsided.svd.krylov import LARGEST_DRIFT, PROBE_COLUMNS, SVD_COST, _Bidiagonal, estimated_eta, krylov
 
 SHAPE = 300, 250
 SPECTRA = {
@@ -144,3 +146,66 @@ def test_a_matrix_far_below_its_noise_has_zeros_and_orthonormal_vectors(size, sc
     np.testing.assert_array_equal(found.s, 0)
     for vectors in (found.U, found.V):
         np.testing.assert_allclose(vectors.T @ vectors, np.eye(3), atol=1e-12)
+
+
+@pytest.mark.parametrize("block", [1, 2])
+def test_searches_for_copies_take_blocks_that_double_up_to_eight(block, seen, rng):
+    values = np.concatenate([np.ones(25), 0.3 * 0.6 ** np.arange(60)])
+    krylov(Stored(with_spectrum(values, *SHAPE, rng)), 10, rng=rng, block=block)
+    doubled = [min(2**power * block, 8) for power in range(4)]
+    assert set(seen["widths"]) <= set(doubled) and sorted(seen["widths"]) == seen["widths"]
+    assert doubled[1] in seen["widths"]
+
+
+@every_block
+@pytest.mark.parametrize("k", [2, 10, 40])
+def test_bases_hold_four_times_the_triplets_or_six_blocks(k, block, seen, rng):
+    krylov(Stored(with_spectrum(0.7 ** np.arange(60), *SHAPE, rng)), k, rng=rng, block=block)
+    sizes = {array.shape[1] for pair in seen["spaces"] for array in pair}
+    assert len(sizes) == 1 and max(4 * k, k + 6 * block) <= sizes.pop() <= max(4 * k, k + 20 + 6 * block)
+
+
+def test_what_is_lost_of_orthogonality_is_estimated_without_bias(rng):
+    size, found = 12, []
+    for seed in range(200):
+        space = _Bidiagonal(
+            Stored(np.zeros((80, 40))), Stored(np.zeros((40, 80))), 20, np.random.default_rng(seed), 0.0
+        )
+        space.size = size
+        space.U[:, :size] = np.linalg.qr(rng.standard_normal((80, size)))[0] @ (np.eye(size) + 0.01 * np.eye(size, k=1))
+        U = space.U[:, :size]
+        found.append(space.loss() ** 2 / np.linalg.norm(U.T @ U - np.eye(size)) ** 2)
+    assert np.mean(found) == pytest.approx(1, abs=0.15)
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("seed", range(8))
+def test_an_excess_is_at_most_one_if_residuals_and_eta_are_small_or_nothing_more_can_be_had(seed, unit):
+    rng, k = np.random.default_rng(seed), 3
+    s, info = unit * np.array([1.0, 0.8, 0.5, 0.3, 0.1]), np.finfo(float)
+    for _ in range(50):
+        residuals = unit * 10 ** rng.uniform(-4, -1, 5)
+        space = SimpleNamespace(s=s, residuals=residuals, rounding=10 ** rng.uniform(-4, -2), info=info)
+        residual, eta = 10 ** rng.uniform(-3, -1, 2)
+        largest = residuals[:k].max() / s[0]
+        error = estimated_eta(s, residuals, k)
+        at_best = largest <= space.rounding
+        assert (_Bidiagonal.excess(space, k, residual, 0.0) <= 1) == at_best
+        assert (_Bidiagonal.excess(space, k, residual, eta) <= 1) == (at_best or (largest <= residual and error <= eta))
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 1e3])
+def test_the_next_triplet_is_ruled_out_if_it_cannot_grow_beyond_the_last_or_has_settled(unit):
+    s = unit * np.array([4.0, 2.0, 1.0, 0.9])
+    for k, unsure, residual, known in (
+        (2, 0.99, 1e-4, True),
+        (2, 1.01, 1e-4, False),
+        (2, 1.01, 0.0639, True),
+        (2, 1.01, 0.0636, False),
+        (3, 0.11, 1e-4, False),
+        (3, 0.09, 1e-4, True),
+    ):
+        residuals = unit * np.where(np.arange(4) == k, unsure, 1e-9)
+        space = SimpleNamespace(s=s, residuals=residuals, size=4)
+        assert _Bidiagonal.is_leading(space, k, residual) == known
+    assert not _Bidiagonal.is_leading(SimpleNamespace(s=s, residuals=s, size=4), 4, 1.0)
