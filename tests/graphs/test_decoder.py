@@ -207,10 +207,12 @@ def test_scores_rank_unless_factors_rank_better(embedded):
     assert with_better_ranking(opposite, [parts], [trial]) == opposite._replace(ranking=FACTORS)
 
 
-def test_what_is_learned_is_the_optimum_of_the_penalised_likelihood(embedded):
+@pytest.mark.parametrize("count", [1, 2])
+def test_what_is_learned_is_the_optimum_of_the_penalised_likelihood(count, embedded):
     """Its gradient vanishes in units of the spread, or points below zero where a forward term has no weight."""
     rng, (parts, A) = np.random.default_rng(5), embedded
     seen, parts_seen = [trial_of(parts, A, rng), trial_of(parts, A.T.tocsr(), rng, 30, 20)], [parts, parts_of(rng)]
+    seen, parts_seen = seen[:count], parts_seen[:count]
     formula, n_terms = learned(parts_seen, seen), sum(map(len, TERMS))
     assert formula.ranking == LEARNED and [tuple(own) for own in formula.forward] == list(TERMS)
     columns, labels, scores = [], [], []
