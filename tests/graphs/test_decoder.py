@@ -281,3 +281,16 @@ def test_a_column_without_spread_gets_no_weight(pairs):
     X, y = pairs
     weights, _ = _logistic(np.column_stack([X, np.full(len(X), 3.0)]), y, n_positive=0)
     assert weights[-1] == 0
+
+
+@pytest.mark.parametrize("n_positive", [0, 2])
+@pytest.mark.parametrize("seed", range(3))
+def test_of_few_pairs_the_penalty_counts(seed, n_positive):
+    """In units of the spread the gradient vanishes, or points below zero where that is the bound."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((30, 4)) * [1.0, 10.0, 0.1, 3.0]
+    y = X @ [1.0, -0.2, 4.0, 0.0] + rng.logistic(size=30) > 0
+    weights, constant = _logistic(X, y.astype(int), n_positive)
+    gradient = (X - X.mean(axis=0)).T @ (expit(X @ weights + constant) - y) / X.std(axis=0) + weights * X.std(axis=0)
+    at_zero = (np.arange(4) < n_positive) & (weights == 0)
+    np.testing.assert_allclose(np.where(at_zero, np.minimum(gradient, 0), gradient), 0, atol=1e-3)
