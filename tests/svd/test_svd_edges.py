@@ -260,8 +260,11 @@ def test_the_longer_side_says_what_counts_as_zero(sides):
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-200, 1e200])
-def test_residuals_of_a_matrix_that_counts_as_zero_are_in_units_of_the_largest_product(scale, rng):
-    K, U, V = rng.standard_normal((12, 9)), np.eye(12, 3), np.eye(9, 3)
+@pytest.mark.parametrize("exchanged", [False, True])
+def test_residuals_of_a_matrix_that_counts_as_zero_are_in_units_of_the_largest_product(exchanged, scale, rng):
+    K = rng.standard_normal((12, 9))
+    K = K.T if exchanged else K
+    U, V = np.eye(len(K), 3), np.eye(K.shape[1], 3)
     found = diagnose(Stored(scale * K), Factors(U, np.zeros(3), V))
     e, r = K @ V, K.T @ U
     unit = max(np.abs(e).max(), np.abs(r).max())
