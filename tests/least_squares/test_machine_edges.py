@@ -123,6 +123,15 @@ def test_a_decomposition_serves_several_C_of_any_size_but_candidates_up_to_a_bou
     assert found == ("spectral" if C != 1.0 and (C != "auto" or bound == len(X)) else "dense")
 
 
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_a_matrix_that_equals_its_transpose_is_solved_as_symmetric(make):
+    for changed, name in ((0.0, "symmetric"), (1e-3, "dense")):
+        matrix = RBF(2.0)(X, X)
+        matrix[3, 4] = matrix[4, 3] + changed
+        matrix = (matrix + matrix.T) / 2 if not changed else matrix
+        assert AsymmetricLSSVC(SAFE, kernel="precomputed").fit(make(matrix), TWO).solver_.name == name
+
+
 def test_few_samples_are_evaluated_once_whatever_the_budget():
     calls = []
 
