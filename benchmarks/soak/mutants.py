@@ -44,7 +44,10 @@ ROOMS = {
             "not processes and not scheduler_is_named",  # which start processes
         ),
     ),
-    "least_squares": Room("least_squares/**/*.py", ("tests/least_squares",)),
+    "least_squares": Room(
+        "least_squares/**/*.py",
+        ("tests/least_squares", "tests/distributed/test_learners_of_dask.py", "-k", "not prior_nystroem"),
+    ),
     "decoder": Room(
         "graphs/decoder.py",
         (

@@ -66,7 +66,10 @@ def test_the_likeliest_slope_is_found_by_newtons_steps(n_classes, noise, size, w
     ).x
     assert np.log(slope) == pytest.approx(best, abs=1e-3)
     inside = bounds[0] + 0.1 < best < bounds[1] - 0.1
-    assert len(steps) <= (10 if inside else 20)  # halving the bracket takes 17 to the tolerance
+    most = (
+        4 + weighted if noise == 1 else 8
+    )  # where noise is as large as differences between classes, the start is near
+    assert len(steps) <= (most if inside else 20)  # halving the bracket takes 17 to the tolerance
 
 
 @pytest.mark.parametrize("size", [1.0, 1e3, 1e6])

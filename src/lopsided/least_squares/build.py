@@ -100,7 +100,8 @@ def saddle_of_samples(kernel: Kernel, X: Array, Z: Array, settings: Settings) ->
     A = as_operator(kernel, X, Z, budget=max(budget, SMALL_BYTES))
     if kernel.symmetric and isinstance(A, Stored):
         A = Stored((A.K + A.K.T) / 2)  # removes rounding errors only
-    sums = A @ np.ones((A.shape[1], 1))
+    n = A.shape[0]
+    sums = A @ np.ones((n, 1))
     check_finite(sums)
     if np.abs(sums).max() > LARGEST_SUM:
         raise NotFiniteError(
@@ -114,14 +115,14 @@ def saddle_of_samples(kernel: Kernel, X: Array, Z: Array, settings: Settings) ->
         choice = Choice("sparse_lu" if is_sparse else "dense", "damping needs a factorisation of the whole system")
     else:
         choice = choose_saddle(
-            A.shape[0],
+            n,
             entries=A.cost,
             budget=budget,
-            many=holds_out and (largest_C < np.inf or A.shape[0] <= min(DECOMPOSED_SIZE, affordable_size(budget))),
+            many=holds_out and (largest_C < np.inf or n <= min(DECOMPOSED_SIZE, affordable_size(budget))),
             symmetric=kernel.symmetric or (isinstance(A, Stored) and (A.K != A.K.T).sum() == 0),
             is_sparse=is_sparse,
         )
-    check_affordable(choice, A.shape[0], budget)
+    check_affordable(choice, n, budget)
     family: SaddleFamily
     match choice.name:
         case "minres":

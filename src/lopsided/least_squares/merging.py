@@ -37,7 +37,7 @@ class Merging:
 
     how: str
     of_classes: bool
-    by_likelihood: bool = False  # whether classes are judged by their calibrated log-loss rather than squared error
+    by_likelihood: bool  # whether classes are judged by their calibrated log-loss rather than squared error
 
     def merge(self, source: Any, target: Any, merger: Any) -> np.ndarray:
         """Merge values (n, k) of both functions into one array; one that ``how`` ignores may be None."""

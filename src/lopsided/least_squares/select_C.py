@@ -36,7 +36,7 @@ class Grid(NamedTuple):
     """Given values of C, plain or in units of the kernel matrix."""
 
     values: np.ndarray
-    in_units: bool = False
+    in_units: bool
 
     def of(self, family: SaddleFamily) -> np.ndarray:
         """The values for the systems of a kernel matrix; those in units are moved away from singular systems."""
@@ -100,7 +100,7 @@ def stack_if_better(
     return found if found.error < best.error else None
 
 
-def C_grid(C: Any, *, in_units: bool = False) -> Grid:
+def C_grid(C: Any, *, in_units: bool) -> Grid:
     """Validate C and return its values as a 1-d array; their squares must neither overflow nor underflow."""
     try:
         grid = np.atleast_1d(np.asarray(C, dtype=float))

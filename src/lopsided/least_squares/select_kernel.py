@@ -136,7 +136,7 @@ def rank_kernels(
     merging: Merging,
     seed: int,
     budget: int,
-    many: bool = False,
+    many: bool,
 ) -> KernelPath:
     """Compare kernels by exact leave-one-out, the best first: all on at most 200 samples, three on at most 500.
 

@@ -135,11 +135,10 @@ class _Bidiagonal:
         self.U = np.empty((A.shape[0], capacity), dtype=A.dtype, order="F")
         self.V = np.empty((A.shape[1], capacity), dtype=A.dtype, order="F")
         self.B = np.zeros((capacity, capacity), dtype=A.dtype)
-        self.size, self.scale, self.unit, self.info = 0, 0.0, A.dtype.type(1), np.finfo(A.dtype)
+        self.size, self.info = 0, np.finfo(A.dtype)
         self.precision, self.noise = float(self.info.eps) ** 0.8, noise
         self.most_drift = min(LARGEST_DRIFT * float(self.info.eps), float(self.info.eps) ** 0.5)
         self.drift = float(self.info.eps)
-        self.bound, self.T = slice(0, 0), np.zeros((0, 0), dtype=A.dtype)
 
     @property
     def rounding(self) -> float:
@@ -159,8 +158,9 @@ class _Bidiagonal:
         image = self.A._matmat(fresh)
         if not self.size:
             noise = self.noise * image.shape[1] ** 0.5
-            self.unit = safe_unit(image) * (frobenius(image) > noise)  # zero for zeros, as singular values are then
-            self.noise /= float(self.unit) or 1.0
+            self.unit = safe_unit(image, np.full(1, self.noise, image.dtype))
+            self.vanishes = frobenius(image) <= noise
+            self.noise /= float(self.unit)
             self.scale = self.noise / (self.info.eps * max(self.A.shape) ** 0.5)  # of an entry of a perturbation
         self._in_units(image)
         if self.T.size:
@@ -182,7 +182,7 @@ class _Bidiagonal:
         return fresh
 
     def _in_units(self, image: np.ndarray) -> None:
-        if self.unit not in (0, 1):
+        if self.unit != 1:
             image /= self.unit
 
     def _drifts_by(self, R: np.ndarray) -> bool:
@@ -269,7 +269,7 @@ class _Bidiagonal:
             W, R = qr(U * s)  # A V = U diag(s) holds however U has drifted
             P, s, Qt = svd(R)
             U, V = product(W, P), product(V, Qt.T)
-        return U, s * self.unit, V
+        return U, s * (0 if self.vanishes else self.unit), V
 
 
 def _turn(basis: np.ndarray, turn: np.ndarray, rows: slice) -> None:

@@ -66,7 +66,7 @@ class Spectral(SaddleFamily):
             found = lapack(Stored(border.led(B)), len(B))
             factors = Factors(found.U[:, 1:], found.s[1:], found.V[:, 1:])
             return cls(A, factors, complete=True, weights=weights)
-        U = eigh(B @ B.T)[1][:, ::-1]
+        U = eigh(B @ B.T)[1]
         W = B.T @ U
         s = np.linalg.norm(W, axis=0)
         return cls(A, Factors(U, s, W / np.where(s > 0, s, 1)), weights=weights)

@@ -1,0 +1,309 @@
+"""Edges: on either side of every bound of the policy, of what counts as zero, and of what is told."""
+
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from cases import NOTHING, PLENTY, with_spectrum
+from lopsided import select_solver
+from lopsided.kernels import RBF, Linear
+from lopsided.operators import Stored, as_operator
+from lopsided.svd import Diagnostics, Factors, diagnose, factorise, solvers
+from lopsided.svd.factors import NULL_VALUE, exact_sides, powers
+from lopsided.svd.krylov import EXTRA_COLUMNS, RESIDUAL_MARGIN, SVD_COPIES, _Bidiagonal, _Pace, estimated_eta, krylov
+from lopsided.svd.policy import (
+    CHEAP_PRODUCT,
+    LAPACK_SHARE,
+    LAPACK_WORKSPACE,
+    MANY_TRIPLETS,
+    SMALL_SIDE,
+    WIDE_FROM,
+    WIDTH_FOR_TOL,
+    block_width,
+    choose_for_operator,
+    choose_solver,
+    krylov_room,
+    lapack_bytes,
+    nystrom_if_large,
+)
+from lopsided.svd.weights import check_weights
+
+every_shape = pytest.mark.parametrize("shape", [(700, 600), (600, 700)])
+
+
+# The policy.
+
+
+@every_shape
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_lapack_takes_the_bytes_of_its_arrays(shape, dtype):
+    """The matrix, a copy to centre and one to overwrite; both factors; workspace."""
+    k = min(shape)
+    arrays = [*[shape] * 3, *((side, k) for side in shape), *[(k, k)] * LAPACK_WORKSPACE]
+    assert lapack_bytes(shape, np.dtype(dtype).itemsize) == sum(np.empty(each, dtype).nbytes for each in arrays)
+
+
+@every_shape
+def test_lapack_is_for_budgets_that_hold_its_arrays_and_for_many_triplets(shape):
+    k, needed = min(shape) // LAPACK_SHARE, lapack_bytes(shape, 8)
+    numbers = {"cost": shape[0] * shape[1]}
+    assert choose_solver(shape, k, budget=needed, **numbers).name == "krylov"
+    assert choose_solver(shape, k + 1, budget=needed, **numbers).name == "lapack"
+    assert choose_solver(shape, k + 1, budget=needed - 1, **numbers).name == "krylov"
+    tall, few = (SMALL_SIDE, 10**6), lapack_bytes((SMALL_SIDE, 10**6), 8)
+    assert [choose_solver(tall, 1, cost=1, budget=few - less).name for less in (0, 1)] == ["lapack", "krylov"]
+
+
+@every_shape
+def test_a_reason_tells_whether_products_are_cheaper_than_dense_ones(shape):
+    for cost, cheap in ((420_000, False), (419_999, True)):
+        assert ("419999 multiplications" in choose_solver(shape, 5, cost=cost, budget=PLENTY).reason) == cheap
+
+
+def test_the_budget_that_is_asked_for_is_enough_and_a_byte_less_is_not():
+    A = Stored(np.zeros((SMALL_SIDE + 10, SMALL_SIDE + 5)))
+    with pytest.raises(ValueError, match=r"needs \d+ bytes") as caught:
+        choose_for_operator(A, 5, 0, "lapack")
+    needed = int(re.search(r"needs (\d+) bytes", str(caught.value))[1])
+    assert choose_for_operator(A, 5, needed, "lapack")[0].name == "lapack"
+    with pytest.raises(ValueError, match=f"above the budget of {needed - 1}"):
+        choose_for_operator(A, 5, needed - 1, "lapack")
+    small = Stored(np.zeros((SMALL_SIDE, SMALL_SIDE)))
+    assert choose_for_operator(small, 5, 0, "lapack")[0].name == "lapack"  # no budget is too small for it
+
+
+def of_cost(cost, shape=(9000, 8000), matrix_free=False):
+    return SimpleNamespace(shape=shape, matrix_free=matrix_free, cost=cost)
+
+
+def test_widths_of_blocks_change_at_their_bounds():
+    n, m = 9000, 8000
+    cheap, dear = of_cost(CHEAP_PRODUCT - 1), of_cost(CHEAP_PRODUCT)
+    assert [block_width(cheap, k) for k in (1, 2 * MANY_TRIPLETS - 1, 2 * MANY_TRIPLETS)] == [1, 1, 8]
+    assert [block_width(dear, k) for k in (1, MANY_TRIPLETS - 1, MANY_TRIPLETS)] == [1, 1, 8]
+    for A in (cheap, dear, of_cost(n * m)):
+        assert [block_width(A, k) for k in (WIDE_FROM - 1, WIDE_FROM)] == [8, 16]
+    assert [block_width(of_cost(cost), 1) for cost in (n * m // 10 - 1, n * m // 10)] == [1, 8]
+    assert [block_width(cheap, 1, tol=tol) for tol in (0.0, 1e-3)] == [1, WIDTH_FOR_TOL]
+    assert block_width(of_cost(n * m), 1, tol=1e-3) == 8
+    assert [block_width(of_cost(1, matrix_free=True), k) for k in (1, 30)] == [1 + EXTRA_COLUMNS, 30 + EXTRA_COLUMNS]
+    assert block_width(of_cost(10**9, shape=(50, 40)), 30) == 5 == krylov_room((50, 40), 30)
+
+
+@pytest.mark.parametrize("k", [1, 10, 36])
+def test_the_room_is_the_widest_block_that_a_space_can_hold(k, rng):
+    for shape in ((60, 40), (40, 60)):
+        K, widest = with_spectrum(0.5 ** np.arange(40), *shape, rng), krylov_room(shape, k)
+        assert len(krylov(Stored(K), k, rng=rng, block=widest).s) == k
+        with pytest.raises(ValueError, match="leaves no room"):
+            krylov(Stored(K), k, rng=rng, block=widest + 1)
+
+
+class Condensable(Stored):
+    """A matrix that says that it is as good as a smaller one."""
+
+    def condensed(self):
+        side = slice(self.of_size)
+        return SimpleNamespace(operator=Stored(self.K[side, side]))
+
+
+@pytest.mark.parametrize("sides", [30, 31])
+def test_a_smaller_matrix_takes_the_place_of_one_that_it_can_if_it_has_a_margin(sides, rng):
+    A = Condensable(rng.standard_normal((80, 70)))
+    A.of_size = sides
+    choice, condensed = choose_for_operator(A, 11, PLENTY)
+    assert (condensed is not None) == (sides == 31) == ("condensed to 31 x 31" in choice.reason)
+
+
+@pytest.mark.parametrize(("solver", "room_left"), [("krylov", EXTRA_COLUMNS), ("auto", 1)])
+def test_a_solver_falls_back_to_lapack_where_blocks_have_no_room(solver, room_left):
+    A = SimpleNamespace(shape=(1000, 900), condensed=lambda: None, cost=1, matrix_free=False, dtype=np.dtype(float))
+    budget = NOTHING if solver == "auto" else PLENTY  # lapack is not chosen
+    for k, falls in ((900 - 2 * room_left, False), (900 - 2 * room_left + 1, True)):
+        if falls and solver == "auto":
+            with pytest.raises(ValueError, match="use fewer components"):
+                choose_for_operator(A, k, budget, solver)
+        else:
+            choice, _ = choose_for_operator(A, k, budget, solver)
+            assert (choice.name, choice.is_fallback) == (("lapack", True) if falls else ("krylov", False))
+
+
+@pytest.mark.parametrize("entries", [100 * 90, 100 * 90 - 1])
+@pytest.mark.parametrize("k", [2, 0.5])
+def test_landmarks_are_for_matrices_beyond_a_size(k, entries, monkeypatch):
+    monkeypatch.setattr("lopsided.svd.policy.LARGE_MATRIX", entries)
+    found = nystrom_if_large(RBF(1.0), np.zeros((100, 2)), np.zeros((90, 2)), k, budget=10)
+    assert (found is not None) == (entries < 9000)
+
+
+def test_a_solver_is_selected_for_one_component_and_not_for_none():
+    A = Stored(np.ones((90, 70)))
+    assert str(select_solver(A, n_components=1)) == "lapack: min(n, m) = 70 is small"
+    for bad in (0, 0.5, 2.0):
+        with pytest.raises(ValueError, match="must be an integer from 1"):
+            select_solver(A, n_components=bad)
+    with pytest.raises(ValueError, match="needs the left points X"):
+        select_solver("rbf")
+    X = np.zeros((90, 70))
+    assert str(select_solver(lambda L, R: L @ R.T, X)).endswith(
+        "min(n, m) = 70 is small"
+    )  # its columns are right points
+
+
+# What is done.
+
+
+@pytest.mark.parametrize("budget", [4 * 10**6, 8 * 10**6])
+def test_bases_take_half_of_the_budget(budget, monkeypatch, rng):
+    made, begin = [], _Bidiagonal.__init__
+    monkeypatch.setattr(
+        _Bidiagonal, "__init__", lambda space, A, At, size, *r: made.append(size) or begin(space, A, At, size, *r)
+    )
+    K = with_spectrum(0.5 ** np.arange(40), 600, 500, rng)
+    factorise(Stored(K), 60, solver="krylov", budget=budget, rng=rng)
+    taken = [8 * size * (sum(K.shape) + SVD_COPIES * size) for size in (made[0], made[0] + 1)]
+    assert taken[0] <= budget / 2 < taken[1]
+
+
+class Rounded(Stored):
+    """A matrix whose values are known up to an error."""
+
+    rounding = 0.5
+
+
+def test_singular_values_up_to_rounding_are_zero(rng):
+    K = with_spectrum([4.0, 2.0, 0.51, 0.49, 0.1], 60, 50, rng)
+    s = factorise(Rounded(K), 4, solver="lapack", budget=PLENTY, rng=rng)[0].s
+    np.testing.assert_allclose(s, [4, 2, 0.51, 0])
+    assert factorise(Rounded(K / 10), 0.9, budget=PLENTY, rng=rng)[0].s.tolist() == [0.0]
+
+
+def test_a_share_is_sought_with_ranks_that_double(monkeypatch, rng):
+    asked, solve = [], solvers.SOLVERS["krylov"]
+    monkeypatch.setitem(solvers.SOLVERS, "krylov", lambda A, k, **rest: asked.append(k) or solve(A, k, **rest))
+    values = 0.97 ** np.arange(300)
+    K = with_spectrum(values, 420, 400, rng)
+    share = np.cumsum(values**2)[69] / (values**2).sum()
+    found, _ = factorise(Stored(K), 0.999999 * share, solver="krylov", budget=PLENTY, rng=rng)
+    assert len(found.s) == 70
+    assert asked == [20, 40, 80]
+
+
+@pytest.mark.parametrize("tol", [1.9, 0.3, 0.1, 1e-2, 1e-4])
+@pytest.mark.parametrize("k", [1, 3])
+def test_residuals_are_a_tenth_of_the_tolerance_or_less(k, tol, rng):
+    """Also where eta, which goes with the square of residuals, is small long before."""
+    for values in (
+        0.9 ** np.arange(100),
+        np.r_[2.0 ** -np.arange(3), 0.1 * np.linspace(1, 0.1, 97)],
+        np.linspace(1, 0.5, 100),
+    ):
+        K = with_spectrum(values, 300, 250, rng)
+        found = krylov(Stored(K), k, rng=rng, tol=tol, block=4)
+        residual = np.linalg.norm(K.T @ found.U - found.V * found.s, axis=0).max() / found.s[0]
+        assert residual <= min(tol, 1) / RESIDUAL_MARGIN
+
+
+@pytest.mark.parametrize("tol", [0.0, 0.1])
+def test_lost_orthogonality_is_mended_before_restarts_and_at_the_end_if_it_counts(tol, monkeypatch, rng):
+    happened = []
+    for name in ("mend", "shrink"):
+        method = getattr(_Bidiagonal, name)
+        monkeypatch.setattr(_Bidiagonal, name, lambda *given, n=name, m=method: happened.append(n) or m(*given))
+    krylov(Stored(with_spectrum(np.linspace(1, 0.5, 200), 300, 250, rng)), 6, rng=rng, tol=tol, block=1)
+    after = [*happened[1:], "end"]
+    mended = [later for one, later in zip(happened, after, strict=True) if one == "mend"]
+    assert (len(mended) > 0) == (tol == 0) and set(mended) <= {"shrink", "mend", "end"}
+    assert mended.count("mend") <= 1
+
+
+def test_a_pace_without_patience_looks_after_every_step():
+    pace = _Pace(patience=0)
+    assert [pace.next_look(step, np.exp(90 - step)) for step in (1, 2, 3, 4)] == [2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("unit", [1e-150, 1e-3, 1.0, 1e3, 1e150])
+def test_an_estimate_of_eta_has_no_unit(unit, rng):
+    for k in (1, 2, 3):
+        s, residuals = np.sort(rng.uniform(0, 1, 5))[::-1], 0.01 * rng.uniform(0, 1, 5)
+        assert estimated_eta(unit * s, unit * residuals, k) == pytest.approx(estimated_eta(s, residuals, k), rel=1e-9)
+
+
+# What counts as zero, and what is refused.
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("points", [4, 10_000])
+def test_a_value_counts_as_zero_up_to_some_roundings_for_so_many_points(points, dtype):
+    least = NULL_VALUE * np.sqrt(points) * np.finfo(dtype).eps
+    s = np.array([3.0, 3 * 1.1 * least, 3 * 0.9 * least], dtype=dtype)
+    found = powers(s, -1, points)
+    assert found.dtype == dtype and (found > 0).tolist() == [True, True, False]
+    np.testing.assert_allclose(found[:2] * s[:2], 1, rtol=1e-6)
+
+
+@pytest.mark.parametrize("sides", [(10_000, 4), (4, 10_000)])
+def test_the_longer_side_says_what_counts_as_zero(sides):
+    """Between the bounds of both sides, a value has no inverse: new points get no coordinate by it."""
+    small = NULL_VALUE * np.finfo(float).eps * np.sqrt(4 * 10_000) ** 0.5
+    s = np.array([1.0, small])
+    factors = Factors(np.eye(sides[0], 2), s, np.eye(sides[1], 2))
+    for side in exact_sides(factors, None):
+        assert side.map[:, 1].any() == 0 < side.map[:, 0].any()
+    X, Z = np.eye(sides[0], 2) * s, np.eye(sides[1], 2)
+    A = as_operator(Linear().fit(X, Z), X, Z, budget=PLENTY)
+    assert diagnose(A, factors).objective[1] == 0  # which has no gamma there
+    weights = check_weights(np.r_[1.0, np.zeros(sides[0] - 1)], None, sides, np.dtype(float))
+    assert not weights.taken_out(A, factors).U[1:, 1].any()
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-200, 1e200])
+@pytest.mark.parametrize("exchanged", [False, True])
+def test_residuals_of_a_matrix_that_counts_as_zero_are_in_units_of_the_largest_product(exchanged, scale, rng):
+    K = rng.standard_normal((12, 9))
+    K = K.T if exchanged else K
+    U, V = np.eye(len(K), 3), np.eye(K.shape[1], 3)
+    found = diagnose(Stored(scale * K), Factors(U, np.zeros(3), V))
+    e, r = K @ V, K.T @ U
+    unit = max(np.abs(e).max(), np.abs(r).max())
+    np.testing.assert_allclose(found.left, np.linalg.norm(e, axis=0) / unit)
+    np.testing.assert_allclose(found.right, np.linalg.norm(r, axis=0) / unit)
+    np.testing.assert_allclose(found.coupled_left, np.linalg.norm(K @ r, axis=0) / unit**2)
+    np.testing.assert_array_equal(found.objective, 0)
+    assert diagnose(Stored(0 * K), Factors(U, np.zeros(3), V)).worst == 0
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_weights_are_taken_if_their_squares_are_numbers(dtype):
+    limits = np.finfo(dtype)
+    least, most = float(limits.tiny) ** 0.5, float(limits.max) ** 0.5
+    for heaviest in (1.1 * least, 0.9 * most):
+        given = np.array([0.0, heaviest, heaviest / 2])
+        found = check_weights(given, None, (3, 2), np.dtype(dtype))
+        np.testing.assert_array_equal(found.left, given)
+        np.testing.assert_array_equal(found.right, [1, 1])
+        assert not np.shares_memory(found.left, given)
+    for heaviest in (0.9 * least, 1.1 * most):
+        with pytest.raises(ValueError, match="divide the weights by it"):
+            check_weights(None, np.array([0.0, heaviest]), (3, 2), np.dtype(dtype))
+    for bad in (-1e-300, np.nan, np.inf):
+        with pytest.raises(ValueError, match="finite and not negative"):
+            check_weights([1.0, bad, 1.0], None, (3, 2), np.dtype(dtype))
+    for side, given, shape in (("left", [0.0, 0.0, 0.0], (3, 2)), ("right", [0.0, 0.0], (3, 2))):
+        with pytest.raises(ValueError, match=f"all . {side}_weights are zero"):
+            check_weights(*((given, None) if side == "left" else (None, given)), shape, np.dtype(dtype))
+    assert check_weights(None, None, (3, 2), np.dtype(dtype)) is None
+
+
+@pytest.mark.parametrize("worst", ["objective", "left", "right", "coupled_left", "coupled_right"])
+def test_the_worst_of_residuals_is_the_largest_of_all_of_them(worst):
+    names = ("singular_values", "objective", "left", "right", "coupled_left", "coupled_right")
+    values = {name: np.array([0.1, -7.0 if name == worst else 0.2]) for name in names}
+    values["singular_values"] += 100
+    found = Diagnostics(**values)
+    assert found.worst == 7
+    rows = str(found).splitlines()
+    assert len(rows) == 3 and rows[0].split()[0] == "component" and [row.split()[0] for row in rows[1:]] == ["0", "1"]
+    assert rows[2].split()[1] == "100.2" or worst == "singular_values"
