@@ -10,7 +10,8 @@ item-kNN is the cosine of items with a shrinkage; GF-CF (Shen et al., 2021) and 
 their papers, EASE in its dual form, which inverts users x users; ALS and BPR are those of the package implicit.
 
 ablation: KernelRecommender on `valid`, one number changed at a time.
-shapes: the same comparison on generated interactions of other shapes, a Poisson factor model of tastes.
+shapes: the same comparison on generated interactions of other shapes, a Poisson factor model of tastes; of numbers of
+plays, whose tail is heavy, peers are given ones, as is usual.
 large: generated interactions, in a process of its own.
 nearest: ``nearest_right`` for 10,000 users and 200,000 items.
 """
@@ -67,23 +68,27 @@ TRIALS: dict[str, dict[str, Any]] = {  # constants of the room
 
 
 class Shape(NamedTuple):
-    """A generated table: sizes, share of entries, number of tastes and how fast popularity falls with its rank."""
+    """A generated table: sizes, share of entries, number of tastes and how fast popularity falls with its rank.
+
+    Values are ones, ratings from 1 to 5, or numbers of plays, whose tail is heavy.
+    """
 
     users: int
     items: int
     density: float
     tastes: int
     tail: float
-    ratings: bool = False
+    values: str = "ones"
 
 
 SHAPES = {
     "dense": Shape(1000, 500, 0.2, 8, 0.5),
-    "ratings": Shape(1500, 400, 0.15, 8, 0.5, ratings=True),
+    "ratings": Shape(1500, 400, 0.15, 8, 0.5, values="ratings"),
     "long tail": Shape(3000, 6000, 0.004, 20, 1.0),
     "few items": Shape(4000, 100, 0.1, 5, 0.7),
     "few users": Shape(150, 2000, 0.05, 5, 0.8),
     "even": Shape(1500, 2000, 0.02, 20, 0.0),
+    "plays": Shape(1500, 800, 0.03, 12, 0.7, values="plays"),
 }
 
 
@@ -105,14 +110,17 @@ def generated(users: int, items: int, per_user: int, seed: int = 0) -> Table:
 
 
 def poisson_factors(shape: Shape, seed: int = 0) -> Table:
-    """Interactions of Poisson rates theta_u . beta_i, times activity and popularity; ratings follow the affinity."""
+    """Interactions of Poisson rates theta_u . beta_i, times activity and popularity; values follow the affinity."""
     rng = np.random.default_rng(seed)
     affinity = rng.gamma(0.3, size=(shape.users, shape.tastes)) @ rng.gamma(0.3, size=(shape.tastes, shape.items))
     popular = rng.permutation(np.arange(1.0, shape.items + 1) ** -shape.tail)
     rates = affinity * popular * rng.lognormal(size=(shape.users, 1))
     chosen = rng.poisson(rates * (shape.density * rates.size / rates.sum())) > 0
-    if not shape.ratings:
+    if shape.values == "ones":
         return sparse.csr_array(chosen.astype(np.float32))
+    if shape.values == "plays":
+        plays = np.ceil(affinity / np.median(affinity) * rng.lognormal(1.0, 1.5, rates.shape))
+        return sparse.csr_array((plays * chosen).astype(np.float32))
     liking = np.log1p(affinity)
     noisy = 3.5 + (liking - liking.mean()) / liking.std() + 0.7 * rng.standard_normal(rates.shape)
     return sparse.csr_array((np.clip(np.rint(noisy), 1, 5) * chosen).astype(np.float32))
@@ -266,35 +274,46 @@ def table(name: str, smoke: bool) -> dict[str, Any]:
     return record
 
 
-def compared(parts: dict[str, Table], smoke: bool) -> dict[str, Any]:
-    """Scores and seconds of every method."""
-    both = sparse.csr_array(parts["train"] + parts["valid"])
+def compared(parts: dict[str, Table], smoke: bool, *, ones: bool = False) -> dict[str, Any]:
+    """Scores and seconds of every method; peers may be given ones in place of values."""
+    given, both = parts, _known(parts)
+    if ones:
+        parts = {name: sparse.csr_array(A.sign()) for name, A in given.items()}
+    seen = _known(parts)
     record: dict[str, Any] = {}
     for method, (fit, grid) in PEERS.items():
-        grid = [settings for settings in grid if not settings or settings[0] < min(both.shape) or fit is ease]
+        grid = [settings for settings in grid if not settings or settings[0] < min(seen.shape) or fit is ease]
         try:
             chosen = _choose(fit, grid[:1] if smoke else grid, parts)
             record[method] = _judged(
-                lambda A, fit=fit, chosen=chosen: _ranking(fit(A, *chosen), A), both, parts["test"]
+                lambda A, fit=fit, chosen=chosen: _ranking(fit(A, *chosen), A), seen, parts["test"]
             )
             record[method]["settings"] = chosen
         except ImportError as error:
             print(f"{method} is left out: {error}")
     for method, fit in OURS.items():
-        record[method] = _judged(fit, both, parts["test"])
+        record[method] = _judged(fit, both, given["test"])
     with changed({f"recommendation.{name}": value for name, value in TRIALS["no trials"].items()}):
-        record["KernelRecommender, no trials"] = _judged(recommender, both, parts["test"])
+        record["KernelRecommender, no trials"] = _judged(recommender, both, given["test"])
     return record
 
 
 def shapes(smoke: bool) -> dict[str, Any]:
     """All methods on generated tables of other shapes."""
-    tables = {"tiny": Shape(200, 150, 0.1, 3, 0.5, ratings=True)} if smoke else SHAPES
-    result = {name: compared(split(poisson_factors(shape)), smoke) for name, shape in tables.items()}
+    tables = {"tiny": Shape(200, 150, 0.1, 3, 0.5, values="ratings")} if smoke else SHAPES
+    result = {
+        name: compared(split(poisson_factors(shape)), smoke, ones=shape.values == "plays")
+        for name, shape in tables.items()
+    }
     methods = next(iter(result.values()))
     rows = [[method, *(found[method]["ndcg"] for found in result.values())] for method in methods]
     print_table("NDCG@20 on generated tables", ["method", *result], rows)
     return result
+
+
+def _known(parts: dict[str, Table]) -> Table:
+    """What is known when the test is made."""
+    return sparse.csr_array(parts["train"] + parts["valid"])
 
 
 def _choose(fit: Callable[..., Scores], grid: list[tuple[Any, ...]], parts: dict[str, Table]) -> tuple[Any, ...]:

@@ -29,7 +29,9 @@ def smoothed(K, t):
 
 @KINDS
 def test_scores_are_those_of_ridge_regression_on_all_items(kind, A):
-    model = KernelRecommender(60, popularity=0.0).fit(kind(A))  # every component is treated exactly
+    model = KernelRecommender(60, kernel="association", popularity=0.0).fit(
+        kind(A)
+    )  # every component is treated exactly
     K = Association()(A, np.arange(60)[:, None])
     expected = smoothed(K, model.threshold_)
     found = np.asarray(model._scores(kind(K)))
@@ -39,7 +41,7 @@ def test_scores_are_those_of_ridge_regression_on_all_items(kind, A):
 @KINDS
 @pytest.mark.parametrize("threshold", [0.01, 1.0, 4.0])
 def test_components_beyond_the_leading_ones_are_damped_along_a_chord(kind, threshold, A):
-    model = KernelRecommender(10, popularity=0.0, threshold=threshold, tol=0.0).fit(kind(A))
+    model = KernelRecommender(10, kernel="association", popularity=0.0, threshold=threshold, tol=0.0).fit(kind(A))
     U, s, Vt = np.linalg.svd(Association()(A, np.arange(60)[:, None]), full_matrices=False)
     t = threshold * s[0] ** 2
     assert model.threshold_ == pytest.approx(t)
@@ -49,8 +51,8 @@ def test_components_beyond_the_leading_ones_are_damped_along_a_chord(kind, thres
 
 
 def test_what_is_chosen_ranks_hidden_interactions_best_unless_by_chance(A):
-    model = KernelRecommender(random_state=0).fit(A)
-    judged = {setting: ndcg for setting, ndcg in model.path_}
+    model = KernelRecommender(kernel="association", random_state=0).fit(A)
+    judged = {setting: ndcg for setting, ndcg, _ in model.path_}
     first = model.svd_.singular_values_[0] ** 2
     default = min(judged, key=lambda one: (one.threshold, abs(one.popularity - 0.25)))
     chosen = [one for one in judged if one.popularity == model.popularity_]
@@ -66,6 +68,36 @@ def test_a_table_where_popularity_is_all_that_tells_is_ranked_by_it(rng):
     fresh = (rng.random((400, 80)) < np.linspace(0.01, 0.5, 80) ** 2) & (A == 0)
     fixed = KernelRecommender(popularity=0.0, threshold=0.01).fit(A)
     assert ndcg_at_k(learned.recommend(A, 10), fresh) > ndcg_at_k(fixed.recommend(A, 10), fresh) + 0.05
+
+
+def tastes(seed, values):
+    """Interactions of five groups with items of their own; values, by whether an item is of the group."""
+    rng = np.random.default_rng(seed)
+    own = np.arange(300)[:, None] % 5 == np.arange(100) % 5
+    return np.where(rng.random(own.shape) < np.where(own, 0.3, 0.05), values(rng, own), 0.0)
+
+
+def test_values_with_heavy_tails_say_less_than_in_proportion():
+    A = tastes(0, lambda rng, own: np.ceil(rng.lognormal(1.0, 2.0, own.shape)))
+    fresh = tastes(1, lambda rng, own: np.ones(own.shape)) * (A == 0)
+    chosen, usual = (KernelRecommender(kernel=kernel).fit(A) for kernel in ("auto", "association"))
+    assert chosen.svd_.kernel_.power < usual.svd_.kernel_.power
+    assert ndcg_at_k(chosen.recommend(A, 10), fresh) > ndcg_at_k(usual.recommend(A, 10), fresh) + 0.05
+    compared = {trial.kernel.power for trial in chosen.path_}
+    assert {chosen.svd_.kernel_.power, usual.svd_.kernel_.power} == compared
+
+
+def test_values_that_tell_tastes_are_used_and_equal_ones_compare_no_powers():
+    A = tastes(0, lambda rng, own: np.where(own, 5.0, 1.0))
+    usual = Association().power
+    assert KernelRecommender().fit(A).svd_.kernel_.power == usual
+    assert {trial.kernel.power for trial in KernelRecommender().fit(3 * np.sign(A)).path_} == {usual}
+
+
+def test_a_list_of_interactions_is_no_table():
+    log = np.random.default_rng(0).integers(0, 50, (400, 3)).astype(float)
+    with pytest.warns(LopsidedWarning, match="X has 3 items.*csr_array"):
+        KernelRecommender(1).fit(log)
 
 
 def test_hidden_interactions_are_a_fifth_of_those_of_some_users(A):
@@ -97,7 +129,8 @@ def test_users_without_interactions_get_what_is_popular(A):
     model = KernelRecommender().fit(A)
     with pytest.warns(LopsidedWarning, match="^1 user has no interactions"):
         found = model.recommend(A, 6)
-    assert np.array_equal(found[4], np.argsort(-A.sum(axis=0), kind="stable")[:6])
+    sums = (A**model.svd_.kernel_.power).sum(axis=0)
+    assert np.array_equal(found[4], np.argsort(-sums, kind="stable")[:6])
 
 
 def test_items_never_seen_are_not_recommended_before_others(A):

@@ -87,6 +87,11 @@ class Association(Precomputed):
         return with_entries(Y, Y.data * per_entry(rows, Y) * columns[Y.indices])
 
     @property
+    def column_sums(self) -> np.ndarray:
+        """The sums c of the fitted table."""
+        return self._right.sums
+
+    @property
     def of_columns(self) -> Association:
         """The kernel of the transposed table, whose left points are new columns of this table."""
         turned = Association(self.power, self.regularization, self.column_exponent)

@@ -4,6 +4,7 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -22,16 +23,18 @@ from .._core import (
     jobs,
     reject_masked,
     seed_of,
+    whole,
 )
 from ..exceptions import LopsidedWarning, RankWarning, warn
 from ..kernel_svd import KernelSVD, pairs_left_out
 from ..kernels import Association
-from .smoothing import Smoother, item_counts, popularity_weights
-from .trials import Grid, Setting, Trial, Trials, best_setting, hide
+from .smoothing import Smoother, popularity_weights
+from .trials import POWERS, Grid, Trials, best_kernel, best_setting, hide
 
 # Chosen on the part `valid` of lastfm and citeulike; `python benchmarks/recommend.py ablation` changes both
 MAX_COMPONENTS = 128
 TRIAL_COMPONENTS = 32  # without what is hidden: settings rank alike with more, which would cost as much as the fit
+MANY_IDS = 20  # different numbers in each of two columns, beyond which they look like those of users and items
 COMPONENTS_SHARE = 4  # of min(n_users, n_items) in small tables, where more would reproduce the table itself
 OF_KERNEL_SVD = ("tol", "random_state", "n_jobs", "memory_budget")  # parameters of the decomposition
 
@@ -43,20 +46,23 @@ class KernelRecommender(Estimator):
 
         k (K^T K + t I)^-1 K^T K diag(c)^p,
 
-    where c_j is the popularity of item j plus the mean popularity. This is ridge regression of every item on all items:
+    where c_j is the popularity of item j, the sum of its column as the kernel has it, plus the mean popularity. This is
+    ridge regression of every item on all items:
     directions of the table well above sqrt(t) are kept, weaker ones damped in proportion to s^2. The q leading
     components are treated exactly, and s^2 / (s^2 + t) of the others is replaced by its chord s^2 / (s_q^2 + t), which
     needs only sparse products. A score depends on the user's row alone, so new users need no refitting.
 
-    How much to damp and how much popularity says depend on the table: both are chosen by hiding a fifth of the
-    interactions of some users, fitting the others, and ranking the hidden ones.
+    How much to damp, how much popularity says, and how much large values say depend on the table: they are chosen by
+    hiding a fifth of the interactions of some users, fitting the others, and ranking the hidden ones.
 
     Parameters
     ----------
     n_components : int or None, default=None
         q. None means 128, or a quarter of the smaller side of the table if that is less.
-    kernel : "association" or Association, default="association"
-        Normalisation of the table by the sums of its rows and columns.
+    kernel : "auto", "association" or Association, default="auto"
+        Normalisation of the table by the sums of its rows and columns. "auto" is "association" for tables of ones; for
+        others it takes a power of 0.25, for values with a heavy tail, instead of 0.75 if hidden interactions rank
+        better by 1.5 standard errors.
     popularity : float or "auto", default="auto"
         p. 0 ranks items by association, which favours rare ones; 0.5 undoes the kernel's normalisation by popularity.
         "auto" chooses it by hidden interactions, and takes 0.25 if no other is better by 1.5 standard errors.
@@ -74,8 +80,8 @@ class KernelRecommender(Estimator):
     popularity_, threshold_ : float
         p and t, given or chosen; t in the units of the squared singular values.
     path_ : tuple of Trial
-        What was compared: pairs of a setting, (threshold, popularity) in the units of the parameters, and the mean
-        NDCG@20 of the hidden interactions. Empty if both were given, or users were too few.
+        What was compared: a setting, (threshold, popularity) in the units of the parameters, the mean NDCG@20 of the
+        hidden interactions, and the kernel. Empty if all were given, or users were too few.
     item_weights_ : array of shape (n_items,)
         c^p.
     n_features_in_ : int
@@ -88,9 +94,9 @@ class KernelRecommender(Estimator):
     Notes
     -----
     Cost of ``fit``: O(nnz q) per product, and if anything is chosen a second decomposition with at most 32 components
-    and some twenty rankings of at most 2 million scores, or those of 100 users. Cost of ``recommend`` for b users:
-    O(b m q), and the sparse product of their rows with K^T K. Nothing of the size of the table, or of items x items,
-    is stored.
+    and some twenty rankings of at most 2 million scores, or those of 100 users; both twice if powers are compared.
+    Cost of ``recommend`` for b users: O(b m q), and the sparse product of their rows with K^T K. Nothing of the size
+    of the table, or of items x items, is stored.
 
     Examples
     --------
@@ -104,7 +110,7 @@ class KernelRecommender(Estimator):
 
     _parameter_constraints: dict[str, Any] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "kernel": [StrOptions({"association"}), Association],
+        "kernel": [StrOptions({"auto", "association"}), Association],
         "popularity": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "threshold": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         **{name: KernelSVD._parameter_constraints[name] for name in (*OF_KERNEL_SVD, "verbose")},
@@ -114,7 +120,7 @@ class KernelRecommender(Estimator):
         self,
         n_components: int | None = None,
         *,
-        kernel: Any = "association",
+        kernel: Any = "auto",
         popularity: float | str = "auto",
         threshold: float | str = "auto",
         tol: float = 0.2,
@@ -133,14 +139,22 @@ class KernelRecommender(Estimator):
         """Decompose a table X of shape (n_users, n_items): counts, ratings, or ones where a user chose an item."""
         self._validate_params()
         table = self._validated(X, reset=True)
+        _warn_if_log(table)
         seed = seed_of(self.random_state)
-        self.svd_, self._smoother = self._decomposed(table, self._rank(table.shape), seed)
+        rank = self._rank(table.shape)
+        threshold = None if isinstance(self.threshold, str) else float(self.threshold)
+        popularity = None if isinstance(self.popularity, str) else float(self.popularity)
         with jobs(self.n_jobs, self.memory_budget):
-            setting, self.path_ = self._choose(table, seed)
+            tried = self._tried(table, min(rank, TRIAL_COMPONENTS), seed)
+            best = best_kernel(tried, threshold, popularity)
+            kernel = best.kernel if best else self._kernels(table)[0]
+            self.svd_, self._smoother = self._decomposed(table, kernel, rank, seed)
+            grid = Grid.of(self._smoother.squares, threshold, popularity)
+            setting = best_setting(best, grid) if best else grid.default
+        self.path_ = tuple(trial for one in tried for trial in one.compared)
         self.popularity_ = setting.popularity
         self.threshold_ = setting.threshold * (float(self._smoother.squares[0]) or 1.0)
-        self._popularity = item_counts(table)
-        self.item_weights_ = popularity_weights(self._popularity, setting.popularity)
+        self.item_weights_ = popularity_weights(self.svd_.kernel_.column_sums, setting.popularity)
         return self
 
     @checked(new_only=["boolean"])
@@ -176,7 +190,7 @@ class KernelRecommender(Estimator):
 
         def score(users: slice) -> np.ndarray:
             scores = self._scores(rows[users])
-            scores[silent[users]] = self._popularity
+            scores[silent[users]] = self.svd_.kernel_.column_sums
             return scores
 
         with jobs(self.n_jobs, self.memory_budget):
@@ -187,23 +201,29 @@ class KernelRecommender(Estimator):
         found = self._smoother.scores(self._smoother.project(rows), self.threshold_)
         return found * self.item_weights_
 
-    def _decomposed(self, table: Array, rank: int, seed: int) -> tuple[KernelSVD, Smoother]:
+    def _kernels(self, table: Array) -> list[Association]:
+        """The kernel that is given, or those that are compared: powers have no effect if all entries are the same."""
+        if isinstance(self.kernel, Association):
+            return [self.kernel]
+        values = table.data if sparse.issparse(table) else table[table != 0]
+        alike = self.kernel == "association" or not values.size or values.min() == values.max()
+        return [Association(power) for power in POWERS[: 1 if alike else None]]
+
+    def _tried(self, table: Array, rank: int, seed: int) -> list[Trials]:
+        """Models of the table without some interactions, one for each kernel; none if there is nothing to choose."""
+        kernels = self._kernels(table)
+        chooses = len(kernels) > 1 or isinstance(self.threshold, str) or isinstance(self.popularity, str)
+        hidden = hide(table, np.random.default_rng(seed)) if chooses else None
+        if hidden is None:
+            return []
+        fitted = (self._decomposed(hidden.table, kernel, rank, seed) for kernel in kernels)
+        return [Trials(svd.kernel_, smoother, hidden) for svd, smoother in fitted]
+
+    def _decomposed(self, table: Array, kernel: Association, rank: int, seed: int) -> tuple[KernelSVD, Smoother]:
         settings = {name: getattr(self, name) for name in OF_KERNEL_SVD} | {"random_state": seed}
-        svd = KernelSVD(rank, kernel=self.kernel, **settings).set_output(transform="default")
+        svd = KernelSVD(rank, kernel=kernel, **settings).set_output(transform="default")
         svd.fit(table)
         return svd, Smoother.of(svd.kernel_.left(table), svd.right_vectors_, svd.singular_values_)
-
-    def _choose(self, table: Array, seed: int) -> tuple[Setting, tuple[Trial, ...]]:
-        """The threshold and popularity, given, or the best for hidden interactions; and what was compared."""
-        threshold = None if isinstance(self.threshold, str) else float(self.threshold)
-        popularity = None if isinstance(self.popularity, str) else float(self.popularity)
-        grid = Grid.of(self._smoother.squares, threshold, popularity)
-        hidden = hide(table, np.random.default_rng(seed)) if grid.size > 1 else None
-        if hidden is None:
-            return grid.default, ()
-        svd, smoother = self._decomposed(hidden.table, min(len(self._smoother.squares), TRIAL_COMPONENTS), seed)
-        trials = Trials(smoother, svd.kernel_.left(hidden.rows), hidden)
-        return best_setting(trials, grid), trials.compared
 
     def _rank(self, shape: tuple[int, int]) -> int:
         most = min(shape)
@@ -221,3 +241,15 @@ class KernelRecommender(Estimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _warn_if_log(table: Array) -> None:
+    """Warn if two or three columns begin with two of many whole numbers, as those of users and items are."""
+    if sparse.issparse(table) or table.shape[1] not in (2, 3) or not whole(table[:, :2]):
+        return
+    if min(len(np.unique(column)) for column in table[:, :2].T) > MANY_IDS:
+        warn(
+            f"X has {table.shape[1]} items, with whole numbers as a list of interactions has them; if its columns are "
+            "user, item and value, make a table of it: scipy.sparse.csr_array((values, (users, items)))",
+            LopsidedWarning,
+        )

@@ -48,11 +48,6 @@ class Smoother:
         return found
 
 
-def item_counts(table: Array) -> np.ndarray:
-    """Popularity of each item, the sum of the sizes of its entries."""
-    return np.asarray(abs(table).sum(axis=0)).ravel().astype(table.dtype)
-
-
 def popularity_weights(counts: np.ndarray, exponent: float) -> np.ndarray:
     """Factors (c + mean c)^p of the scores of items."""
     return np.asarray((counts + counts.mean()) ** counts.dtype.type(exponent))

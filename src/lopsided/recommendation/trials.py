@@ -1,17 +1,20 @@
-"""The choice of a threshold and of an exponent of popularity by hidden interactions."""
+"""The choice of a kernel, a threshold and an exponent of popularity by hidden interactions."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import clone
 
 from .._core import Array, best_columns
+from ..kernels import Association
 from .metrics import ndcg_of_users
-from .smoothing import Smoother, item_counts, popularity_weights
+from .smoothing import Smoother, popularity_weights
 
 # `python benchmarks/recommend.py ablation` has the defaults without trials, on two sets of interactions, and `shapes`
-# on generated ones; these numbers were settled there and on MovieLens.
+# on generated ones; these numbers were settled there and on MovieLens, powers on other seeds of the generated ones.
+POWERS = 0.75, 0.25  # of the entries: the usual, as ratings have it, and one for counts with heavy tails
 POPULARITY = 0.25
 POPULARITIES = (0.0, 0.125, 0.25, 0.375, 0.5, 0.75, 1.0)
 RANKS = (1, 2, 8, 32)  # t is the square of these singular values, or of the last one
@@ -32,10 +35,11 @@ class Setting(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """A setting, and the mean NDCG of the 20 items that it recommends to the trial users."""
+    """A setting, the mean NDCG of the 20 items that it recommends to the trial users, and the kernel below it."""
 
     setting: Setting
     ndcg: float
+    kernel: Association
 
 
 class Hidden(NamedTuple):
@@ -70,16 +74,17 @@ def hide(table: Array, rng: np.random.Generator) -> Hidden | None:
 class Trials:
     """NDCG of the hidden interactions of every trial user, under settings that are judged once each."""
 
-    def __init__(self, smoother: Smoother, rows: Array, hidden: Hidden) -> None:
-        self.smoother, self.hidden, self.judged = smoother, hidden, dict[Setting, np.ndarray]()
-        self._projected, self._counts = smoother.project(rows), item_counts(hidden.table)
+    def __init__(self, kernel: Association, smoother: Smoother, hidden: Hidden) -> None:
+        self.kernel, self.smoother, self.hidden = kernel, smoother, hidden
+        self.judged = dict[Setting, np.ndarray]()
+        self._projected = smoother.project(kernel.left(hidden.rows))
         self._latest = -1.0, np.empty(0)  # a threshold, and the scores of all items under it
         self._weighted = np.empty_like(self._projected.products)  # scores of one setting, in memory that is used again
 
     def of(self, setting: Setting) -> np.ndarray:
         """NDCG of every trial user."""
         if setting not in self.judged:
-            weights, scores = popularity_weights(self._counts, setting.popularity), self._weighted
+            weights, scores = popularity_weights(self.kernel.column_sums, setting.popularity), self._weighted
             np.multiply(self._smoothed(setting.threshold), weights, out=scores)
             best, _ = best_columns(lambda users: scores[users], self.hidden.rows, min(TOP, scores.shape[1]))
             self.judged[setting] = ndcg_of_users(best, self.hidden.held_out)
@@ -88,7 +93,7 @@ class Trials:
     @property
     def compared(self) -> tuple[Trial, ...]:
         """Every setting that was judged, with its mean."""
-        return tuple(Trial(setting, float(found.mean())) for setting, found in self.judged.items())
+        return tuple(Trial(setting, float(found.mean()), clone(self.kernel)) for setting, found in self.judged.items())
 
     def best(self, settings: Iterable[Setting]) -> Setting:
         """The setting of the largest mean."""
@@ -135,8 +140,22 @@ def best_setting(trials: Trials, grid: Grid) -> Setting:
     for _ in range(2):
         best = trials.best(Setting(t, best.popularity) for t in grid.thresholds)
         best = trials.best(Setting(best.threshold, p) for p in grid.popularities)
-    gain = trials.of(best) - trials.of(grid.default)
-    return best if gain.mean() > MARGIN * gain.std() / np.sqrt(len(gain)) else grid.default
+    return best if _is_better(trials.of(best), trials.of(grid.default)) else grid.default
+
+
+def best_kernel(tried: Sequence[Trials], threshold: float | None, popularity: float | None) -> Trials | None:
+    """The trials of the first kernel, the usual, or of one that is better by 1.5 standard errors, each at its best."""
+    if len(tried) < 2:
+        return next(iter(tried), None)
+    ndcg = {one: one.of(best_setting(one, Grid.of(one.smoother.squares, threshold, popularity))) for one in tried}
+    better = [one for one in tried if _is_better(ndcg[one], ndcg[tried[0]])]
+    return max(better, key=lambda one: ndcg[one].mean(), default=tried[0])
+
+
+def _is_better(ndcg: np.ndarray, usual: np.ndarray) -> bool:
+    """Whether NDCG of the trial users is larger by 1.5 standard errors of the paired differences."""
+    gain = ndcg - usual
+    return bool(gain.mean() > MARGIN * gain.std() / np.sqrt(len(gain)))
 
 
 def _selected_entries(table: sparse.coo_array, part: np.ndarray) -> sparse.csr_array:
