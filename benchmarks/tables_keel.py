@@ -49,8 +49,8 @@ FEWEST_ROWS, MOST_ROWS, FEWEST_COLUMNS, FEWEST_VALUES = 60, 20_000, 5, 20  # of 
 MANY_TRAINING, MANY_TEST = 5000, 5000
 MANY: dict[str, dict[str, Any]] = {  # beyond 4,000 samples
     "as it is": {},
-    "second round on 500 samples": {"SAMPLES_OF_MANY": 500},
-    "second round on 1,000 samples": {"SAMPLES_OF_MANY": 1000},
+    "second round on 1,000 samples": {"MOST_SAMPLES": 1000},
+    "second round on 2,000 samples": {"MOST_SAMPLES": 2000},
     "no bandwidths in between": {"NEARER": ()},
     "asymmetric kernels too": {"_kernels_on": lambda X, many: _kernels_on(X, False)},
 }

@@ -38,8 +38,8 @@ PILOTS = slice(2, 6, 3)  # of the kernels below, to choose units of columns: RBF
 EVEN = 1.2  # ratio of the largest to the smallest spread of a column up to which units hardly matter
 FINALISTS = 3  # kernels that are compared again, on more samples
 MOST_SAMPLES = 500  # of the second round: a decomposition takes a tenth of a second
-SAMPLES_OF_MANY = 2000  # of the second round if landmarks are to stand for the samples, which takes a minute
-NEARER = (0.5**0.5, 2**0.5)  # bandwidths that are compared then, in units of the best
+NEARER = (0.5**0.5, 2**0.5)  # bandwidths that are compared at last for many samples, in units of the best
+RANKED_SAMPLES = 2000  # from which the unit of ranks is taken
 WORTH_ANOTHER = 1.5  # times the samples of the first round, that a second must have
 CHOICE_ERROR = 1e-3  # relative error that a decomposition may have for the sake of speed: what is chosen is solved anew
 
@@ -107,7 +107,7 @@ def list_kernels(kernel: Any, X: Array, *, many: bool = False) -> list[list[Kern
         standardised = [Standardised(each) for each in _kernels_on(columns.in_units(X), many)]
         choices.insert(1 if is_sparse(X) else 0, standardised)
     if not is_sparse(X):
-        some = X[:: -(-X.shape[0] // SAMPLES_OF_MANY)]
+        some = X[:: -(-X.shape[0] // RANKED_SAMPLES)]
         ranks = Ranked(Linear()).fit(some, some)
         choices.append([Ranked(each) for each in _kernels_on(ranks.in_units(some), many)])
     return choices
@@ -140,8 +140,7 @@ def rank_kernels(
 ) -> KernelPath:
     """Compare kernels by exact leave-one-out, the best first: all on at most 200 samples, three on at most 500.
 
-    Of ``many`` samples, which landmarks stand for if "auto" chooses, three are compared on at most 2,000, and the best
-    then at bandwidths in between.
+    Of ``many`` samples, which landmarks stand for if "auto" chooses, the best is then compared at bandwidths in between.
 
     Of several units of the columns, the first are used in which the better of two pilots is within a standard error of
     the best. Then all kernels are compared, and with "auto" further bandwidths around the best two. One decomposition
@@ -150,7 +149,6 @@ def rank_kernels(
     kernel on m samples.
     """
     affordable = affordable_size(budget // n_threads())  # each thread compares a kernel
-    most = SAMPLES_OF_MANY if many else MOST_SAMPLES
 
     def on(size: int, kernels: Sequence[Kernel]) -> tuple[list[Trial], list[Failed]]:
         some = stratified_subset(targets.y, min(size, affordable), seed, of_classes=merging.of_classes)
@@ -168,10 +166,10 @@ def rank_kernels(
     if not isinstance(kernel, list):
         ranked += on(FIRST_SAMPLES, [near for each in ranked[:REFINED] for near in _nearby(each.kernel, NEARBY)])[0]
         ranked.sort(key=_error)
-    if WORTH_ANOTHER * ranked[0].summary.n_samples < min(len(targets.y), affordable, most):
-        finalists, _ = on(most, [each.kernel for each in ranked[:FINALISTS]])
+    if WORTH_ANOTHER * ranked[0].summary.n_samples < min(len(targets.y), affordable, MOST_SAMPLES):
+        finalists, _ = on(MOST_SAMPLES, [each.kernel for each in ranked[:FINALISTS]])
         if many:
-            finalists = sorted([*finalists, *on(most, _nearby(finalists[0].kernel, NEARER))[0]], key=_error)
+            finalists = sorted([*finalists, *on(MOST_SAMPLES, _nearby(finalists[0].kernel, NEARER))[0]], key=_error)
         ranked = [*finalists, *ranked[FINALISTS:]]
     return KernelPath(each.summary for each in [*ranked, *others])
 
