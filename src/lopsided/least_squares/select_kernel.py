@@ -140,7 +140,7 @@ def rank_kernels(
 ) -> KernelPath:
     """Compare kernels by exact leave-one-out, the best first: all on at most 200 samples, three on at most 500.
 
-    Of ``many`` samples, which landmarks stand for if "auto" chooses, the best is then compared at bandwidths in between.
+    Of ``many`` samples, which landmarks stand for if "auto" chooses, the best is then compared at bandwidths between.
 
     Of several units of the columns, the first are used in which the better of two pilots is within a standard error of
     the best. Then all kernels are compared, and with "auto" further bandwidths around the best two. One decomposition
