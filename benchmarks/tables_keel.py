@@ -49,10 +49,13 @@ FEWEST_ROWS, MOST_ROWS, FEWEST_COLUMNS, FEWEST_VALUES = 60, 20_000, 5, 20  # of 
 MANY_TRAINING, MANY_TEST = 5000, 5000
 MANY: dict[str, dict[str, Any]] = {  # beyond 4,000 samples
     "as it is": {},
-    "second round on 1,000 samples": {"MOST_SAMPLES": 1000},
-    "second round on 2,000 samples": {"MOST_SAMPLES": 2000},
-    "no bandwidths in between": {"NEARER": ()},
-    "asymmetric kernels too": {"_kernels_on": lambda X, many: _kernels_on(X, False)},
+    "chosen by few samples alone": {"refine_kernel.WORTHWHILE": np.inf},
+    "the same, 2,000 of them": {"refine_kernel.WORTHWHILE": np.inf, "select_kernel.MOST_SAMPLES": 2000},
+    "compared with 250 landmarks": {"refine_kernel.LANDMARKS": 250},
+    "compared with 1,000 landmarks": {"refine_kernel.LANDMARKS": 1000},
+    "the best kind alone": {"refine_kernel.KINDS": 1},
+    "no bandwidths in between": {"refine_kernel.NEARER": ()},
+    "asymmetric kernels too": {"select_kernel._kernels_on": lambda X, many: _kernels_on(X, False)},
 }
 SCORES = {"score": "accuracy, or R^2", "balanced": "balanced accuracy", "auc": "area under the ROC curve"}
 
@@ -171,7 +174,7 @@ def many(smoke: bool) -> dict[str, Any]:
         train, test = np.split(order[: 60 if smoke else MANY_TRAINING + MANY_TEST], [40 if smoke else MANY_TRAINING])
         for label, constants in MANY.items():
             start = time.process_time()
-            with changed({f"least_squares.select_kernel.{each}": value for each, value in constants.items()}):
+            with changed({f"least_squares.{each}": value for each, value in constants.items()}):
                 model = (AsymmetricLSSVC if of_classes else AsymmetricLSSVR)().fit(X[train], y[train])
             seconds = time.process_time() - start
             rows.setdefault(label, []).extend([model.score(X[test], y[test]), seconds])

@@ -40,6 +40,7 @@ from ..operators import out_of_sample_operator
 from .build import KernelSaddle, Settings, are_many, many_landmarks, saddle_of_landmarks, saddle_of_samples
 from .diagnostics import PrimalDiagnostics, diagnose_primal
 from .merging import HeldOutResult, Merging
+from .refine_kernel import refine_path
 from .saddle import SADDLE_SOLVERS, check_solution, warn_if_near_singular
 from .select_C import C_grid, Grid, select_C, stack_if_better, stratified_subset, warn_if_constant, warn_if_useless
 from .select_kernel import is_choice, rank_kernels
@@ -219,9 +220,10 @@ class AsymmetricLeastSquares(Estimator, ABC):
         if isinstance(X, RowBlocks):
             some = stratified_subset(targets.y, SAMPLED_ROWS, seed, of_classes=merging.of_classes)
             X, targets = X[some], targets.take(some)
-        self.kernel_path_ = rank_kernels(
-            self.kernel, X, targets, grid, merging=merging, seed=seed, budget=budget, many=many
-        )
+        shared: dict[str, Any] = {"merging": merging, "seed": seed, "budget": budget}
+        self.kernel_path_ = rank_kernels(self.kernel, X, targets, grid, many=many, **shared)
+        if isinstance(self.kernel, str):
+            self.kernel_path_ = refine_path(self.kernel_path_, X, targets, grid, **shared)
         return self.kernel_path_[0].kernel
 
     def _build(

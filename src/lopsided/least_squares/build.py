@@ -162,7 +162,7 @@ def many_landmarks(kernel: Kernel, X: Array, budget: int) -> tuple[Nystrom, Choi
 
 def saddle_of_landmarks(
     kernel: Kernel, X: Array, method: Nystrom, choice: Choice, *, budget: int, seed: int, weights: np.ndarray | None
-) -> KernelSaddle:
+) -> LandmarkedSaddle:
     """Build the systems of a centred Nystrom approximation of k(X, X), with as many components as landmarks.
 
     Weights of the samples change what is orthonormal, and cost another O(n k^2).

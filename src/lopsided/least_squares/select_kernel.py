@@ -38,7 +38,6 @@ PILOTS = slice(2, 6, 3)  # of the kernels below, to choose units of columns: RBF
 EVEN = 1.2  # ratio of the largest to the smallest spread of a column up to which units hardly matter
 FINALISTS = 3  # kernels that are compared again, on more samples
 MOST_SAMPLES = 500  # of the second round: a decomposition takes a tenth of a second
-NEARER = (0.5**0.5, 2**0.5)  # bandwidths that are compared at last for many samples, in units of the best
 RANKED_SAMPLES = 2000  # from which the unit of ranks is taken
 WORTH_ANOTHER = 1.5  # times the samples of the first round, that a second must have
 CHOICE_ERROR = 1e-3  # relative error that a decomposition may have for the sake of speed: what is chosen is solved anew
@@ -120,7 +119,7 @@ def _kernels_on(X: Array, many: bool) -> list[Kernel]:
     return [Linear(), *(kind(float(size * part)) for kind, size in units for part in FRACTIONS)]
 
 
-def _nearby(kernel: Kernel, factors: Sequence[float]) -> list[Kernel]:
+def at_other_bandwidths(kernel: Kernel, factors: Sequence[float]) -> list[Kernel]:
     """The same kernel at other bandwidths, in units of its own, if it has one."""
     given = kernel.get_params()
     found = [name for name in ("bandwidth", "kernel__bandwidth") if name in given]
@@ -139,8 +138,6 @@ def rank_kernels(
     many: bool,
 ) -> KernelPath:
     """Compare kernels by exact leave-one-out, the best first: all on at most 200 samples, three on at most 500.
-
-    Of ``many`` samples, which landmarks stand for if "auto" chooses, the best is then compared at bandwidths between.
 
     Of several units of the columns, the first are used in which the better of two pilots is within a standard error of
     the best. Then all kernels are compared, and with "auto" further bandwidths around the best two. One decomposition
@@ -164,12 +161,11 @@ def rank_kernels(
     if not ranked:
         raise ValueError(f"none of {len(reasons)} kernels can be compared on these samples; " + _listed(reasons))
     if not isinstance(kernel, list):
-        ranked += on(FIRST_SAMPLES, [near for each in ranked[:REFINED] for near in _nearby(each.kernel, NEARBY)])[0]
+        near = [other for each in ranked[:REFINED] for other in at_other_bandwidths(each.kernel, NEARBY)]
+        ranked += on(FIRST_SAMPLES, near)[0]
         ranked.sort(key=_error)
     if WORTH_ANOTHER * ranked[0].summary.n_samples < min(len(targets.y), affordable, MOST_SAMPLES):
         finalists, _ = on(MOST_SAMPLES, [each.kernel for each in ranked[:FINALISTS]])
-        if many:
-            finalists = sorted([*finalists, *on(MOST_SAMPLES, _nearby(finalists[0].kernel, NEARER))[0]], key=_error)
         ranked = [*finalists, *ranked[FINALISTS:]]
     return KernelPath(each.summary for each in [*ranked, *others])
 

@@ -1,0 +1,83 @@
+"""Another look at the kernels that few samples chose: on many samples, which landmarks stand for."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import clone
+
+from .._core import Array, counted
+from ..kernels import Kernel
+from ..nystrom import Nystrom
+from ..svd import Choice
+from .build import FACTOR_COPIES, saddle_of_landmarks
+from .merging import Merging
+from .select_C import Grid, compare_C, stratified_subset, wide_grid
+from .select_kernel import Compared, KernelPath, at_other_bandwidths
+from .targets import Targets
+
+# Chosen on protein-casp, of the half "choose" of tables_blind.py, and on the sets of `python benchmarks/tables_keel.py
+# many`, which prints other values.
+LANDMARKS = 500
+MOST_SAMPLES = 10_000  # a comparison takes a second
+WORTHWHILE = 3.0  # times the samples that chose, which these must have
+KINDS = 3  # of kernels that are compared again, each at its best bandwidth
+NARROWER = 0.5  # next bandwidth, in units of the last, as long as errors fall
+NEARER = (0.5**0.5, 2**0.5)  # bandwidths that are compared at last, in units of the best
+
+
+def refine_path(
+    path: KernelPath, X: Array, targets: Targets, grid: Grid | None, *, merging: Merging, seed: int, budget: int
+) -> KernelPath:
+    """Compare the best kernel of each kind, and narrower ones, on up to 10,000 samples with 500 landmarks.
+
+    The more samples, the finer the functions that they tell from noise: bandwidths that are best on 500 samples may be
+    far too wide for thousands. What is found comes first in the path. Cost O(n p^2) for each kernel.
+    """
+    room = budget // (FACTOR_COPIES * LANDMARKS * np.dtype(float).itemsize)
+    size = min(len(targets.y), MOST_SAMPLES, room)
+    if size < WORTHWHILE * path[0].n_samples:
+        return path
+    some = stratified_subset(targets.y, size, seed, of_classes=merging.of_classes)
+    X, targets = X[some], targets.take(some)
+    found: list[Compared] = []
+
+    def compared(kernel: Kernel) -> Compared | None:
+        one = _compared(kernel, X, targets, grid, merging, seed, budget)
+        found.extend([one] if one else [])
+        return one
+
+    for kernel in counted(_best_of_each_kind(path)[:KINDS], "kernels compared on more samples", KINDS):
+        last, one = None, compared(kernel)
+        while one and (last is None or one.error < last.error):
+            last, one = one, next(map(compared, at_other_bandwidths(one.kernel, [NARROWER])), None)
+    if found:
+        best = min(found, key=_error)
+        for near in at_other_bandwidths(best.kernel, NEARER):
+            compared(near)
+    return KernelPath([*sorted(found, key=_error), *path])
+
+
+def _best_of_each_kind(path: KernelPath) -> list[Kernel]:
+    """The first kernel of each class, and of each class in other units of the columns."""
+    kinds = [(type(one.kernel), type(one.kernel.get_params().get("kernel"))) for one in path]
+    return [one.kernel for number, one in enumerate(path) if kinds[number] not in kinds[:number]]
+
+
+def _compared(
+    kernel: Kernel, X: Array, targets: Targets, grid: Grid | None, merging: Merging, seed: int, budget: int
+) -> Compared | None:
+    """A kernel at its best C, by exact leave-one-out of the approximation; None if it fails on the data."""
+    asked = Choice("nystrom", "asked for")
+    method, weights = Nystrom(min(LANDMARKS, X.shape[0])), targets.weights
+    try:
+        fitted = clone(kernel).fit(X, X)
+        family = saddle_of_landmarks(fitted, X, method, asked, budget=budget, seed=seed, weights=weights).family
+        values = wide_grid(family) if grid is None else grid.of(family)
+        C, best, _ = compare_C(family, values, targets, merging, clipped=grid is None)
+    except ValueError:
+        return None
+    return Compared(kernel, C, best.error, best.score, X.shape[0])
+
+
+def _error(one: Compared) -> float:
+    return one.error
