@@ -58,9 +58,9 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         as they are or, unless samples are sparse, by ranks (:class:`~lopsided.kernels.Ranked`); sparse ones are first
         tried as they are. A list stands for the kernels in it, such as a graph kernel at several parameters. The best
         by exact leave-one-out is used, each at its best C; all are compared on at most 200 samples, and the best three
-        on at most 500. Of more than 4,000 samples, "auto" compares the symmetric kernels alone, the best three on
-        2,000, and the best then at bandwidths in between. Classes are judged by the log-loss of calibrated
-        probabilities.
+        on at most 500. "auto" then compares narrower bandwidths on up to 10,000 samples, which 500 landmarks stand
+        for, if there are three times as many; of more than 4,000 samples it compares symmetric kernels alone. Classes
+        are judged by the log-loss of calibrated probabilities.
         Otherwise a kernel of :mod:`lopsided.kernels`, its name, a vectorised f(X, Z), or "precomputed": X is then the
         square K.
     merge : {"auto", "mean", "source", "target", "stack"}, default="auto"

@@ -46,7 +46,8 @@ def refine_path(
         found.extend([one] if one else [])
         return one
 
-    for kernel in counted(_best_of_each_kind(path)[:KINDS], "kernels compared on more samples", KINDS):
+    kinds = _best_of_each_kind(path)[:KINDS]
+    for kernel in counted(kinds, "kernels compared on more samples", len(kinds)):
         last, one = None, compared(kernel)
         while one and (last is None or one.error < last.error):
             last, one = one, next(map(compared, at_other_bandwidths(one.kernel, [NARROWER])), None)
