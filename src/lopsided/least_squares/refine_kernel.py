@@ -21,14 +21,14 @@ LANDMARKS = 500
 MOST_SAMPLES = 10_000  # a comparison takes a second
 WORTHWHILE = 3.0  # times the samples that chose, which these must have
 KINDS = 3  # of kernels that are compared again, each at its best bandwidth
-NARROWER = 0.5  # next bandwidth, in units of the last, as long as errors fall
+NARROWER = 0.5  # next bandwidth, in units of the last, as long as errors fall; if they do not, wider ones are tried
 NEARER = (0.5**0.5, 2**0.5)  # bandwidths that are compared at last, in units of the best
 
 
 def refine_path(
     path: KernelPath, X: Array, targets: Targets, grid: Grid | None, *, merging: Merging, seed: int, budget: int
 ) -> KernelPath:
-    """Compare the best kernel of each kind, and narrower ones, on up to 10,000 samples with 500 landmarks.
+    """Compare the best kernel of each kind, at other bandwidths too, on up to 10,000 samples with 500 landmarks.
 
     The more samples, the finer the functions that they tell from noise: bandwidths that are best on 500 samples may be
     far too wide for thousands. What is found comes first in the path. Cost O(n p^2) for each kernel.
@@ -46,11 +46,17 @@ def refine_path(
         found.extend([one] if one else [])
         return one
 
+    def falls(start: Compared, factor: float) -> bool:
+        """Whether errors fall from one bandwidth to the next, ``factor`` times as wide; compares them until they rise."""
+        last, one = start, next(map(compared, at_other_bandwidths(start.kernel, [factor])), None)
+        while one and one.error < last.error:
+            last, one = one, next(map(compared, at_other_bandwidths(one.kernel, [factor])), None)
+        return last is not start
+
     kinds = _best_of_each_kind(path)[:KINDS]
     for kernel in counted(kinds, "kernels compared on more samples", len(kinds)):
-        last, one = None, compared(kernel)
-        while one and (last is None or one.error < last.error):
-            last, one = one, next(map(compared, at_other_bandwidths(one.kernel, [NARROWER])), None)
+        if (start := compared(kernel)) and not falls(start, NARROWER):
+            falls(start, 1 / NARROWER)
     if found:
         best = min(found, key=_error)
         for near in at_other_bandwidths(best.kernel, NEARER):
