@@ -176,6 +176,7 @@ def limited(names: list[str]) -> tuple[int, int, list[str]]:
 
 def interrupt(name: str) -> dict[str, Any]:
     """Seconds from an interrupt in the middle of a second fit to its end, and what it left behind."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which shells ignore in the background
     model = with_resources(estimators()[name], random_state=0)
     X, y = data_for(model, 60)
     fit(model, X, y)

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.neighbors import KNeighborsClassifier
 
 import lopsided.explore.page as page_module
@@ -70,6 +71,11 @@ def nearest(model, number, k=10):
     scores = model.score_edges(model.nodes_[number], model.nodes_)
     scores[number] = -np.inf
     return np.argsort(-scores)[:k].tolist()
+
+
+def test_labels_in_a_sparse_matrix_are_refused(model, tmp_path):
+    with pytest.raises(ValueError, match="labels are a sparse matrix"):
+        write_page(model, tmp_path / "page.html", labels=sparse.eye_array(150))
 
 
 def test_the_page_holds_ids_coordinates_labels_and_best_targets(model, written):

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from lopsided import DirectedGraphEmbedding
 from lopsided.exceptions import LopsidedWarning
-from lopsided.graphs import hide_edges
+from lopsided.graphs import hide_edges, reconstruct_graph
 from lopsided.io import Graph, read_graph
 
 # b -> a, a -> b twice (2 + 3), c -> a, b -> c, c -> c
@@ -630,3 +630,12 @@ def test_edges_of_other_lengths_are_named(edges, message):
 def test_ids_of_every_library_are_strings_of_python():
     for table in (EDGES, pl.from_pandas(EDGES), pa.Table.from_pandas(EDGES)):
         assert set(map(type, read_graph(table).nodes)) == {str}
+
+
+def test_infinities_of_both_signs_are_refused_without_a_word_of_numpy():
+    A = np.eye(30, dtype=np.float32)
+    A[0, 0], A[1, 1] = np.inf, -np.inf
+    with pytest.raises(ValueError, match="adjacency contains infinity"):
+        read_graph(A)
+    with pytest.raises(ValueError, match="source contains infinity"):
+        reconstruct_graph(A, A, np.eye(30))

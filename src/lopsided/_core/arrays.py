@@ -7,6 +7,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
+from .finite import gate
 from .row_blocks import RowBlocks
 from .rows import as_indexable, reject_masked
 from .threads import slices_of
@@ -18,6 +19,7 @@ FLOATS = (np.float64, np.float32)
 SLAB_ENTRIES = 1 << 20  # entries of two sets that are compared at once, so that files are read piecewise
 
 
+@gate  # scikit-learn looks for infinities by a sum, in which both signs make NaN with a warning
 def check_points(points: ArrayLike, name: str) -> Array:
     """Validate a set of points: finite, two-dimensional, float32 or float64; sparse input becomes canonical CSR.
 

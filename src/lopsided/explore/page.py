@@ -135,6 +135,8 @@ def _label_numbers(labels: Any, nodes: np.ndarray) -> tuple[list[str], np.ndarra
     """Names of labels, the most frequent first and nodes without one last, and the number of the label of each node."""
     if labels is None:
         return [], np.zeros(len(nodes), dtype=int)
+    if sparse.issparse(labels):
+        raise ValueError("labels are a sparse matrix; give a list or an array with one label for each node")
     if isinstance(labels, Mapping):
         texts = [str(labels[node]) if node in labels else NO_LABEL for node in nodes.tolist()]
     else:

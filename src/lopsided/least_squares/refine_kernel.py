@@ -47,7 +47,7 @@ def refine_path(
         return one
 
     def falls(start: Compared, factor: float) -> bool:
-        """Whether errors fall from one bandwidth to the next, ``factor`` times as wide; compares them until they rise."""
+        """Whether errors fall from one bandwidth to the next, ``factor`` times it; compares them until they rise."""
         last, one = start, next(map(compared, at_other_bandwidths(start.kernel, [factor])), None)
         while one and one.error < last.error:
             last, one = one, next(map(compared, at_other_bandwidths(one.kernel, [factor])), None)
