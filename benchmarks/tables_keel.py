@@ -53,6 +53,8 @@ MANY: dict[str, dict[str, Any]] = {  # beyond 4,000 samples
     "the same, 2,000 of them": {"refine_kernel.WORTHWHILE": np.inf, "select_kernel.MOST_SAMPLES": 2000},
     "compared with 250 landmarks": {"refine_kernel.LANDMARKS": 250},
     "compared with 1,000 landmarks": {"refine_kernel.LANDMARKS": 1000},
+    "compared on 2,000 samples": {"refine_kernel.MOST_SAMPLES": 2000},
+    "steps of a factor 0.7": {"refine_kernel.NARROWER": 0.7},
     "the best kind alone": {"refine_kernel.KINDS": 1},
     "no bandwidths in between": {"refine_kernel.NEARER": ()},
     "asymmetric kernels too": {"select_kernel._kernels_on": lambda X, many: _kernels_on(X, False)},
