@@ -27,9 +27,8 @@ class Kernel(Documented, ABC):
     data, such as a default bandwidth or the set over which rows are normalised. Calling an unfitted kernel fits a copy
     on the two arrays; the kernel itself stays unfitted. Points are sparse where the data are.
 
-    Subclasses implement ``pairs``. Work that concerns one side only (norms, scaling) belongs in ``left`` and
-    ``right``, so that operators do it once instead of for every block. :func:`lopsided.testing.check_kernel` tells
-    whether a kernel of your own obeys what the estimators rely on.
+    Subclasses implement ``pairs``, and :func:`lopsided.testing.check_kernel` tests them. Work that concerns one side
+    only (norms, scaling) belongs in ``left`` and ``right``, so that operators do it once instead of for every block.
 
     Attributes
     ----------

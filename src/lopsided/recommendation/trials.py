@@ -13,7 +13,7 @@ from .metrics import ndcg_of_users
 from .smoothing import Smoother, popularity_weights
 
 # `python benchmarks/recommend.py ablation` has the defaults without trials, on two sets of interactions, and `shapes`
-# on generated ones; these numbers were settled there and on MovieLens, powers on other seeds of the generated ones.
+# on generated ones; these numbers were settled there and on MovieLens, powers on its ratings and plays.
 POWERS = 0.75, 0.25  # of the entries: the usual, as ratings have it, and one for counts with heavy tails
 POPULARITY = 0.25
 POPULARITIES = (0.0, 0.125, 0.25, 0.375, 0.5, 0.75, 1.0)
