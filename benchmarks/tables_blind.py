@@ -82,7 +82,8 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "decompositions to rounding": {"CHOICE_ERROR": 0.0},
     "ranks between 50 quantiles": {"kernels.columns.MOST_QUANTILES": 50},
     "ranks between all values": {"kernels.columns.MOST_QUANTILES": 2000},
-    "units by the least error": {"_simplest_of_the_best": least_error},
+    "units and symmetry by the least error": {"_simplest_of_the_best": least_error},
+    "symmetry by the least error": {"_symmetric_first": list},
 }
 UNITS_ABLATIONS: dict[str, dict[str, Any]] = {  # on columns in their own units, where they matter
     "units chosen": {},

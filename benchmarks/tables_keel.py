@@ -60,6 +60,7 @@ MANY: dict[str, dict[str, Any]] = {  # beyond 4,000 samples
     "compared on 2,000 samples": {"refine_kernel.MOST_SAMPLES": 2000},
     "steps of a factor 0.7": {"refine_kernel.NARROWER": 0.7},
     "the best kind alone": {"refine_kernel.KINDS": 1},
+    "steps for any fall": {"refine_kernel.LEAST_FALL": 0.0},
     "no bandwidths in between": {"refine_kernel.NEARER": ()},
     "asymmetric kernels too": {"select_kernel._kernels_on": lambda X, many: _kernels_on(X, False)},
 }

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from lopsided import AsymmetricLSSVC, AsymmetricLSSVR, Nystrom
-from lopsided.kernels import Linear
-from lopsided.least_squares import refine_kernel, select_kernel
+from lopsided.kernels import RBF, SNE, Laplacian, Linear, StudentT
+from lopsided.least_squares import base, refine_kernel, select_kernel
+from lopsided.least_squares.select_kernel import Compared, KernelPath
 
 FEW = 60  # samples that choose first
 RNG = np.random.default_rng(0)
@@ -70,6 +71,18 @@ def test_a_few_more_samples_and_a_small_budget_change_nothing():
     assert AsymmetricLSSVR().fit(X[:n], Y[:n]).kernel_path_[0].n_samples == FEW
     model = AsymmetricLSSVR(memory_budget="1MB").fit(X, Y)
     assert model.kernel_path_[0].n_samples == FEW
+
+
+@pytest.mark.parametrize("first", [RBF(0.3), SNE(0.3)])
+def test_asymmetric_kernels_are_compared_again_if_one_came_first(first, monkeypatch):
+    def ranked(*arguments, **settings):
+        others = [StudentT(0.3), Laplacian(0.3)]
+        return KernelPath(Compared(kernel, 1.0, 0.1, 0.9, FEW) for kernel in [first, *others])
+
+    monkeypatch.setattr(base, "rank_kernels", ranked)
+    path = AsymmetricLSSVR().fit(X, Y).kernel_path_
+    kinds = {type(each.kernel) for each in path if each.n_samples == len(X)}
+    assert kinds == ({RBF, Laplacian} if first.symmetric else {SNE, StudentT, Laplacian})
 
 
 def test_a_list_of_kernels_is_compared_as_it_is():

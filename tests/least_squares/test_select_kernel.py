@@ -15,7 +15,7 @@ from lopsided.exceptions import LopsidedWarning, NearSingularWarning
 from lopsided.kernels import RBF, SNE, Diffusion, Laplacian, Linear, NodeKernel, Ranked, Standardised, StudentT
 from lopsided.least_squares import build, select_kernel
 from lopsided.least_squares.merging import HeldOutResult
-from lopsided.least_squares.select_kernel import Trial, _simplest_of_the_best
+from lopsided.least_squares.select_kernel import Trial, _simplest_of_the_best, _symmetric_first
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{NearSingularWarning.__module__}.{NearSingularWarning.__name__}")
 
@@ -208,6 +208,25 @@ def test_in_doubt_the_first_units_are_used():
         assert order[_simplest_of_the_best([trials[place] for place in order])] == expected
     assert _simplest_of_the_best([[], trials[0], []]) == 1
     assert _simplest_of_the_best([[]]) == 0
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.5])
+def test_an_asymmetric_kernel_comes_first_only_if_it_is_better_by_a_standard_error(gap, rng):
+    losses = rng.exponential(size=(4, 50)) + np.array([[0.3], [0.35], [0.31 + gap], [0.4 + gap]])
+    kernels = [SNE(1.0), StudentT(1.0), RBF(1.0), Standardised(Laplacian(1.0))]
+    ranked = [
+        Trial(kernel, 1.0, HeldOutResult(None, np.zeros((50, 1)), each / 50, 0.0))
+        for kernel, each in zip(kernels, losses, strict=True)
+    ]
+    ranked.sort(key=lambda each: each.result.error)
+    best, symmetric = ranked[0], next(each for each in ranked if each.kernel.symmetric)
+    better = best is not symmetric and ttest_rel(symmetric.result.losses, best.result.losses).statistic > 1
+    on_few = Trial(Linear(), 1.0, HeldOutResult(None, np.zeros((20, 1)), np.zeros(20), 0.0))  # not to be paired
+    assert better == bool(gap)
+    found = _symmetric_first([*ranked, on_few])
+    assert found[0] is (best if better else symmetric)
+    assert {id(each) for each in found} == {id(each) for each in [*ranked, on_few]}
+    assert all(_symmetric_first(level) == level for level in ([symmetric], [best]))
 
 
 @pytest.mark.parametrize("estimator", [AsymmetricLSSVC, AsymmetricLSSVR])

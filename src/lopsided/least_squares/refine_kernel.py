@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from sklearn.base import clone
 
@@ -22,6 +24,7 @@ MOST_SAMPLES = 10_000  # a comparison takes a second
 WORTHWHILE = 3.0  # times the samples that chose, which these must have
 KINDS = 3  # of kernels that are compared again, each at its best bandwidth
 NARROWER = 0.5  # next bandwidth, in units of the last, as long as errors fall; if they do not, wider ones are tried
+LEAST_FALL = 1e-3  # of the error, relative, that is worth another step: nearly linear functions like ever wider kernels
 NEARER = (0.5**0.5, 2**0.5)  # bandwidths that are compared at last, in units of the best
 
 
@@ -31,7 +34,8 @@ def refine_path(
     """Compare the best kernel of each kind, at other bandwidths too, on up to 10,000 samples with 500 landmarks.
 
     The more samples, the finer the functions that they tell from noise: bandwidths that are best on 500 samples may be
-    far too wide for thousands. What is found comes first in the path. Cost O(n p^2) for each kernel.
+    far too wide for thousands. Asymmetric kernels, which cost three times as much, are compared again only if one of
+    them came first. What is found comes first in the path. Cost O(n p^2) for each kernel.
     """
     room = budget // (FACTOR_COPIES * LANDMARKS * np.dtype(float).itemsize)
     size = min(len(targets.y), MOST_SAMPLES, room)
@@ -47,13 +51,14 @@ def refine_path(
         return one
 
     def falls(start: Compared, factor: float) -> bool:
-        """Whether errors fall from one bandwidth to the next, ``factor`` times it; compares them until they rise."""
+        """Whether errors fall from one bandwidth to the next, ``factor`` times it; compares them until they do not."""
         last, one = start, next(map(compared, at_other_bandwidths(start.kernel, [factor])), None)
-        while one and one.error < last.error:
+        while one and one.error < (1 - LEAST_FALL) * last.error:
             last, one = one, next(map(compared, at_other_bandwidths(one.kernel, [factor])), None)
         return last is not start
 
-    kinds = _best_of_each_kind(path)[:KINDS]
+    wanted = [each for each in path if each.kernel.symmetric] if path[0].kernel.symmetric else path
+    kinds = _best_of_each_kind(wanted)[:KINDS]
     for kernel in counted(kinds, "kernels compared on more samples", len(kinds)):
         if (start := compared(kernel)) and not falls(start, NARROWER):
             falls(start, 1 / NARROWER)
@@ -64,7 +69,7 @@ def refine_path(
     return KernelPath([*sorted(found, key=_error), *path])
 
 
-def _best_of_each_kind(path: KernelPath) -> list[Kernel]:
+def _best_of_each_kind(path: Sequence[Compared]) -> list[Kernel]:
     """The first kernel of each class, and of each class in other units of the columns."""
     kinds = [(type(one.kernel), type(one.kernel.get_params().get("kernel"))) for one in path]
     return [one.kernel for number, one in enumerate(path) if kinds[number] not in kinds[:number]]

@@ -74,7 +74,7 @@ class Failed(NamedTuple):
 
 
 class KernelPath(tuple[Compared, ...]):
-    """What was compared when a kernel was chosen, the best first; prints as a table."""
+    """What was compared when a kernel was chosen, the chosen one first; prints as a table."""
 
     def __str__(self) -> str:
         lines = [f"{'error':>10}  {'score':>8}  {'C':>10}  {'samples':>7}  kernel"]
@@ -137,11 +137,12 @@ def rank_kernels(
     budget: int,
     many: bool,
 ) -> KernelPath:
-    """Compare kernels by exact leave-one-out, the best first: all on at most 200 samples, three on at most 500.
+    """Compare kernels by exact leave-one-out, the chosen one first: all on at most 200 samples, three on at most 500.
 
     Of several units of the columns, the first are used in which the better of two pilots is within a standard error of
-    the best. Then all kernels are compared, and with "auto" further bandwidths around the best two. One decomposition
-    of each kernel matrix serves all C: those of the ``grid``, or without it a range in units of the matrix. Samples are
+    the best. Then all kernels are compared, and with "auto" further bandwidths around the best two; there an asymmetric
+    kernel, which costs three times as much, is chosen only if it is better by a standard error. One decomposition of
+    each kernel matrix serves all C: those of the ``grid``, or without it a range in units of the matrix. Samples are
     drawn in proportion to the classes, and are fewer if decompositions would exceed the budget. Cost O(m^3) for each
     kernel on m samples.
     """
@@ -167,6 +168,8 @@ def rank_kernels(
     if WORTH_ANOTHER * ranked[0].summary.n_samples < min(len(targets.y), affordable, MOST_SAMPLES):
         finalists, _ = on(MOST_SAMPLES, [each.kernel for each in ranked[:FINALISTS]])
         ranked = [*finalists, *ranked[FINALISTS:]]
+    if not isinstance(kernel, list):
+        ranked = _symmetric_first(ranked)
     return KernelPath(each.summary for each in [*ranked, *others])
 
 
@@ -181,6 +184,15 @@ def _simplest_of_the_best(trials: Sequence[Sequence[Trial]]) -> int:
     best = min(leading.values(), key=_error)
     gaps = {number: trial.result.losses - best.result.losses for number, trial in leading.items()}
     return next(number for number, gap in gaps.items() if gap.sum() <= np.sqrt(len(gap)) * gap.std())
+
+
+def _symmetric_first(ranked: list[Trial]) -> list[Trial]:
+    """The best symmetric kernel first, unless the best of all is better by more than a standard error."""
+    n = len(ranked[0].result.losses)
+    level = [each for each in ranked if len(each.result.losses) == n]
+    sides = [[each for each in level if each.kernel.symmetric is wanted] for wanted in (True, False)]
+    first = sides[_simplest_of_the_best(sides)][0]
+    return [first, *(each for each in ranked if each is not first)]
 
 
 def _tried(
