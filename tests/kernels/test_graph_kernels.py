@@ -1,5 +1,6 @@
 """Diffusion and Katz: values against dense algebra, new nodes, bounds, budgets and bad graphs."""
 
+import tracemalloc
 import warnings
 
 import networkx as nx
@@ -10,6 +11,7 @@ from sklearn.base import clone
 
 from cases import PLENTY, assert_close
 from lopsided import AsymmetricLSSVC, DirectedGraphEmbedding, KernelSVD
+from lopsided._core import jobs
 from lopsided._core.arrays import canonical
 from lopsided.datasets import make_citation_graph
 from lopsided.exceptions import ConvergenceWarning, FallbackWarning, LopsidedWarning
@@ -158,6 +160,19 @@ def test_diffusion_does_not_depend_on_blocks_or_threads(monkeypatch):
     whole = Diffusion(A)(nodes, nodes)
     monkeypatch.setattr("lopsided.kernels.graph.walks.BLOCK_ROWS", 7)
     np.testing.assert_allclose(Diffusion(A)(nodes, nodes), whole, rtol=1e-12)
+
+
+def test_walks_stay_within_the_memory_of_their_thread():
+    A = sparse.random_array((600, 600), density=0.02, rng=np.random.default_rng(0), format="csr")
+    walk, settings = Walk.on(A), {"restart": 0.1, "threshold": 1e-5}
+    whole, budget = visits(walk.P, walk.P, **settings), 24e6
+    tracemalloc.start()
+    with jobs(1, budget):
+        found = visits(walk.P, walk.P, **settings)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert_close(found.toarray(), whole.toarray(), 1e-12)
+    assert peak < budget / 4 + 3 * (found.data.nbytes + found.indices.nbytes)
 
 
 def test_single_precision_is_kept():

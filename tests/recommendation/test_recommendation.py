@@ -1,5 +1,7 @@
 """Recommendations, and their evaluation."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -36,6 +38,20 @@ def test_scores_are_those_of_ridge_regression_on_all_items(kind, A):
     expected = smoothed(K, model.threshold_)
     found = np.asarray(model._scores(kind(K)))
     np.testing.assert_allclose(found, expected, atol=1e-3 * np.abs(expected).max())
+
+
+@KINDS
+def test_users_far_more_than_items_fit_the_budget(kind, rng):
+    table = kind((rng.random((4000, 12)) < 0.5).astype(float))
+    model = KernelRecommender(4, kernel="association", threshold=1.0, popularity=0.0).fit(table)
+    expected, budget = model.recommend(table, 3, new_only=False), 8e6
+    model.set_params(memory_budget=budget, n_jobs=1)
+    tracemalloc.start()
+    found = model.recommend(table, 3, new_only=False)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    np.testing.assert_array_equal(found, expected)
+    assert peak < budget  # products of all users with each other take 128 MB
 
 
 @KINDS

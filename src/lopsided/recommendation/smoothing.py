@@ -4,8 +4,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
-from .._core import Array, by_rows, dense
+from .._core import Array, block_bytes, blocks_of, by_rows, dense, row_sums
+from ..kernels import SPARSE_BYTES, product_slices
+
+BLOCK_BYTES = 1 << 27  # of products of rows with all users, at most
 
 
 class Projected(NamedTuple):
@@ -36,7 +40,17 @@ class Smoother:
 
     def project(self, rows: Array) -> Projected:
         """What the scores of some rows need of the table, for every t. Cost: O(nnz q), and the sparse products."""
-        return Projected(np.asarray(rows @ self.V), dense((rows @ self.turned) @ self.K))
+        products = [dense((rows[part] @ self.turned) @ self.K) for part in self._blocks(rows)]
+        return Projected(np.asarray(rows @ self.V), np.concatenate(products))
+
+    def _blocks(self, rows: Array) -> list[slice]:
+        """Blocks of rows whose products with all users, who may be far more than the items, fit the memory."""
+        n_users = self.K.shape[0]
+        if not (sparse.issparse(rows) and sparse.issparse(self.turned)):
+            return blocks_of(rows.shape[0], self.K.dtype.itemsize * n_users, BLOCK_BYTES)
+        users_of_items = np.diff(self.turned.indptr)
+        widths = np.minimum(row_sums(users_of_items[rows.indices], rows), n_users)
+        return product_slices(widths, block_bytes(BLOCK_BYTES) // SPARSE_BYTES)
 
     def scores(self, projected: Projected, t: float) -> np.ndarray:
         """Scores of all items, shape (rows, m)."""

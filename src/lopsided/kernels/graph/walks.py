@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ..._core import (
+    block_bytes,
     by_rows,
     per_entry,
     row_peaks,
@@ -21,7 +22,9 @@ from ..._core import (
 )
 
 BLOCK_ROWS = 1 << 10  # start nodes whose walks one thread follows at a time
+BLOCK_BYTES = 1 << 30  # of the walks that one thread follows at a time, at most
 STEPS_HELD = 8  # steps of walks, in units of the widest, that are kept before they are added up
+BYTES_HELD = 24 * STEPS_HELD  # per probability of the widest step: values, column numbers, and copies while adding up
 LONG_WORK = 1 << 29  # multiplications of walks, some ten seconds, above which a dense solution may be less work
 SOLVE_WORK = 10  # multiplications of a dense solution, in units of n^3, counting those of walks as ten
 
@@ -122,14 +125,20 @@ def visits(
     last step: restart sum over t >= 0 of (1 - restart)^t P^t L.
 
     A step that brings a probability of ``faint`` or more to no node is skipped: hubs would spread a walk so thinly that
-    hardly any of it reaches the threshold. Cost: fewer than 1 / (restart threshold) probabilities per row.
+    hardly any of it reaches the threshold. Cost: fewer than 1 / (restart threshold) probabilities per row. Of a block
+    of rows whose walks would exceed the memory of a thread, each half is followed anew.
     """
     scaled = with_entries(P, (1 - restart) * P.data)
     clearest = row_peaks(scaled.data, scaled, least=0.0)
+    most = block_bytes(BLOCK_BYTES)
 
     def follow(rows: slice) -> sparse.csr_array:
         walking, found, widest = (1 - restart) * starts[rows], [], 0
         while walking.nnz:
+            if BYTES_HELD * walking.nnz > most and rows.stop - rows.start > 1:
+                middle = (rows.start + rows.stop) // 2
+                halves = [follow(half) for half in (slice(rows.start, middle), slice(middle, rows.stop))]
+                return sparse.vstack(halves, format="csr")
             walking = some_entries(walking, walking.data >= threshold)
             found.append(walking)
             widest = max(widest, walking.nnz)
