@@ -94,7 +94,7 @@ def embedded(rng):
 
 def decoder_of(formula, embedded, width=RANKS[0]):
     parts, A = embedded
-    return EdgeDecoder(formula, parts, known_nodes(parts, A), width)
+    return EdgeDecoder(formula._replace(width=width), parts, known_nodes(parts, A))
 
 
 def all_pairs():
@@ -237,6 +237,17 @@ def test_pairs_that_are_all_edges_teach_nothing(embedded):
     parts, A = embedded
     trial = trial_of(parts, A, np.random.default_rng(6), others=0)
     assert learned([parts], [trial]).forward == by_factors(2).forward == ({FACTORS: 1.0}, {})
+
+
+@pytest.mark.parametrize("width", [1, 2, 4, 16])
+def test_only_triplets_that_tell_edges_are_used(width, rng):
+    """Of sixteen triplets that weigh alike, all edges depend on the leading ones."""
+    U, V = rng.standard_normal((2, 300, 16))
+    is_edge = expit(4 * width**-0.5 * U[:, :width] @ V[:, :width].T) > rng.random((300, 300))
+    edges, others = (tuple(rng.permutation(np.argwhere(each))[:1000].T) for each in (is_edge, ~is_edge))
+    A = sparse.csr_array(rng.random((300, 300)) < 0.05, dtype=float)
+    part = Part(None, U, np.ones(16), V, None, (FACTORS, STEP, COSINE))
+    assert learned([[part]], [Trial(A, edges, others, edges)]).width == width
 
 
 @pytest.mark.parametrize("least", [-1.0, 0.0, 0.5])

@@ -14,7 +14,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import f1_score
+from sklearn.metrics import f1_score, roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import normalize
 
@@ -490,6 +490,19 @@ def test_hidden_edges_of_an_undirected_graph_run_either_way():
     graph, _ = make_citation_graph(400, random_state=0)
     u, v = np.concatenate([trial.hidden for trial in trials(sparse.csr_array(graph + graph.T), seed=0)], axis=1)
     assert 0.4 < np.mean(u < v) < 0.6
+
+
+def test_needless_components_do_not_spoil_scores():
+    """Five groups in a cycle need five components; with 128 of them noise told edges from other pairs."""
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 5, 500)
+    follows = (group[None, :] - group[:, None]) % 5 == 1
+    graph = sparse.csr_array(rng.random((500, 500)) < np.where(follows, 0.1, 0.005), dtype=float)
+    known, edges, others = hide_edges(graph, reversed_share=0.0)
+    truth = np.repeat([1, 0], [len(edges[0]), len(others[0])])
+    models = [DirectedGraphEmbedding(k).fit(known) for k in (8, 128)]
+    few, many = (roc_auc_score(truth, np.append(m.score_edges(*edges), m.score_edges(*others))) for m in models)
+    assert many > few - 0.02
 
 
 def test_links_without_a_direction_count_less():

@@ -33,6 +33,7 @@ from .estimator import Documented as Documented, Estimator as Estimator
 from .finite import check_finite as check_finite, gate as gate
 from .memory import budget_bytes as budget_bytes
 from .mixing import mixed as mixed
+from .parsimony import simplest_of_the_best as simplest_of_the_best
 from .products import in_strips as in_strips, product as product
 from .progress import announce as announce, counted as counted
 from .ranking import best_columns as best_columns, best_first as best_first

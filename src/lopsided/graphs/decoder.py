@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from .._core import AdjacencyBlocks, best_columns, blocks_of, count_of, with_one_blas_thread
+from .._core import AdjacencyBlocks, best_columns, blocks_of, count_of, simplest_of_the_best, with_one_blas_thread
 from ..exceptions import LopsidedWarning, warn
 from .kernel_choice import COSINE, FACTORS, LEARNED, STEP
 from .nodes import Nodes, known_nodes, some_nodes
@@ -41,6 +41,7 @@ class Formula(NamedTuple):
     reverse: float = 0.0
     constant: float = 0.0
     ranking: str = FACTORS  # "factors", or "learned" for the scores themselves
+    width: int | None = None  # leading triplets of each part that count; None for all
 
     @property
     def is_learned(self) -> bool:
@@ -63,7 +64,6 @@ class EdgeDecoder:
     formula: Formula
     parts: Sequence[Part]
     known: Nodes
-    width: int  # leading triplets of each part that are used
 
     def sources(self, nodes: Nodes) -> np.ndarray:
         """Vectors of nodes as sources; their inner products with ``targets`` are the scores."""
@@ -81,8 +81,9 @@ class EdgeDecoder:
 
     def _weighted_starts(self, nodes: Nodes, terms: Terms) -> Iterator[np.ndarray]:
         """Vectors of nodes where an edge begins, times coefficients; F and P F end at the same vectors."""
+        width = self.formula.width
         for number, own in enumerate(terms):
-            begun = {term: own[term] * _start_vectors(self.parts, nodes, number, term, self.width) for term in own}
+            begun = {term: own[term] * _start_vectors(self.parts, nodes, number, term, width) for term in own}
             if FACTORS in begun or STEP in begun:
                 yield np.asarray(begun.get(FACTORS, 0) + begun.get(STEP, 0))
             if COSINE in begun:
@@ -92,9 +93,9 @@ class EdgeDecoder:
         """Vectors of nodes where an edge ends."""
         for number, own in enumerate(terms):
             if FACTORS in own or STEP in own:
-                yield _end_vectors(self.parts, nodes, number, FACTORS, self.width)
+                yield _end_vectors(self.parts, nodes, number, FACTORS, self.formula.width)
             if COSINE in own:
-                yield _end_vectors(self.parts, nodes, number, COSINE, self.width)
+                yield _end_vectors(self.parts, nodes, number, COSINE, self.formula.width)
 
     def of_pairs(self, nodes: Nodes, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Scores of the pairs (rows[i], columns[i]) of nodes, in blocks that compute each node only once."""
@@ -138,7 +139,7 @@ class EdgeDecoder:
         """
         placed = np.asarray(nodes.vectors[0].source.any(axis=1))
         best, values = np.empty((len(placed), k), dtype=np.intp), np.empty((len(placed), k))
-        by_kernel = replace(self, formula=by_factors(len(self.parts)), width=len(self.parts[0].s))
+        by_kernel = replace(self, formula=by_factors(len(self.parts)))
         by_scores = replace(self, formula=self.formula._replace(ranking=LEARNED))
         for decoder, rows in ((by_kernel, np.flatnonzero(placed)), (by_scores, np.flatnonzero(~placed))):
             if len(rows):
@@ -161,9 +162,9 @@ def learns_scores(decoder: str, A: sparse.csr_array) -> bool:
     return False
 
 
-def by_factors(n_parts: int) -> Formula:
+def by_factors(n_parts: int, width: int | None = None) -> Formula:
     """The formula that scores an edge by its kernel, that of the first part if there are several."""
-    return Formula(_by_part([(0, FACTORS)], np.ones(1), n_parts), _by_part([], np.empty(0), n_parts))
+    return Formula(_by_part([(0, FACTORS)], np.ones(1), n_parts), _by_part([], np.empty(0), n_parts), width=width)
 
 
 def learned(parts_of: Sequence[Sequence[Part]], seen: Sequence[Trial]) -> Formula:
@@ -171,23 +172,36 @@ def learned(parts_of: Sequence[Sequence[Part]], seen: Sequence[Trial]) -> Formul
 
     ``parts_of`` holds the parts of each trial. Scores are log-odds, up to a constant, since a graph has more pairs per
     edge than a trial has. Forward terms have coefficients >= 0: edges that are known are not to score less for being
-    near. Cost: O(pairs k), once the trials are embedded.
+    near. Of all triplets, half of them, a quarter and so on, the most are used whose likelihood is within a standard
+    error of the best: where a few roles or communities make a graph, the triplets beyond them are noise. Cost:
+    O(pairs k), once the trials are embedded.
     """
+    known = [known_nodes(parts, trial.adjacency) for parts, trial in zip(parts_of, seen, strict=True)]
+    widest = max(len(part.s) for part in parts_of[0])
+    if not any(len(trial.negative[0]) for trial in seen):  # every pair is an edge
+        return by_factors(len(parts_of[0]), widest)
+    tried = [_learned_at(widest >> halvings, parts_of, known, seen) for halvings in range(widest.bit_length())]
+    return tried[simplest_of_the_best([losses for _, losses in tried])][0]
+
+
+def _learned_at(
+    width: int, parts_of: Sequence[Sequence[Part]], known: Sequence[Nodes], seen: Sequence[Trial]
+) -> tuple[Formula, np.ndarray]:
+    """The formula of the leading triplets, and its loss on each pair, minus the logarithm of its likelihood."""
     terms = [(number, term) for number, part in enumerate(parts_of[0]) for term in part.terms]
     numbers, truth = [], []
-    for parts, trial in zip(parts_of, seen, strict=True):
-        nodes = known_nodes(parts, trial.adjacency)
+    for parts, nodes, trial in zip(parts_of, known, seen, strict=True):
         for pairs, label in ((trial.hidden, 1), (trial.negative, 0)):
-            numbers.append(_pair_features(parts, nodes, terms, pairs))
+            numbers.append(_pair_features(parts, nodes, terms, pairs, width))
             truth.append(np.full(len(pairs[0]), label))
     X, y = np.concatenate(numbers), np.concatenate(truth)
-    if y.all():  # every pair is an edge
-        return by_factors(len(parts_of[0]))
     weights, constant = _logistic(X, y, n_positive=len(terms))
     forward, backward, others = np.split(weights, [len(terms), 2 * len(terms)])
     n_parts, (*degree, reverse) = len(parts_of[0]), others
     ways = _by_part(terms, forward, n_parts), _by_part(terms, backward, n_parts)
-    return Formula(*ways, np.array(degree), float(reverse), constant, LEARNED)
+    score = X @ weights + constant
+    losses = np.logaddexp(0, np.where(y, -score, score))
+    return Formula(*ways, np.array(degree), float(reverse), constant, LEARNED, width), losses
 
 
 def with_better_ranking(formula: Formula, parts_of: Sequence[Sequence[Part]], seen: Sequence[Trial]) -> Formula:
@@ -209,7 +223,7 @@ def _recalls(formula: Formula, parts: Sequence[Part], trial: Trial) -> tuple[flo
     nodes = known_nodes(parts, trial.adjacency)
     others = np.linspace(0, n - 1, min(n, RANKED_TARGETS)).astype(np.int64)
     length = max(1, round(SHORT_LIST * len(others) / n))
-    decoders = [EdgeDecoder(one, parts, nodes, _width(parts)) for one in (formula, by_factors(len(parts)))]
+    decoders = [EdgeDecoder(one, parts, nodes) for one in (formula, by_factors(len(parts)))]
     targets = [one.targets(some_nodes(nodes, others)) for one in decoders]
     found = np.zeros(2)
     for block in blocks_of(len(u), RANKING_BYTES * len(others), MOST_RANKING):
@@ -225,12 +239,14 @@ def _recalls(formula: Formula, parts: Sequence[Part], trial: Trial) -> tuple[flo
     return found[0] / len(u), found[1] / len(u)
 
 
-def _pair_features(parts: Sequence[Part], nodes: Nodes, terms: list[tuple[int, str]], pairs: Pairs) -> np.ndarray:
+def _pair_features(
+    parts: Sequence[Part], nodes: Nodes, terms: list[tuple[int, str]], pairs: Pairs, width: int
+) -> np.ndarray:
     """What the decoder weighs for each pair: terms both ways, four degrees, and whether the reverse is an edge."""
     forward, backward = np.empty((2, len(pairs[0]), len(terms)))
     for block, (sources, row), (targets, column) in _blocks(nodes, pairs, parts):
         for number, (part, term) in enumerate(terms):
-            which = part, term, _width(parts)
+            which = part, term, width
             starts, ends = _start_vectors(parts, sources, *which), _end_vectors(parts, targets, *which)
             forward[block, number] = np.einsum("ij,ij->i", starts[row], ends[column])
             ends, starts = _end_vectors(parts, sources, *which), _start_vectors(parts, targets, *which)
@@ -239,7 +255,7 @@ def _pair_features(parts: Sequence[Part], nodes: Nodes, terms: list[tuple[int, s
     return np.column_stack([forward, backward, *degrees, _is_edge(nodes.inward, *pairs)])
 
 
-def _start_vectors(parts: Sequence[Part], nodes: Nodes, number: int, term: str, width: int) -> np.ndarray:
+def _start_vectors(parts: Sequence[Part], nodes: Nodes, number: int, term: str, width: int | None) -> np.ndarray:
     """Vectors of nodes where an edge begins; inner products with those where it ends are a term of a part."""
     part, s = parts[number], parts[number].s[:width]
     if term == STEP:
@@ -248,7 +264,7 @@ def _start_vectors(parts: Sequence[Part], nodes: Nodes, number: int, term: str, 
     return unit_or_zero_rows(reached, s[0]) if term == COSINE else reached
 
 
-def _end_vectors(parts: Sequence[Part], nodes: Nodes, number: int, term: str, width: int) -> np.ndarray:
+def _end_vectors(parts: Sequence[Part], nodes: Nodes, number: int, term: str, width: int | None) -> np.ndarray:
     """Vectors of nodes where an edge ends."""
     V, s = nodes.vectors[number].target[:, :width], parts[number].s[:width]
     return unit_or_zero_rows(V * s, s[0]) if term == COSINE else V
@@ -269,11 +285,6 @@ def _by_part(terms: list[tuple[int, str]], weights: np.ndarray, n_parts: int) ->
     for (part, term), weight in zip(terms, weights, strict=True):
         found[part][term] = float(weight)
     return found
-
-
-def _width(parts: Sequence[Part]) -> int:
-    """Number of triplets of the parts: all of them count."""
-    return max(len(part.s) for part in parts)
 
 
 @with_one_blas_thread

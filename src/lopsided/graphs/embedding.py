@@ -71,10 +71,10 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
     decoder : {"auto", "learned", "factors"}, default="auto"
         Score of an edge. "learned": a logistic regression on what the kernels, a step along an edge, degrees and the
         reverse edge say of a pair. It is trained to tell other pairs from edges that were hidden from the embedding, a
-        tenth of them at a time, and costs one more embedding or, on small graphs, up to ten. "factors":
-        (U diag(s) V')_ij, of proximity if kernel="auto". "auto" is "learned", or "factors" if there are negative
-        weights or fewer than two edges; ``nearest_targets`` then ranks by the learned scores or by "factors",
-        whichever finds more of the hidden targets.
+        tenth of them at a time, uses as many components as tell these, and costs one more embedding or, on small
+        graphs, up to ten. "factors": (U diag(s) V')_ij, of proximity if kernel="auto". "auto" is "learned", or
+        "factors" if there are negative weights or fewer than two edges; ``nearest_targets`` then ranks by the learned
+        scores or by "factors", whichever finds more of the hidden targets.
     unit_length : bool, default=True
         Scale the rows that ``fit_transform`` and ``transform`` return to unit length, so that later pipeline steps
         treat hubs like other nodes.
@@ -197,7 +197,7 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
         with jobs(self.n_jobs, self.memory_budget):
             formula, weights = self._learned(wanted, computed, k, seed, learns)
             parts = self._parts(wanted, computed, balance)
-            decoder = EdgeDecoder(formula, parts, known_nodes(parts, computed), k)
+            decoder = EdgeDecoder(formula, parts, known_nodes(parts, computed))
             blend = Blend.of(parts, decoder.known, weights, self.scaling, k, seed) if is_auto(self.kernel) else None
         self.adjacency_, self.nodes_, self.n_features_in_ = A, nodes, A.shape[0]
         self.kernel_ = tuple(part.kernel for part in parts) if is_auto(self.kernel) else parts[0].kernel
@@ -284,7 +284,7 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
         with quiet():  # the graph itself will warn
             again = counted(seen, "copies of the graph with hidden edges", len(seen))
             tried = [self._parts(narrow, trial.adjacency, self._balanced(trial.adjacency)) for trial in again]
-        formula = learned(tried, seen) if seen and learns else by_factors(len(wanted))
+        formula = learned(tried, seen) if seen and learns else by_factors(len(wanted), k)
         if self.decoder == AUTO and formula.is_learned:
             formula = with_better_ranking(formula, tried, seen)
         if not is_auto(self.kernel):

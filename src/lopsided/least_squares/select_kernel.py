@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from .._core import Array, check_finite, counted, is_sparse, n_threads, run, slices_of
+from .._core import Array, check_finite, counted, is_sparse, n_threads, run, simplest_of_the_best, slices_of
 from ..kernels import (
     RBF,
     SNE,
@@ -174,16 +174,9 @@ def rank_kernels(
 
 
 def _simplest_of_the_best(trials: Sequence[Sequence[Trial]]) -> int:
-    """The first choice whose best trial is within a standard error of the best of all.
-
-    The error is that of the sum of paired differences, d_i of n samples: sqrt(n) times their standard deviation.
-    """
-    leading = {number: found[0] for number, found in enumerate(trials) if found}
-    if not leading:
-        return 0
-    best = min(leading.values(), key=_error)
-    gaps = {number: trial.result.losses - best.result.losses for number, trial in leading.items()}
-    return next(number for number, gap in gaps.items() if gap.sum() <= np.sqrt(len(gap)) * gap.std())
+    """The first choice whose best trial is within a standard error of the best of all."""
+    tried = [number for number, found in enumerate(trials) if found]
+    return tried[simplest_of_the_best([trials[number][0].result.losses for number in tried])] if tried else 0
 
 
 def _symmetric_first(ranked: list[Trial]) -> list[Trial]:
