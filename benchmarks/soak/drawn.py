@@ -41,6 +41,7 @@ BROKEN = {
 }
 SCALES = [1.0] * 12 + [1e-3, 1e3, 1e8, 1e-8, 1e30, 1e-30, 1e150, 1e-150, 1e200, 1e-200, 1e300, 1e-300, 5e-324]
 DTYPES = ["float64"] * 5 + ["float32"] * 3 + ["int64", "uint8", "bool", "float16", "longdouble", "object"]
+LOOPS = {"max_iter", "n_iter", "n_init", "n_adapt", "n_iter_no_change", "n_splits"}  # numbers of repetitions
 PLAIN = ("array", "fortran", "read only", "strided", "backwards", "list")  # kinds that hold every dtype
 
 
@@ -218,3 +219,9 @@ def width(A: Any) -> int:
     if hasattr(A, "shape"):
         return A.shape[1] if len(A.shape) > 1 else 1
     return len(A[0]) if len(A) else 1
+
+
+def with_short_loops(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The same, but for endless repetitions, which would be what was asked for."""
+    endless = {name for name in LOOPS & arguments.keys() if isinstance(arguments[name], int) and arguments[name] > 2}
+    return arguments | dict.fromkeys(endless, 2)

@@ -33,7 +33,7 @@ from lopsided import (
     svd,
 )
 
-from .drawn import Draw
+from .drawn import Draw, with_short_loops
 from .judge import Work
 
 matplotlib.use("Agg")
@@ -146,6 +146,7 @@ def function(draw: Draw) -> tuple[tuple, Work]:
     for name in arguments:
         if draw.chance(0.3):
             arguments[name] = draw.junk() if draw.chance(0.6) else draw.points()
+    arguments = with_short_loops(arguments)
     draw.notes.append(f"{called.__name__} { ({name: str(value)[:60] for name, value in arguments.items()}) }")
 
     def work() -> Any:

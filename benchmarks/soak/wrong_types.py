@@ -13,7 +13,7 @@ import lopsided
 from lopsided import KernelSVD, Nystrom, kernels
 from lopsided.exceptions import quiet
 
-from .drawn import Draw
+from .drawn import Draw, with_short_loops
 from .judge import Work, attempt
 
 ESTIMATORS = [
@@ -25,7 +25,6 @@ KERNELS = [
     each for name in kernels.__all__ if inspect.isclass(each := getattr(kernels, name)) and not inspect.isabstract(each)
 ]
 QUICK = {"max_iter": 2, "n_iter": 2, "n_init": 1, "n_components": 2, "memory_budget": "1GB"}
-LOOPS = {"max_iter", "n_iter", "n_init", "n_adapt", "n_iter_no_change", "n_splits"}
 SCIKIT_LEARNS = ("set_", "get_")  # methods of its own
 X = np.random.default_rng(0).random((20, 16))
 Y = np.arange(20) % 2
@@ -36,9 +35,7 @@ def setting(draw: Draw) -> tuple[tuple, Work]:
     """An estimator with one or two parameters of any type, fitted and asked."""
     kind = draw.of([*ESTIMATORS, Nystrom])
     names = list(inspect.signature(kind).parameters)
-    wrong = {draw.of(names): draw.junk() for _ in range(draw.of([1, 1, 2]))}
-    for name in LOOPS & wrong.keys():  # endless ones are what was asked for
-        wrong[name] = 2 if isinstance(wrong[name], int) and wrong[name] > 2 else wrong[name]
+    wrong = with_short_loops({draw.of(names): draw.junk() for _ in range(draw.of([1, 1, 2]))})
     draw.notes.append(f"{kind.__name__} {list(wrong)}")
     return tuple(wrong.values()), lambda: fitted(kind, wrong)
 

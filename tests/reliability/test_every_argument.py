@@ -12,10 +12,10 @@ import polars as pl
 import pytest
 
 from lopsided import Nystrom
-from soak.drawn import KINDS
+from soak.drawn import KINDS, LOOPS
 from soak.functions import GOOD
 from soak.judge import judged
-from soak.wrong_types import ESTIMATORS, LOOPS, data_of, fitted, methods, quick
+from soak.wrong_types import ESTIMATORS, data_of, fitted, methods, quick
 
 THINGS = {
     "table": lambda: pl.DataFrame(np.ones((3, 2)), schema=["a", "b"]),
