@@ -10,7 +10,7 @@ def simplest_of_the_best(losses: Sequence[np.ndarray]) -> int:
 
     The error is that of the sum of paired differences, d_i of n samples: sqrt(n) times their standard deviation.
 
-    >>> simplest_of_the_best([np.array([3.0, 3.0]), np.array([1.0, 2.0]), np.array([1.0, 1.0])])
+    >>> simplest_of_the_best([np.array([3.0, 3.0]), np.array([2.0, 0.5]), np.array([1.0, 1.0])])
     1
     """
     best = min(losses, key=np.sum)

@@ -90,8 +90,10 @@ def _packed(results: list[Any]) -> bytes | None:
             arrays |= {f"{number}/tuple/{i}": part for i, part in enumerate(result)}
         else:
             return None
+    if any(array.dtype.hasobject for array in arrays.values()):  # which a file would have to pickle
+        return None
     file = io.BytesIO()
-    np.savez(file, allow_pickle=False, **arrays)
+    np.savez(file, **arrays)
     return file.getvalue()
 
 

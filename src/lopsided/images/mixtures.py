@@ -159,7 +159,7 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         F, background = monomials(self._coefficients(X) - self._middle), self.background_.moved(-self._middle)
         start = background.responsibilities(F)
         steps = self.n_iter if self.n_adapt is None else self.n_adapt
-        mixtures = fit_mixtures(F, start, self.prior * background.moments(), steps, self.floor_)
+        mixtures = fit_mixtures(F, start, float(self.prior) * background.moments(), steps, self.floor_)
         return np.hstack([part.reshape(len(X), -1) for part in mixtures.moved(self._middle)]).astype(X.dtype)
 
     def _coefficients(self, X: np.ndarray) -> np.ndarray:

@@ -57,9 +57,9 @@ class Nystrom(Documented):
     >>> import numpy as np
     >>> from lopsided import KernelSVD, Nystrom
     >>> X = np.random.default_rng(0).standard_normal((500, 3))
-    >>> model = KernelSVD(2, kernel="rbf", solver=Nystrom(100, landmarks="kmeans")).fit(X, Z=X)
+    >>> model = KernelSVD(2, kernel="rbf", solver=Nystrom(50, landmarks="kmeans")).fit(X, Z=X)
     >>> model.solver_.name, model.X_fit_.shape
-    ('nystrom', (100, 3))
+    ('nystrom', (50, 3))
     """
 
     _parameter_constraints: dict[str, Any] = {

@@ -82,7 +82,7 @@ def powers(s: np.ndarray, exponent: float, points: int) -> np.ndarray:
     info = np.finfo(s.dtype)
     live = s > max(NULL_VALUE * np.sqrt(points) * info.eps * s[0], info.tiny)
     with np.errstate(over="ignore"):
-        found = np.where(live, s, 1) ** exponent
+        found = np.where(live, s, 1) ** float(exponent)
     if not np.isfinite(found).all():
         worst = s[~np.isfinite(found)][0]
         raise ValueError(

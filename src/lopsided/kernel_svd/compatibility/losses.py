@@ -26,7 +26,7 @@ class Squared:
         """Ridge regression in closed form, O(n k^2)."""
         mean, middle = F.mean(axis=0), Y.mean(axis=0)
         centred = F - mean
-        gram = centred.T @ centred / len(F) + alpha * np.eye(F.shape[1])
+        gram = centred.T @ centred / len(F) + float(alpha) * np.eye(F.shape[1])
         weights = np.linalg.solve(gram, centred.T @ (Y - middle) / len(F))
         return weights, middle - mean @ weights
 
