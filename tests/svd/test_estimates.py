@@ -59,8 +59,8 @@ def test_the_choice_looks_at_the_numbers_of_points_and_not_at_their_width():
     X, Z = np.zeros((100, 3)), np.zeros((80, 3))
     assert str(select_solver("rbf", X, Z)) == "lapack: min(n, m) = 80 is small"
     many, few = np.zeros((60_000, 2)), np.zeros((50_000, 2))
-    assert "60000 x 50000 matrix is dense" in nystrom_if_large(RBF(1.0), many, few, 2, budget=10**6).reason
-    assert nystrom_if_large(RBF(1.0), X, few, 2, budget=10**6) is None
+    assert "60000 x 50000 matrix is dense" in nystrom_if_large(RBF(1.0), many, few, budget=10**6).reason
+    assert nystrom_if_large(RBF(1.0), X, few, budget=10**6) is None
 
 
 def test_lapack_is_for_sides_up_to_the_bound():

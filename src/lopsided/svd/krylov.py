@@ -147,7 +147,7 @@ class _Bidiagonal:
 
     def random(self, block: int) -> np.ndarray:
         """Return random orthonormal directions orthogonal to V; no column of U is bound to them."""
-        self.bound, self.T = slice(0, 0), np.zeros((block, 0), dtype=self.V.dtype)
+        self.bound, self.T = slice(0, 0), np.empty((block, 0), dtype=self.V.dtype)
         directions = self.rng.standard_normal((self.V.shape[0], block)).astype(self.V.dtype)
         return orthonormalise(directions, self.V[:, : self.size], 0.0, self.rng)[0]
 

@@ -63,8 +63,7 @@ def factorise(
     rounding = A.rounding
     solved = A if condensed is None else condensed.operator
     factors = SOLVERS[choice.name](solved, k, tol=tol, budget=budget, rng=rng, rounding=rounding)
-    if factors.s[-1] <= rounding:
-        factors = replace(factors, s=np.where(factors.s > rounding, factors.s, 0))
+    factors = replace(factors, s=np.where(factors.s > rounding, factors.s, 0))
     if condensed is None:
         return factors, choice
     return Factors(condensed.left(factors.U), factors.s, condensed.right(factors.V)).canonical(), choice
