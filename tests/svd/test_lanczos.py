@@ -148,6 +148,39 @@ def test_a_matrix_far_below_its_noise_has_zeros_and_orthonormal_vectors(size, sc
         np.testing.assert_allclose(vectors.T @ vectors, np.eye(3), atol=1e-12)
 
 
+@pytest.mark.parametrize("noise", [1e-3, 1.0])
+@pytest.mark.parametrize("shape", [(2000, 30), (1500, 1400)])
+def test_what_takes_the_place_of_nothing_is_as_long_as_the_noise(shape, noise):
+    K = np.zeros(shape)
+    space = _Bidiagonal(Stored(K), Stored(K.T), 4, np.random.default_rng(0), noise)
+    space.grow(space.random(1))
+    assert float(abs(space.B[0, 0]) * space.unit) == pytest.approx(noise, rel=0.1)
+
+
+@pytest.mark.parametrize("drift", [1e-9, 1e-3, 0.1])
+def test_vectors_are_orthonormal_and_belong_together_however_the_basis_has_drifted(drift, rng):
+    """A V = U B and the answer A v = s u hold in any case."""
+    K, size = rng.standard_normal((40, 30)), 6
+    space = _Bidiagonal(Stored(K), Stored(K.T), size, rng, 0.0)
+    space.grow(space.random(size))
+    space.U += drift * rng.standard_normal(space.U.shape)
+    space.B[:] = np.linalg.lstsq(space.U, K @ space.V)[0]
+    K = space.U @ space.B @ space.V.T  # for which it holds
+    space.solve()
+    U, s, V = space.triplets(size)
+    for vectors in (U, V):
+        np.testing.assert_allclose(vectors.T @ vectors, np.eye(size), atol=1e-13)
+    np.testing.assert_allclose(K @ V, U * s, atol=1e-12)
+    np.testing.assert_allclose(s, np.linalg.svd(K, compute_uv=False)[:size], atol=1e-12)
+
+
+@pytest.mark.parametrize("k", [12, 16, 18, 20])
+@pytest.mark.parametrize("block", [1, 2])
+def test_copies_are_found_in_bases_that_hardly_hold_them(block, k, rng):
+    Q = np.linalg.qr(rng.standard_normal((30, 24)))[0]
+    np.testing.assert_allclose(krylov(Stored(Q), k, rng=rng, block=block).s, 1)
+
+
 @pytest.mark.parametrize("block", [1, 2])
 def test_searches_for_copies_take_blocks_that_double_up_to_eight(block, seen, rng):
     values = np.concatenate([np.ones(25), 0.3 * 0.6 ** np.arange(60)])
