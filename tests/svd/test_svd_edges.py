@@ -1,5 +1,6 @@
 """Edges: on either side of every bound of the policy, of what counts as zero, and of what is told."""
 
+import inspect
 import re
 from dataclasses import astuple
 from itertools import permutations
@@ -139,6 +140,11 @@ def test_landmarks_are_for_matrices_beyond_a_size(entries, monkeypatch):
     assert found is None if entries == 9000 else found.over_budget
 
 
+def test_the_number_of_components_is_by_default_that_of_the_documentation():
+    documented = re.search(r"n_components : int, default=(\d+)", select_solver.__doc__)[1]
+    assert inspect.signature(select_solver).parameters["n_components"].default == int(documented)
+
+
 def test_a_solver_is_selected_for_one_component_and_not_for_none():
     A = Stored(np.ones((90, 70)))
     assert str(select_solver(A, n_components=1)) == "lapack: min(n, m) = 70 is small"
@@ -258,6 +264,15 @@ def test_a_value_counts_as_zero_up_to_some_roundings_for_so_many_points(points, 
     found = powers(s, -1, points)
     assert found.dtype == dtype and (found > 0).tolist() == [True, True, False]
     np.testing.assert_allclose(found[:2] * s[:2], 1, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_power_that_overflows_is_refused_with_the_value_that_does(dtype):
+    s = np.array([1e-2, 1e-3, 1e-4], dtype=dtype)
+    exponent = -np.log10(np.finfo(dtype).max) / 3.5
+    np.testing.assert_allclose(powers(s[:2], exponent, 10), s[:2].astype(float) ** exponent, rtol=1e-4)
+    with pytest.raises(ValueError, match="the singular value 0.0001 to the power .* overflows"):
+        powers(s, exponent, 10)
 
 
 @pytest.mark.parametrize("sides", [(10_000, 4), (4, 10_000)])
