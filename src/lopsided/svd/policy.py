@@ -83,7 +83,7 @@ def select_solver(
     if (choice := nystrom_if_large(kernel, X, Z, budget)) is not None:
         return choice
     structured = is_indexed(kernel) or is_factored(kernel, X, Z) or (sparse.issparse(X) and sparse.issparse(Z))
-    if not structured or isinstance(as_operator(kernel.fit(X, Z), X, Z, budget=0), Blocked):
+    if not structured or isinstance(as_operator(kernel.fit(X, Z), X, Z), Blocked):
         return _choose_dense(kernel, X, Z, n_components, budget)
     return choose_for_operator(as_operator(kernel, X, Z, budget=budget), n_components, budget)[0]
 
