@@ -88,8 +88,13 @@ def test_uniform_sets_differ_from_seed_to_seed_and_between_the_sides():
     assert not np.array_equal(first, second)
     left, right = placed("uniform", POINTS, 2 * POINTS, n_landmarks=12)
     assert not np.array_equal(left.indices, right.indices)
-    left, right = placed("uniform", POINTS, POINTS.copy(), n_landmarks=12)  # equal sets have equal landmarks
-    assert np.array_equal(left.indices, right.indices)
+
+
+@pytest.mark.parametrize("strategy", [*ONE_SIDED, "leverage"])
+def test_equal_sets_have_equal_landmarks(strategy):
+    for same in (POINTS, POINTS.copy()):
+        left, right = placed(strategy, POINTS, same, n_landmarks=12)
+        assert np.array_equal(left.points, right.points) and np.array_equal(left.weights, right.weights)
 
 
 def test_cluster_centres_are_the_means_of_blobs_and_weigh_as_much():

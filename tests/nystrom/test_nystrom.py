@@ -478,12 +478,16 @@ def test_one_set_under_a_symmetric_kernel_is_extended_once_and_to_the_same_answe
 @CENTER
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_all_components_of_a_positive_definite_matrix_of_landmarks_give_its_approximation(center, dtype, weighted, rng):
-    """The matrix is not decomposed then; weights of landmarks cancel, but for the means."""
+@pytest.mark.parametrize("unit", [1.0, 1e6])
+def test_all_components_of_a_positive_definite_matrix_of_landmarks_give_its_approximation(
+    unit, center, dtype, weighted, monkeypatch, rng
+):
+    """The matrix is not decomposed then; weights of landmarks and their unit cancel, but for the means."""
+    monkeypatch.setattr("lopsided.nystrom.landmark_matrix.eigh", None)
     X = rng.standard_normal((300, 3))
     some = np.arange(0, 300, 20)
     weights = rng.uniform(10, 30, len(some)) if weighted else np.full(len(some), 20.0)
-    X, landmarks = X.astype(dtype), Landmarks(X[some].astype(dtype), weights)
+    X, landmarks = X.astype(dtype), Landmarks(X[some].astype(dtype), unit * weights)
     found = nystrom(RBF(1.0).fit(X, X), X, X, (landmarks,) * 2, len(some), center=center, quiet=True, rng=rng)
     E = np.exp(-np.square(X[:, None].astype(float) - X[some]).sum(axis=2))
     W, shares = E[some], weights / weights.sum()

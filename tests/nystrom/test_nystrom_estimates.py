@@ -9,7 +9,7 @@ import pytest
 from landmark_cases import CENTER, two_sets
 from scipy import sparse
 
-from lopsided import Nystrom
+from lopsided import KernelSVD, Nystrom
 from lopsided._core import jobs
 from lopsided.exceptions import AccuracyWarning, RankWarning
 from lopsided.kernels import RBF, SNE, Attention, Linear, StudentT
@@ -233,12 +233,35 @@ def test_kernel_values_are_evaluated_once_and_those_of_a_sample_of_rows_twice(ro
     (X, Z), values = two_sets(50, 40, width=9), []
     some = tuple(rows_as_landmarks(side, np.arange(12)) for side in (X, Z))
     kernel = watched(seen).fit(X, Z)
-    for k in (3, 6):
+    for k in (3, 6, 9):  # of nine triplets, the last time all are kept
         seen.clear()
         nystrom(kernel, X, Z, some, k, plain=way == "plain", rng=rng)
         values.append(sum(n * m for n, m in seen) - 12 * 12)
     once, sampled = 12 * (50 + 40), 12 * (min(rows, 50) + min(rows, 40))
-    assert values == [once + (sampled if way == "orthonormal" else 0)] * 2
+    assert values == [*[once + (sampled if way == "orthonormal" else 0)] * 2, once]
+
+
+def test_no_row_is_twice_in_a_sample(monkeypatch, rng):
+    taken, moments = [], extension.moments
+    monkeypatch.setattr(extension, "SAMPLE_ROWS", 45)
+    monkeypatch.setattr(extension, "moments", lambda rows, *rest: taken.append(rows) or moments(rows, *rest))
+    X, Z = two_sets(50, 40, width=9)
+    some = tuple(rows_as_landmarks(side, np.arange(12)) for side in (X, Z))
+    nystrom(RBF(1.0).fit(X, Z), X, Z, some, 3, rng=rng)
+    assert len(np.unique(taken[0], axis=0)) == len(taken[0]) == 45
+
+
+@pytest.mark.parametrize("tol", [0.0, 1.9])
+def test_too_few_components_are_told_in_a_search_too(tol):
+    X, Z = two_sets(width=3)
+    with pytest.warns(RankWarning, match="holds 3 components and not 4"):
+        approximate(Linear().fit(X, Z), X, Z, 4, tol=tol, method=Nystrom(12), budget=1 << 30, seed=0)
+
+
+def test_one_landmark_is_enough_for_one_component():
+    X, Z = two_sets(width=1)
+    model = KernelSVD(1, kernel="linear", solver=Nystrom(1)).fit(X, Z=Z)
+    np.testing.assert_allclose(model.singular_values_, np.linalg.norm(X) * np.linalg.norm(Z))
 
 
 def test_too_few_components_are_told_and_enough_are_not():
@@ -305,6 +328,19 @@ def of_table(K):
     return as_kernel(lambda i, j: K[np.ix_(i[:, 0].astype(int), j[:, 0].astype(int))])
 
 
+@CENTER
+def test_kernel_values_between_landmarks_are_in_double_precision_whatever_the_points(center, rng):
+    X, Z = (rng.standard_normal((size, 3)).astype(np.float32) for size in (9, 7))
+    some = tuple(Landmarks(side, rng.uniform(1, 9, len(side))) for side in (X, Z))
+    small = LandmarkMatrix.of(RBF(1.0).fit(X, Z), some, center=center)
+    K = np.exp(-np.square(X[:, None].astype(float) - Z).sum(axis=2))
+    np.testing.assert_allclose(small.K, K, rtol=1e-13)
+    shares = [side.weights / side.weights.sum() for side in some]
+    K = K - center * (K @ shares[1])[:, None]
+    K = K - center * shares[0] @ K
+    np.testing.assert_allclose(small.W, np.sqrt(some[0].weights)[:, None] * K * np.sqrt(some[1].weights), atol=1e-12)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("symmetric", [False, True])
 def test_values_of_landmarks_count_beyond_the_rounding_of_their_points(symmetric, dtype, rng):
@@ -362,8 +398,9 @@ def test_vectors_are_turned_in_place_unless_most_columns_go(center, k, dtype, mo
 
 @pytest.mark.parametrize("k", [2, 5, 9])
 @pytest.mark.parametrize("kind", ["both", "one", "ones"])
-def test_turns_make_an_orthonormal_decomposition_of_what_moments_describe(kind, k, rng):
-    L, R = rng.standard_normal((40, 6)), rng.standard_normal((30, 6))
+@pytest.mark.parametrize("unit", [2.0**-30, 1.0, 2.0**30])
+def test_turns_make_an_orthonormal_decomposition_of_what_moments_describe(unit, kind, k, rng):
+    L, R = unit * rng.standard_normal((40, 6)), rng.standard_normal((30, 6))
     L[:, 5] = L[:, 0] + L[:, 1]  # of rank five
     d = np.ones(6) if kind == "ones" else np.array([3.0, -2.0, 1.0, 0.5, -0.1, 0.2])
     if kind == "both":
@@ -377,7 +414,7 @@ def test_turns_make_an_orthonormal_decomposition_of_what_moments_describe(kind, 
     found = [side @ turn for side, turn in zip(sides, turns, strict=True)]
     for vectors in found:
         np.testing.assert_allclose(vectors.T @ vectors, np.eye(len(s)), atol=1e-9)
-    np.testing.assert_allclose(K @ found[-1], found[0] * s, atol=1e-9)
+    np.testing.assert_allclose(K @ found[-1], found[0] * s, atol=1e-9 * expected[0])
 
 
 # Landmarks.

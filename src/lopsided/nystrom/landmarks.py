@@ -166,7 +166,7 @@ def chances_of_inclusion(chances: np.ndarray, p: int) -> np.ndarray:
     def missing(log_t: float) -> float:
         return float(-np.expm1(-chances * np.exp(log_t)).sum() - p)
 
-    log_t = optimize.brentq(missing, np.log(p) - 1, np.log(LONGEST_WAIT / chances.min()))
+    log_t = optimize.brentq(missing, np.log(p), np.log(LONGEST_WAIT / chances.min()))
     return -np.expm1(-chances * np.exp(log_t))
 
 
