@@ -158,27 +158,32 @@ def test_what_takes_the_place_of_nothing_is_as_long_as_the_noise(shape, noise):
 
 
 @pytest.mark.parametrize("drift", [1e-9, 1e-3, 0.1])
-def test_vectors_are_orthonormal_and_belong_together_however_the_basis_has_drifted(drift, rng):
-    """A V = U B and the answer A v = s u hold in any case."""
-    K, size = rng.standard_normal((40, 30)), 6
-    space = _Bidiagonal(Stored(K), Stored(K.T), size, rng, 0.0)
-    space.grow(space.random(size))
-    space.U += drift * rng.standard_normal(space.U.shape)
-    space.B[:] = np.linalg.lstsq(space.U, K @ space.V)[0]
-    K = space.U @ space.B @ space.V.T  # for which it holds
+@pytest.mark.parametrize("drifted", [[1], [0, 1, 2, 3, 4, 5]])
+def test_vectors_are_orthonormal_and_belong_together_however_the_basis_has_drifted(drifted, drift, rng):
+    """Where A V = U B, the answer has A v = s u."""
+    U, V = (np.linalg.qr(rng.standard_normal((size, 6)))[0] for size in (40, 30))
+    U[:, drifted] += drift * U[:, [0]]
+    s = np.linspace(2, 1, 6)
+    K = U * s @ V.T
+    space = _Bidiagonal(Stored(K), Stored(K.T), 6, rng, 0.0)
+    space.grow(space.random(1))  # sets the unit
+    space.U, space.V, space.B, space.size = U, V, np.diag(s), 6
+    space.bound, space.T = slice(0, 0), np.empty((1, 0))
     space.solve()
-    U, s, V = space.triplets(size)
+    U, s, V = space.triplets(6)
     for vectors in (U, V):
-        np.testing.assert_allclose(vectors.T @ vectors, np.eye(size), atol=1e-13)
+        np.testing.assert_allclose(vectors.T @ vectors, np.eye(6), atol=1e-13)
     np.testing.assert_allclose(K @ V, U * s, atol=1e-12)
-    np.testing.assert_allclose(s, np.linalg.svd(K, compute_uv=False)[:size], atol=1e-12)
+    np.testing.assert_allclose(s, np.linalg.svd(K, compute_uv=False)[:6], atol=1e-12)
 
 
-@pytest.mark.parametrize("k", [12, 16, 18, 20])
-@pytest.mark.parametrize("block", [1, 2])
-def test_copies_are_found_in_bases_that_hardly_hold_them(block, k, rng):
-    Q = np.linalg.qr(rng.standard_normal((30, 24)))[0]
-    np.testing.assert_allclose(krylov(Stored(Q), k, rng=rng, block=block).s, 1)
+@pytest.mark.parametrize("k", [16, 20, 22])
+@pytest.mark.parametrize("ratio", [0.1, 0.01])
+@pytest.mark.parametrize("copies", [4, 8])
+def test_copies_are_found_in_bases_that_hardly_hold_them(copies, ratio, k, rng):
+    values = np.repeat(ratio ** np.arange(24 // copies), copies)
+    found = krylov(Stored(with_spectrum(values, 30, 24, rng)), k, rng=rng, block=1)
+    np.testing.assert_allclose(found.s, values[:k], atol=1e-13)
 
 
 @pytest.mark.parametrize("block", [1, 2])
