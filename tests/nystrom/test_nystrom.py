@@ -504,6 +504,21 @@ def test_all_components_of_a_positive_definite_matrix_of_landmarks_give_its_appr
     assert_close(embedded, found.factors.U, ulps=ulps, dtype=dtype)
 
 
+@CENTER
+@pytest.mark.parametrize("which", ["weights", "points"])
+def test_landmarks_that_differ_between_the_sides_are_not_taken_for_one_set(which, center, monkeypatch, rng):
+    """Of a symmetric kernel on one set of points: their matrix is not symmetric."""
+    X, _ = two_sets()
+    points = X[:12], X[:12] if which == "weights" else X[12:24]
+    some = tuple(Landmarks(side, rng.uniform(1, 9, 12) if which == "weights" else np.full(12, 5.0)) for side in points)
+    kernel = RBF(1.5).fit(X, X)
+    once = nystrom(kernel, X, X, some, 4, center=center, rng=np.random.default_rng(0)).factors
+    monkeypatch.setattr(RBF, "symmetric", property(lambda self: False))
+    twice = nystrom(kernel, X, X, some, 4, center=center, rng=np.random.default_rng(0)).factors
+    assert_close(once.s, twice.s)
+    assert_close(once.matrix(), twice.matrix(), ulps=1e5)
+
+
 def test_memory_counts_landmarks_of_both_sides():
     assert landmark_bytes("uniform", (10, 900), (1000, 1000)) == landmark_bytes("uniform", (900, 10), (1000, 1000))
 
