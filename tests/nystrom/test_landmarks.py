@@ -217,6 +217,21 @@ def test_pivoting_ends_where_the_matrix_is_exact_and_passes_rows_of_zeros():
     assert all(len(found) == 0 for found in pivots_of(np.zeros((5, 4)), 3))
 
 
+@FLOATS
+@pytest.mark.parametrize("ratio", [0.3, 3.0])
+def test_what_is_rounding_of_the_largest_entry_is_no_pivot(ratio, dtype):
+    sizes = np.array([1.0, 4.0, 2.0, 4 * ratio * np.finfo(dtype).eps])
+    rows, columns = pivots_of(np.kron(np.diag(sizes), np.ones((5, 4))).astype(dtype), 9)
+    assert sorted(rows // 5) == sorted(columns // 4) == list(range(3 + (ratio > 1)))
+
+
+@SEEDS
+@FLOATS
+def test_no_row_or_column_is_a_pivot_twice_where_nothing_but_rounding_is_left(seed, dtype):
+    for found in pivots_of(with_spectrum([3.0, 2.0, 1.0], 30, 20, seeded(seed), dtype), 20):
+        assert len(found) == len(set(found))
+
+
 @SEEDS
 @pytest.mark.parametrize("counts", [(10, 10), (10, 2), (2, 10)])
 def test_pivots_reach_every_group_of_points_that_lies_alone(counts, seed):
