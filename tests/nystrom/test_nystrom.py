@@ -478,9 +478,9 @@ def test_one_set_under_a_symmetric_kernel_is_extended_once_and_to_the_same_answe
 @CENTER
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("unit", [1.0, 1e6])
+@pytest.mark.parametrize(("unit", "size"), [(1.0, 1.0), (1e6, 1.0), (1.0, 2.0**20), (1.0, 2.0**-20)])
 def test_all_components_of_a_positive_definite_matrix_of_landmarks_give_its_approximation(
-    unit, center, dtype, weighted, monkeypatch, rng
+    unit, size, center, dtype, weighted, monkeypatch, rng
 ):
     """The matrix is not decomposed then; weights of landmarks and their unit cancel, but for the means."""
     monkeypatch.setattr("lopsided.nystrom.landmark_matrix.eigh", None)
@@ -488,8 +488,8 @@ def test_all_components_of_a_positive_definite_matrix_of_landmarks_give_its_appr
     some = np.arange(0, 300, 20)
     weights = rng.uniform(10, 30, len(some)) if weighted else np.full(len(some), 20.0)
     X, landmarks = X.astype(dtype), Landmarks(X[some].astype(dtype), unit * weights)
-    found = nystrom(RBF(1.0).fit(X, X), X, X, (landmarks,) * 2, len(some), center=center, quiet=True, rng=rng)
-    E = np.exp(-np.square(X[:, None].astype(float) - X[some]).sum(axis=2))
+    found = nystrom((size * RBF(1.0)).fit(X, X), X, X, (landmarks,) * 2, len(some), center=center, quiet=True, rng=rng)
+    E = size * np.exp(-np.square(X[:, None].astype(float) - X[some]).sum(axis=2))
     W, shares = E[some], weights / weights.sum()
     if center:
         P = np.eye(len(some)) - shares[:, None]  # subtracts weighted means from rows, and P' from columns
@@ -497,7 +497,7 @@ def test_all_components_of_a_positive_definite_matrix_of_landmarks_give_its_appr
         E = (E - E.mean(axis=0)) @ P
     U, s, V = found.factors.U.astype(float), found.factors.s.astype(float), found.factors.V.astype(float)
     K = E @ np.linalg.pinv(W) @ E.T
-    ulps = 1e2 * np.linalg.cond(W + center)
+    ulps = 1e2 * np.linalg.cond(W + center * size)
     assert_close(U * s @ V.T, K, ulps=ulps, dtype=dtype)
     assert_close(U.T @ U, np.eye(len(s)), ulps=ulps, dtype=dtype)
     embedded = as_operator(found.kernel, X, landmarks.points, budget=0) @ found.left.map - found.left.offset

@@ -12,7 +12,7 @@ from scipy import sparse
 from lopsided import KernelSVD, Nystrom
 from lopsided._core import jobs
 from lopsided.exceptions import AccuracyWarning, RankWarning
-from lopsided.kernels import RBF, SNE, Attention, Linear, StudentT
+from lopsided.kernels import RBF, SNE, Attention, Linear, NodeKernel, StudentT
 from lopsided.kernels.names import as_kernel
 from lopsided.nystrom import error, extension, landmarks, nystrom, orthonormalise, solver
 from lopsided.nystrom.error import CHECKED_SIZE, CONFIRMED_SHARE, HELD_OUT_ROWS, MOST_LEFT_OVER, _held_out
@@ -300,6 +300,28 @@ def test_an_estimate_that_equals_the_tolerance_is_enough():
     assert not any("relative eta is estimated" in str(each.message) for each in caught[before:])
 
 
+@pytest.mark.filterwarnings("ignore::lopsided.exceptions.AccuracyWarning")
+@pytest.mark.parametrize(
+    ("counts", "extension", "tol", "looked"),
+    [
+        (20, "orthonormal", 1.9, True),
+        ((40, 20), "orthonormal", 1.9, True),
+        ((40, 30), "orthonormal", 1.9, False),
+        (20, "plain", 1.9, False),
+        ((40, 30), "plain", 1.9, False),
+        ((40, 30), "orthonormal", 1e-300, False),
+    ],
+)
+def test_what_is_left_over_is_looked_at_where_landmarks_may_have_missed_it(counts, extension, tol, looked, monkeypatch):
+    """Of orthonormal vectors that are accurate by the estimate, and are not those of all points."""
+    calls = []
+    monkeypatch.setattr(solver, "warn_if_left_over", lambda *given: calls.append(given))
+    X, Z = two_sets(40, 30)
+    method = Nystrom(counts, extension=extension)
+    approximate(RBF(1.0).fit(X, Z), X, Z, 2, tol=tol, method=method, budget=1 << 30, seed=0)
+    assert len(calls) == looked
+
+
 @pytest.mark.parametrize("k", [1, 4, 7])
 def test_an_estimate_sees_as_many_triplets_again_and_at_least_four(k, monkeypatch):
     X, Z = np.random.default_rng(0).standard_normal((2, 300, 3))
@@ -358,6 +380,32 @@ def test_values_of_landmarks_count_beyond_the_rounding_of_their_points(symmetric
             assert len(values) == 5 + counts
         assert [small.holding(share) for share in (0.8, 0.95, 0.99, 0.999999)] == [1, 2, 3, 5]
         assert [len(small.maps(count, symmetric=symmetric, rng=rng)[1]) for count in (1, 3, 5)] == [1, 3, 5]
+
+
+def test_values_between_points_that_are_numbers_have_no_rounding_of_points(rng):
+    numbers, s = np.arange(4)[:, None], np.array([3.0, 1.0, 1e-3, 1e-14])
+    kernel = NodeKernel(np.diag(s)[rng.permutation(4)]).fit(numbers, numbers)
+    small = LandmarkMatrix.of(kernel, (Landmarks(numbers, np.ones(4)),) * 2, center=False)
+    np.testing.assert_allclose(small.maps(4, symmetric=False, rng=rng)[1], s)
+
+
+@CENTER
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("p", [7, 8])
+def test_a_definite_matrix_of_landmarks_is_not_decomposed_if_all_of_its_triplets_are_extended(p, size, center, rng):
+    """A map M with M M' = W^+ will do, to the digits that W has."""
+    X = rng.standard_normal((p, 3))
+    small = LandmarkMatrix.of((size * RBF(1.0)).fit(X, X), (Landmarks(X, np.full(p, 4000.0)),) * 2, center=center)
+    (map,), values = small.maps(p, symmetric=True, rng=rng)
+    assert (values == 1).all()
+    map = map / np.sqrt(4000)
+    if center:
+        map -= map.mean(axis=0)
+    inverse = np.linalg.pinv(small.W, rcond=1e-12)
+    np.testing.assert_allclose(
+        map @ map.T, inverse, atol=1e-12 * np.linalg.cond(small.W + center * size) * np.abs(inverse).max()
+    )
+    assert (small.maps(p - 1, symmetric=True, rng=rng)[1] != 1).all()
 
 
 # Blocks.
