@@ -14,7 +14,7 @@ from lopsided import select_solver
 from lopsided.kernels import RBF, Linear
 from lopsided.operators import Stored, as_operator
 from lopsided.svd import Diagnostics, Factors, diagnose, factorise, solvers
-from lopsided.svd.factors import NULL_VALUE, exact_sides, powers
+from lopsided.svd.factors import NULL_VALUE, canonical_signs, exact_sides, powers
 from lopsided.svd.krylov import EXTRA_COLUMNS, RESIDUAL_MARGIN, SVD_COPIES, _Bidiagonal, _Pace, estimated_eta, krylov
 from lopsided.svd.policy import (
     CHEAP_PRODUCT,
@@ -285,7 +285,8 @@ def test_the_longer_side_says_what_counts_as_zero(sides):
         assert side.map[:, 1].any() == 0 < side.map[:, 0].any()
     X, Z = np.eye(sides[0], 2) * s, np.eye(sides[1], 2)
     A = as_operator(Linear().fit(X, Z), X, Z, budget=PLENTY)
-    assert diagnose(A, factors).objective[1] == 0  # which has no gamma there
+    apart = diagnose(A, Factors(factors.U, s, np.roll(factors.V, 2, axis=0))).objective
+    assert apart[1] == 0 != apart[0]  # which has no gamma there
     weights = check_weights(np.r_[1.0, np.zeros(sides[0] - 1)], None, sides, np.dtype(float))
     assert not weights.taken_out(A, factors).U[1:, 1].any()
 
@@ -315,6 +316,16 @@ def test_factors_in_any_order_and_with_any_signs_become_the_same_and_stay_so(rng
             np.testing.assert_array_equal(found, part)
     flipped = Factors(U * [1, -1, 1, -1], s, V * [1, -1, 1, -1]).canonical()
     np.testing.assert_array_equal(flipped.V, expected.V)
+
+
+@pytest.mark.parametrize("slab", [7, 40, 64])
+@pytest.mark.parametrize("height", [5, 31, 32, 33, 64, 100, 131])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_signs_are_those_of_the_largest_entries_however_rows_are_cut(order, height, slab, monkeypatch, rng):
+    monkeypatch.setattr("lopsided.svd.factors.SLAB_ROWS", slab)
+    for _ in range(5):
+        U = np.array(rng.standard_normal((height, 4)), order=order)
+        np.testing.assert_array_equal(canonical_signs(U), np.sign(U[np.abs(U).argmax(axis=0), range(4)]))
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-200, 1e200])
