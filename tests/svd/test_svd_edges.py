@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from cases import NOTHING, PLENTY, with_spectrum
 from lopsided import select_solver
@@ -30,6 +31,7 @@ from lopsided.svd.policy import (
     krylov_room,
     lapack_bytes,
     nystrom_if_large,
+    work,
 )
 from lopsided.svd.weights import check_weights
 
@@ -138,6 +140,24 @@ def test_landmarks_are_for_matrices_beyond_a_size(entries, monkeypatch):
     monkeypatch.setattr("lopsided.svd.policy.LARGE_MATRIX", entries)
     found = nystrom_if_large(RBF(1.0), np.zeros((100, 2)), np.zeros((90, 2)), budget=10)
     assert found is None if entries == 9000 else found.over_budget
+
+
+@pytest.mark.parametrize("left", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("right", [np.asarray, sparse.csr_array])
+def test_landmarks_are_for_all_matrices_but_those_of_two_sparse_sides(left, right, monkeypatch):
+    monkeypatch.setattr("lopsided.svd.policy.LARGE_MATRIX", 100)
+    found = nystrom_if_large(RBF(1.0), left(np.zeros((100, 2))), right(np.zeros((90, 2))), budget=10)
+    assert (found is None) == (left == right == sparse.csr_array)
+
+
+@pytest.mark.parametrize(("solver", "k"), [("lapack", 3), ("krylov", 3), ("krylov", 150)])
+@every_shape
+def test_what_is_told_of_the_work_counts_the_multiplications_of_a_solver(shape, solver, k):
+    A = Stored(np.zeros(shape))
+    choice, _ = choose_for_operator(A, k, PLENTY, solver)
+    told = float(re.search(r"; (\S+) multiplications", work(A, k, choice))[1])
+    products = np.prod(shape) * (min(shape) if solver == "lapack" else 2 * block_width(A, k))
+    assert told == pytest.approx(products, abs=0.5 * 10 ** np.floor(np.log10(products)))  # to one digit
 
 
 def test_the_number_of_components_is_by_default_that_of_the_documentation():
