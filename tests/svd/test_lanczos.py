@@ -138,6 +138,18 @@ def test_null_values_are_found_in_as_few_steps_in_any_unit(block, seen):
 
 
 @every_block
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_nothing_is_found_in_no_more_steps_than_one_triplet(dtype, block, seen):
+    counts = []
+    for size in (0.0, 1.0):
+        K = size * with_spectrum(np.ones(1), *SHAPE, np.random.default_rng(0), dtype)
+        seen["widths"].clear()
+        krylov(Stored(K.astype(dtype)), 4, rng=np.random.default_rng(0), block=block)
+        counts.append(len(seen["widths"]))
+    assert counts[0] <= counts[1] + 1
+
+
+@every_block
 @pytest.mark.parametrize("scale", [1.0, 1e200])
 @pytest.mark.parametrize("size", [0.0, 1e-3])
 def test_a_matrix_far_below_its_noise_has_zeros_and_orthonormal_vectors(size, scale, block, rng):
