@@ -72,6 +72,8 @@ def assert_same_model(found, expected, X, Z, tol=TOL):
     assert_close(found.right_vectors_, expected.right_vectors_, tol)
     assert_close(found.transform(X), expected.transform(X), tol)
     assert_close(found.transform_right(Z), expected.transform_right(Z), tol)
+    for mean, in_memory in zip(found.means_ or (), expected.means_ or (), strict=True):
+        assert_close(mean, in_memory, tol)
 
 
 @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)

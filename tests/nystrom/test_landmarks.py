@@ -88,8 +88,13 @@ def test_uniform_sets_differ_from_seed_to_seed_and_between_the_sides():
     assert not np.array_equal(first, second)
     left, right = placed("uniform", POINTS, 2 * POINTS, n_landmarks=12)
     assert not np.array_equal(left.indices, right.indices)
-    left, right = placed("uniform", POINTS, POINTS.copy(), n_landmarks=12)  # equal sets have equal landmarks
-    assert np.array_equal(left.indices, right.indices)
+
+
+@pytest.mark.parametrize("strategy", [*ONE_SIDED, "leverage"])
+def test_equal_sets_have_equal_landmarks(strategy):
+    for same in (POINTS, POINTS.copy()):
+        left, right = placed(strategy, POINTS, same, n_landmarks=12)
+        assert np.array_equal(left.points, right.points) and np.array_equal(left.weights, right.weights)
 
 
 def test_cluster_centres_are_the_means_of_blobs_and_weigh_as_much():
@@ -212,13 +217,30 @@ def test_pivoting_ends_where_the_matrix_is_exact_and_passes_rows_of_zeros():
     assert all(len(found) == 0 for found in pivots_of(np.zeros((5, 4)), 3))
 
 
+@FLOATS
+@pytest.mark.parametrize("ratio", [0.3, 3.0])
+def test_what_is_rounding_of_the_largest_entry_is_no_pivot(ratio, dtype):
+    sizes = np.array([1.0, 4.0, 2.0, 4 * ratio * np.finfo(dtype).eps])
+    rows, columns = pivots_of(np.kron(np.diag(sizes), np.ones((5, 4))).astype(dtype), 9)
+    assert sorted(rows // 5) == sorted(columns // 4) == list(range(3 + (ratio > 1)))
+
+
 @SEEDS
-def test_pivots_reach_every_group_of_points_that_lies_alone(seed):
+@FLOATS
+def test_no_row_or_column_is_a_pivot_twice_where_nothing_but_rounding_is_left(seed, dtype):
+    for found in pivots_of(with_spectrum([3.0, 2.0, 1.0], 30, 20, seeded(seed), dtype), 20):
+        assert len(found) == len(set(found))
+
+
+@SEEDS
+@pytest.mark.parametrize("counts", [(10, 10), (10, 2), (2, 10)])
+def test_pivots_reach_every_group_of_points_that_lies_alone(counts, seed):
+    """However few there are on the other side."""
     groups = np.repeat(np.arange(10), 12)
     X = 20.0 * groups[:, None] + 0.01 * seeded(seed).standard_normal((120, 1))
     kernel = Laplacian(1.0).fit(X, X)
-    for found in pivoted(kernel, X, X, (10, 10), seeded(seed)):
-        assert set(groups[found.indices]) == set(range(10))
+    for found, count in zip(pivoted(kernel, X, X, counts, seeded(seed)), counts, strict=True):
+        assert len(set(groups[found.indices])) == count
 
 
 @pytest.mark.parametrize("counts", [(40, 2), (3, 30), (40, 30), (1, 1)])

@@ -9,10 +9,10 @@ import pytest
 from landmark_cases import CENTER, two_sets
 from scipy import sparse
 
-from lopsided import Nystrom
+from lopsided import KernelSVD, Nystrom
 from lopsided._core import jobs
 from lopsided.exceptions import AccuracyWarning, RankWarning
-from lopsided.kernels import RBF, SNE, Attention, Linear, StudentT
+from lopsided.kernels import RBF, SNE, Attention, Linear, NodeKernel, StudentT
 from lopsided.kernels.names import as_kernel
 from lopsided.nystrom import error, extension, landmarks, nystrom, orthonormalise, solver
 from lopsided.nystrom.error import CHECKED_SIZE, CONFIRMED_SHARE, HELD_OUT_ROWS, MOST_LEFT_OVER, _held_out
@@ -233,12 +233,35 @@ def test_kernel_values_are_evaluated_once_and_those_of_a_sample_of_rows_twice(ro
     (X, Z), values = two_sets(50, 40, width=9), []
     some = tuple(rows_as_landmarks(side, np.arange(12)) for side in (X, Z))
     kernel = watched(seen).fit(X, Z)
-    for k in (3, 6):
+    for k in (3, 6, 9):  # of nine triplets, the last time all are kept
         seen.clear()
         nystrom(kernel, X, Z, some, k, plain=way == "plain", rng=rng)
         values.append(sum(n * m for n, m in seen) - 12 * 12)
     once, sampled = 12 * (50 + 40), 12 * (min(rows, 50) + min(rows, 40))
-    assert values == [once + (sampled if way == "orthonormal" else 0)] * 2
+    assert values == [*[once + (sampled if way == "orthonormal" else 0)] * 2, once]
+
+
+def test_no_row_is_twice_in_a_sample(monkeypatch, rng):
+    taken, moments = [], extension.moments
+    monkeypatch.setattr(extension, "SAMPLE_ROWS", 45)
+    monkeypatch.setattr(extension, "moments", lambda rows, *rest: taken.append(rows) or moments(rows, *rest))
+    X, Z = two_sets(50, 40, width=9)
+    some = tuple(rows_as_landmarks(side, np.arange(12)) for side in (X, Z))
+    nystrom(RBF(1.0).fit(X, Z), X, Z, some, 3, rng=rng)
+    assert len(np.unique(taken[0], axis=0)) == len(taken[0]) == 45
+
+
+@pytest.mark.parametrize("tol", [0.0, 1.9])
+def test_too_few_components_are_told_in_a_search_too(tol):
+    X, Z = two_sets(width=3)
+    with pytest.warns(RankWarning, match="holds 3 components and not 4"):
+        approximate(Linear().fit(X, Z), X, Z, 4, tol=tol, method=Nystrom(12), budget=1 << 30, seed=0)
+
+
+def test_one_landmark_is_enough_for_one_component():
+    X, Z = two_sets(width=1)
+    model = KernelSVD(1, kernel="linear", solver=Nystrom(1)).fit(X, Z=Z)
+    np.testing.assert_allclose(model.singular_values_, np.linalg.norm(X) * np.linalg.norm(Z))
 
 
 def test_too_few_components_are_told_and_enough_are_not():
@@ -277,6 +300,28 @@ def test_an_estimate_that_equals_the_tolerance_is_enough():
     assert not any("relative eta is estimated" in str(each.message) for each in caught[before:])
 
 
+@pytest.mark.filterwarnings("ignore::lopsided.exceptions.AccuracyWarning")
+@pytest.mark.parametrize(
+    ("counts", "extension", "tol", "looked"),
+    [
+        (20, "orthonormal", 1.9, True),
+        ((40, 20), "orthonormal", 1.9, True),
+        ((40, 30), "orthonormal", 1.9, False),
+        (20, "plain", 1.9, False),
+        ((40, 30), "plain", 1.9, False),
+        ((40, 30), "orthonormal", 1e-300, False),
+    ],
+)
+def test_what_is_left_over_is_looked_at_where_landmarks_may_have_missed_it(counts, extension, tol, looked, monkeypatch):
+    """Of orthonormal vectors that are accurate by the estimate, and are not those of all points."""
+    calls = []
+    monkeypatch.setattr(solver, "warn_if_left_over", lambda *given: calls.append(given))
+    X, Z = two_sets(40, 30)
+    method = Nystrom(counts, extension=extension)
+    approximate(RBF(1.0).fit(X, Z), X, Z, 2, tol=tol, method=method, budget=1 << 30, seed=0)
+    assert len(calls) == looked
+
+
 @pytest.mark.parametrize("k", [1, 4, 7])
 def test_an_estimate_sees_as_many_triplets_again_and_at_least_four(k, monkeypatch):
     X, Z = np.random.default_rng(0).standard_normal((2, 300, 3))
@@ -305,6 +350,19 @@ def of_table(K):
     return as_kernel(lambda i, j: K[np.ix_(i[:, 0].astype(int), j[:, 0].astype(int))])
 
 
+@CENTER
+def test_kernel_values_between_landmarks_are_in_double_precision_whatever_the_points(center, rng):
+    X, Z = (rng.standard_normal((size, 3)).astype(np.float32) for size in (9, 7))
+    some = tuple(Landmarks(side, rng.uniform(1, 9, len(side))) for side in (X, Z))
+    small = LandmarkMatrix.of(RBF(1.0).fit(X, Z), some, center=center)
+    K = np.exp(-np.square(X[:, None].astype(float) - Z).sum(axis=2))
+    np.testing.assert_allclose(small.K, K, rtol=1e-13)
+    shares = [side.weights / side.weights.sum() for side in some]
+    K = K - center * (K @ shares[1])[:, None]
+    K = K - center * shares[0] @ K
+    np.testing.assert_allclose(small.W, np.sqrt(some[0].weights)[:, None] * K * np.sqrt(some[1].weights), atol=1e-12)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("symmetric", [False, True])
 def test_values_of_landmarks_count_beyond_the_rounding_of_their_points(symmetric, dtype, rng):
@@ -322,6 +380,32 @@ def test_values_of_landmarks_count_beyond_the_rounding_of_their_points(symmetric
             assert len(values) == 5 + counts
         assert [small.holding(share) for share in (0.8, 0.95, 0.99, 0.999999)] == [1, 2, 3, 5]
         assert [len(small.maps(count, symmetric=symmetric, rng=rng)[1]) for count in (1, 3, 5)] == [1, 3, 5]
+
+
+def test_values_between_points_that_are_numbers_have_no_rounding_of_points(rng):
+    numbers, s = np.arange(4)[:, None], np.array([3.0, 1.0, 1e-3, 1e-14])
+    kernel = NodeKernel(np.diag(s)[rng.permutation(4)]).fit(numbers, numbers)
+    small = LandmarkMatrix.of(kernel, (Landmarks(numbers, np.ones(4)),) * 2, center=False)
+    np.testing.assert_allclose(small.maps(4, symmetric=False, rng=rng)[1], s)
+
+
+@CENTER
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("p", [7, 8])
+def test_a_definite_matrix_of_landmarks_is_not_decomposed_if_all_of_its_triplets_are_extended(p, size, center, rng):
+    """A map M with M M' = W^+ will do, to the digits that W has."""
+    X = rng.standard_normal((p, 3))
+    small = LandmarkMatrix.of((size * RBF(1.0)).fit(X, X), (Landmarks(X, np.full(p, 4000.0)),) * 2, center=center)
+    (map,), values = small.maps(p, symmetric=True, rng=rng)
+    assert (values == 1).all()
+    map = map / np.sqrt(4000)
+    if center:
+        map -= map.mean(axis=0)
+    inverse = np.linalg.pinv(small.W, rcond=1e-12)
+    np.testing.assert_allclose(
+        map @ map.T, inverse, atol=1e-12 * np.linalg.cond(small.W + center * size) * np.abs(inverse).max()
+    )
+    assert (small.maps(p - 1, symmetric=True, rng=rng)[1] != 1).all()
 
 
 # Blocks.
@@ -361,12 +445,13 @@ def test_vectors_are_turned_in_place_unless_most_columns_go(center, k, dtype, mo
 
 
 @pytest.mark.parametrize("k", [2, 5, 9])
-@pytest.mark.parametrize("kind", ["both", "one", "ones"])
-def test_turns_make_an_orthonormal_decomposition_of_what_moments_describe(kind, k, rng):
-    L, R = rng.standard_normal((40, 6)), rng.standard_normal((30, 6))
+@pytest.mark.parametrize("kind", ["both", "one", "ones", "both, of ones"])
+@pytest.mark.parametrize("unit", [2.0**-30, 1.0, 2.0**30])
+def test_turns_make_an_orthonormal_decomposition_of_what_moments_describe(unit, kind, k, rng):
+    L, R = unit * rng.standard_normal((40, 6)), rng.standard_normal((30, 6))
     L[:, 5] = L[:, 0] + L[:, 1]  # of rank five
-    d = np.ones(6) if kind == "ones" else np.array([3.0, -2.0, 1.0, 0.5, -0.1, 0.2])
-    if kind == "both":
+    d = np.ones(6) if "ones" in kind else np.array([3.0, -2.0, 1.0, 0.5, -0.1, 0.2])
+    if "both" in kind:
         d, sides = np.abs(d), (L, R)
     else:
         sides = (L,)
@@ -377,7 +462,7 @@ def test_turns_make_an_orthonormal_decomposition_of_what_moments_describe(kind, 
     found = [side @ turn for side, turn in zip(sides, turns, strict=True)]
     for vectors in found:
         np.testing.assert_allclose(vectors.T @ vectors, np.eye(len(s)), atol=1e-9)
-    np.testing.assert_allclose(K @ found[-1], found[0] * s, atol=1e-9)
+    np.testing.assert_allclose(K @ found[-1], found[0] * s, atol=1e-9 * expected[0])
 
 
 # Landmarks.

@@ -138,6 +138,18 @@ def test_null_values_are_found_in_as_few_steps_in_any_unit(block, seen):
 
 
 @every_block
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_nothing_is_found_in_no_more_steps_than_one_triplet(dtype, block, seen):
+    counts = []
+    for size in (0.0, 1.0):
+        K = size * with_spectrum(np.ones(1), *SHAPE, np.random.default_rng(0), dtype)
+        seen["widths"].clear()
+        krylov(Stored(K.astype(dtype)), 4, rng=np.random.default_rng(0), block=block)
+        counts.append(len(seen["widths"]))
+    assert counts[0] <= counts[1] + 1
+
+
+@every_block
 @pytest.mark.parametrize("scale", [1.0, 1e200])
 @pytest.mark.parametrize("size", [0.0, 1e-3])
 def test_a_matrix_far_below_its_noise_has_zeros_and_orthonormal_vectors(size, scale, block, rng):
@@ -146,6 +158,44 @@ def test_a_matrix_far_below_its_noise_has_zeros_and_orthonormal_vectors(size, sc
     np.testing.assert_array_equal(found.s, 0)
     for vectors in (found.U, found.V):
         np.testing.assert_allclose(vectors.T @ vectors, np.eye(3), atol=1e-12)
+
+
+@pytest.mark.parametrize("noise", [1e-3, 1.0])
+@pytest.mark.parametrize("shape", [(2000, 30), (1500, 1400)])
+def test_what_takes_the_place_of_nothing_is_as_long_as_the_noise(shape, noise):
+    K = np.zeros(shape)
+    space = _Bidiagonal(Stored(K), Stored(K.T), 4, np.random.default_rng(0), noise)
+    space.grow(space.random(1))
+    assert float(abs(space.B[0, 0]) * space.unit) == pytest.approx(noise, rel=0.1)
+
+
+@pytest.mark.parametrize("drift", [1e-9, 1e-3, 0.1])
+@pytest.mark.parametrize("drifted", [[1], [0, 1, 2, 3, 4, 5]])
+def test_vectors_are_orthonormal_and_belong_together_however_the_basis_has_drifted(drifted, drift, rng):
+    """Where A V = U B, the answer has A v = s u."""
+    U, V = (np.linalg.qr(rng.standard_normal((size, 6)))[0] for size in (40, 30))
+    U[:, drifted] += drift * U[:, [0]]
+    s = np.linspace(2, 1, 6)
+    K = U * s @ V.T
+    space = _Bidiagonal(Stored(K), Stored(K.T), 6, rng, 0.0)
+    space.grow(space.random(1))  # sets the unit
+    space.U, space.V, space.B, space.size = U, V, np.diag(s), 6
+    space.bound, space.T = slice(0, 0), np.empty((1, 0))
+    space.solve()
+    U, s, V = space.triplets(6)
+    for vectors in (U, V):
+        np.testing.assert_allclose(vectors.T @ vectors, np.eye(6), atol=1e-13)
+    np.testing.assert_allclose(K @ V, U * s, atol=1e-12)
+    np.testing.assert_allclose(s, np.linalg.svd(K, compute_uv=False)[:6], atol=1e-12)
+
+
+@pytest.mark.parametrize("k", [16, 20, 22])
+@pytest.mark.parametrize("ratio", [0.1, 0.01])
+@pytest.mark.parametrize("copies", [4, 8])
+def test_copies_are_found_in_bases_that_hardly_hold_them(copies, ratio, k, rng):
+    values = np.repeat(ratio ** np.arange(24 // copies), copies)
+    found = krylov(Stored(with_spectrum(values, 30, 24, rng)), k, rng=rng, block=1)
+    np.testing.assert_allclose(found.s, values[:k], atol=1e-13)
 
 
 @pytest.mark.parametrize("block", [1, 2])

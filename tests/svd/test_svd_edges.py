@@ -1,17 +1,21 @@
 """Edges: on either side of every bound of the policy, of what counts as zero, and of what is told."""
 
+import inspect
 import re
+from dataclasses import astuple
+from itertools import permutations
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from cases import NOTHING, PLENTY, with_spectrum
 from lopsided import select_solver
 from lopsided.kernels import RBF, Linear
 from lopsided.operators import Stored, as_operator
 from lopsided.svd import Diagnostics, Factors, diagnose, factorise, solvers
-from lopsided.svd.factors import NULL_VALUE, exact_sides, powers
+from lopsided.svd.factors import NULL_VALUE, canonical_signs, exact_sides, powers
 from lopsided.svd.krylov import EXTRA_COLUMNS, RESIDUAL_MARGIN, SVD_COPIES, _Bidiagonal, _Pace, estimated_eta, krylov
 from lopsided.svd.policy import (
     CHEAP_PRODUCT,
@@ -27,6 +31,7 @@ from lopsided.svd.policy import (
     krylov_room,
     lapack_bytes,
     nystrom_if_large,
+    work,
 )
 from lopsided.svd.weights import check_weights
 
@@ -105,16 +110,16 @@ class Condensable(Stored):
     """A matrix that says that it is as good as a smaller one."""
 
     def condensed(self):
-        side = slice(self.of_size)
-        return SimpleNamespace(operator=Stored(self.K[side, side]))
+        rows, columns = map(slice, self.of_size)
+        return SimpleNamespace(operator=Stored(self.K[rows, columns]))
 
 
-@pytest.mark.parametrize("sides", [30, 31])
+@pytest.mark.parametrize("sides", [(30, 50), (31, 50), (50, 30), (50, 31)])
 def test_a_smaller_matrix_takes_the_place_of_one_that_it_can_if_it_has_a_margin(sides, rng):
     A = Condensable(rng.standard_normal((80, 70)))
     A.of_size = sides
     choice, condensed = choose_for_operator(A, 11, PLENTY)
-    assert (condensed is not None) == (sides == 31) == ("condensed to 31 x 31" in choice.reason)
+    assert (condensed is not None) == (min(sides) == 31) == (f"condensed to {sides[0]} x {sides[1]}" in choice.reason)
 
 
 @pytest.mark.parametrize(("solver", "room_left"), [("krylov", EXTRA_COLUMNS), ("auto", 1)])
@@ -131,11 +136,33 @@ def test_a_solver_falls_back_to_lapack_where_blocks_have_no_room(solver, room_le
 
 
 @pytest.mark.parametrize("entries", [100 * 90, 100 * 90 - 1])
-@pytest.mark.parametrize("k", [2, 0.5])
-def test_landmarks_are_for_matrices_beyond_a_size(k, entries, monkeypatch):
+def test_landmarks_are_for_matrices_beyond_a_size(entries, monkeypatch):
     monkeypatch.setattr("lopsided.svd.policy.LARGE_MATRIX", entries)
-    found = nystrom_if_large(RBF(1.0), np.zeros((100, 2)), np.zeros((90, 2)), k, budget=10)
-    assert (found is not None) == (entries < 9000)
+    found = nystrom_if_large(RBF(1.0), np.zeros((100, 2)), np.zeros((90, 2)), budget=10)
+    assert found is None if entries == 9000 else found.over_budget
+
+
+@pytest.mark.parametrize("left", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("right", [np.asarray, sparse.csr_array])
+def test_landmarks_are_for_all_matrices_but_those_of_two_sparse_sides(left, right, monkeypatch):
+    monkeypatch.setattr("lopsided.svd.policy.LARGE_MATRIX", 100)
+    found = nystrom_if_large(RBF(1.0), left(np.zeros((100, 2))), right(np.zeros((90, 2))), budget=10)
+    assert (found is None) == (left == right == sparse.csr_array)
+
+
+@pytest.mark.parametrize(("solver", "k"), [("lapack", 3), ("krylov", 3), ("krylov", 150)])
+@every_shape
+def test_what_is_told_of_the_work_counts_the_multiplications_of_a_solver(shape, solver, k):
+    A = Stored(np.zeros(shape))
+    choice, _ = choose_for_operator(A, k, PLENTY, solver)
+    told = float(re.search(r"; (\S+) multiplications", work(A, k, choice))[1])
+    products = np.prod(shape) * (min(shape) if solver == "lapack" else 2 * block_width(A, k))
+    assert told == pytest.approx(products, abs=0.5 * 10 ** np.floor(np.log10(products)))  # to one digit
+
+
+def test_the_number_of_components_is_by_default_that_of_the_documentation():
+    documented = re.search(r"n_components : int, default=(\d+)", select_solver.__doc__)[1]
+    assert inspect.signature(select_solver).parameters["n_components"].default == int(documented)
 
 
 def test_a_solver_is_selected_for_one_component_and_not_for_none():
@@ -185,23 +212,38 @@ def test_a_share_is_sought_with_ranks_that_double(monkeypatch, rng):
     monkeypatch.setitem(solvers.SOLVERS, "krylov", lambda A, k, **rest: asked.append(k) or solve(A, k, **rest))
     values = 0.97 ** np.arange(300)
     K = with_spectrum(values, 420, 400, rng)
-    share = np.cumsum(values**2)[69] / (values**2).sum()
-    found, _ = factorise(Stored(K), 0.999999 * share, solver="krylov", budget=PLENTY, rng=rng)
-    assert len(found.s) == 70
-    assert asked == [20, 40, 80]
+    for fewest, ranks in ((70, [20, 40, 80]), (40, [20, 40])):
+        share = np.cumsum(values**2)[fewest - 1] / (values**2).sum()
+        asked.clear()
+        found, _ = factorise(Stored(K), 0.999999 * share, solver="krylov", budget=PLENTY, rng=rng)
+        assert (len(found.s), asked) == (fewest, ranks)
+
+
+@pytest.mark.parametrize(
+    ("side", "less", "at_once"), [(SMALL_SIDE, 0, True), (SMALL_SIDE + 1, 0, False), (SMALL_SIDE, 1, False)]
+)
+def test_a_share_of_a_small_matrix_is_sought_at_once_if_that_fits(side, less, at_once, monkeypatch, rng):
+    asked = []
+    for name, solve in solvers.SOLVERS.items():
+        monkeypatch.setitem(solvers.SOLVERS, name, lambda A, k, s=solve, **rest: asked.append(k) or s(A, k, **rest))
+    K = with_spectrum(0.5 ** np.arange(30), side + 10, side, rng)
+    found, _ = factorise(Stored(K), 0.99, budget=lapack_bytes(K.shape, 8) - less, rng=rng)
+    assert asked == [side if at_once else 20] and len(found.s) == 4
 
 
 @pytest.mark.parametrize("tol", [1.9, 0.3, 0.1, 1e-2, 1e-4])
 @pytest.mark.parametrize("k", [1, 3])
-def test_residuals_are_a_tenth_of_the_tolerance_or_less(k, tol, rng):
+@pytest.mark.parametrize("block", [2, 4])
+def test_residuals_are_a_tenth_of_the_tolerance_or_less(block, k, tol, rng):
     """Also where eta, which goes with the square of residuals, is small long before."""
     for values in (
         0.9 ** np.arange(100),
         np.r_[2.0 ** -np.arange(3), 0.1 * np.linspace(1, 0.1, 97)],
         np.linspace(1, 0.5, 100),
+        np.arange(1, 101) ** -0.3,
     ):
         K = with_spectrum(values, 300, 250, rng)
-        found = krylov(Stored(K), k, rng=rng, tol=tol, block=4)
+        found = krylov(Stored(K), k, rng=rng, tol=tol, block=block)
         residual = np.linalg.norm(K.T @ found.U - found.V * found.s, axis=0).max() / found.s[0]
         assert residual <= min(tol, 1) / RESIDUAL_MARGIN
 
@@ -244,6 +286,15 @@ def test_a_value_counts_as_zero_up_to_some_roundings_for_so_many_points(points, 
     np.testing.assert_allclose(found[:2] * s[:2], 1, rtol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_power_that_overflows_is_refused_with_the_value_that_does(dtype):
+    s = np.array([1e-2, 1e-3, 1e-4], dtype=dtype)
+    exponent = -np.log10(np.finfo(dtype).max) / 3.5
+    np.testing.assert_allclose(powers(s[:2], exponent, 10), s[:2].astype(float) ** exponent, rtol=1e-4)
+    with pytest.raises(ValueError, match="the singular value 0.0001 to the power .* overflows"):
+        powers(s, exponent, 10)
+
+
 @pytest.mark.parametrize("sides", [(10_000, 4), (4, 10_000)])
 def test_the_longer_side_says_what_counts_as_zero(sides):
     """Between the bounds of both sides, a value has no inverse: new points get no coordinate by it."""
@@ -254,9 +305,47 @@ def test_the_longer_side_says_what_counts_as_zero(sides):
         assert side.map[:, 1].any() == 0 < side.map[:, 0].any()
     X, Z = np.eye(sides[0], 2) * s, np.eye(sides[1], 2)
     A = as_operator(Linear().fit(X, Z), X, Z, budget=PLENTY)
-    assert diagnose(A, factors).objective[1] == 0  # which has no gamma there
+    apart = diagnose(A, Factors(factors.U, s, np.roll(factors.V, 2, axis=0))).objective
+    assert apart[1] == 0 != apart[0]  # which has no gamma there
     weights = check_weights(np.r_[1.0, np.zeros(sides[0] - 1)], None, sides, np.dtype(float))
     assert not weights.taken_out(A, factors).U[1:, 1].any()
+
+
+@pytest.mark.parametrize("k", [1, 4])
+def test_what_is_added_to_all_kernel_values_of_a_new_point_does_not_move_it(k, rng):
+    """Also where the columns of the vectors sum to zero only roughly."""
+    U, s, V = rng.standard_normal((9, k)), np.arange(k, 0, -1.0), rng.standard_normal((7, k))
+    means = rng.standard_normal(9), rng.standard_normal(7), 0.0
+    for side, count in zip(exact_sides(Factors(U, s, V), means), (7, 9), strict=True):
+        values = rng.standard_normal((5, count))
+        there = values @ side.map - side.offset
+        np.testing.assert_allclose((values + 1e3) @ side.map - side.offset, there, atol=1e-11)
+        assert np.abs(there).max() > 0.1
+
+
+def test_factors_in_any_order_and_with_any_signs_become_the_same_and_stay_so(rng):
+    """Also where the largest entries of a vector, of both signs, are equally large."""
+    U, s, V = rng.standard_normal((6, 4)), np.array([4.0, 3.0, 2.0, 1.0]), rng.standard_normal((5, 4))
+    U[:2, 0] = [-9, 9]
+    expected = Factors(U, s, V).canonical()
+    for again in (
+        expected.canonical(),
+        *(Factors(*(part[..., order] for part in (U, s, V))).canonical() for order in permutations(range(4))),
+    ):
+        for found, part in zip(astuple(again), astuple(expected), strict=True):
+            np.testing.assert_array_equal(found, part)
+    flipped = Factors(U * [1, -1, 1, -1], s, V * [1, -1, 1, -1]).canonical()
+    np.testing.assert_array_equal(flipped.V, expected.V)
+
+
+@pytest.mark.parametrize("slab", [7, 40, 64])
+@pytest.mark.parametrize("height", [5, 31, 32, 33, 64, 100, 131])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_signs_are_those_of_the_largest_entries_however_rows_are_cut(order, height, slab, monkeypatch, rng):
+    monkeypatch.setattr("lopsided.svd.factors.SLAB_ROWS", slab)
+    for _ in range(5):
+        U = np.array(rng.standard_normal((height, 4)), order=order)
+        np.testing.assert_array_equal(canonical_signs(U), np.sign(U[np.abs(U).argmax(axis=0), range(4)]))
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-200, 1e200])
@@ -295,6 +384,22 @@ def test_weights_are_taken_if_their_squares_are_numbers(dtype):
         with pytest.raises(ValueError, match=f"all . {side}_weights are zero"):
             check_weights(*((given, None) if side == "left" else (None, given)), shape, np.dtype(dtype))
     assert check_weights(None, None, (3, 2), np.dtype(dtype)) is None
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("light", [0, 12])
+def test_vectors_of_points_of_any_weight_are_where_kernel_values_put_them(light, unit, dtype, rng):
+    """Light points too: their entries of the weighted vectors hold few digits, or none."""
+    K = rng.standard_normal((30, 20))
+    weights = [unit * np.r_[np.geomspace(1e-16, 0.1, light), rng.uniform(0.5, 1, count - light)] for count in K.shape]
+    given = check_weights(*weights, K.shape, np.dtype(dtype))
+    A = Stored(K.astype(dtype))
+    found = given.taken_out(A, factorise(given.on(A), 4, solver="lapack", budget=PLENTY, rng=rng)[0])
+    counted = given.times(found)
+    eps = np.finfo(dtype).eps
+    for there, vectors in ((K @ counted.V / found.s, found.U), (K.T @ counted.U / found.s, found.V)):
+        np.testing.assert_allclose(vectors, there, atol=20 * eps**0.75 * np.abs(there).max())
 
 
 @pytest.mark.parametrize("worst", ["objective", "left", "right", "coupled_left", "coupled_right"])

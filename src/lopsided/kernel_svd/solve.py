@@ -34,8 +34,7 @@ def solve(inputs: Inputs, settings: Settings) -> Solution:
     """Decompose the kernel matrix by the requested solver, or by the one that suits its size and the budget."""
     chosen = None
     if inputs.weights is None:  # landmarks take none
-        solver, k, budget = settings.solver, settings.k, settings.budget
-        chosen = select_nystrom(solver, inputs.kernel, inputs.X, inputs.Z, k, budget=budget)
+        chosen = select_nystrom(settings.solver, inputs.kernel, inputs.X, inputs.Z, budget=settings.budget)
     return _exactly(inputs, settings) if chosen is None else _from_landmarks(inputs, *chosen, settings)
 
 

@@ -234,7 +234,7 @@ class AsymmetricLeastSquares(Estimator, ABC):
         if damping and isinstance(X, RowBlocks):
             raise ValueError(f"damping={damping} needs all rows in memory, and these are in blocks; leave it at 0")
         if not (damping or isinstance(kernel, Precomputed)):
-            chosen = select_nystrom(self.solver, kernel, X, X, 1, budget=budget)
+            chosen = select_nystrom(self.solver, kernel, X, X, budget=budget)
             if self.solver == self.kernel == "auto":
                 chosen = many_landmarks(kernel, X, budget) or chosen
             if chosen is not None:

@@ -43,7 +43,7 @@ def estimate_eta(result: NystromFactors, X: Array, Z: Array, rng: np.random.Gene
     ):
         held = _held_out(points.shape[0], known.indices, max(HELD_OUT_ROWS, HELD_OUT_PER_TRIPLET * len(factors.s)), rng)
         sides = (X, Z[held]) if transposed else (X[held], Z)
-        A = as_operator(result.kernel, *sides, budget=0)
+        A = as_operator(result.kernel, *sides)
         better, found = ((A.T if transposed else A) @ others).astype(float), vectors[held].astype(float)
         better = better @ _whitening(others)
         if result.means is not None:
@@ -76,7 +76,7 @@ def warn_if_unconfirmed(result: NystromFactors, X: Array, Z: Array, k: int, seed
         shares = leverage(V)
         columns, counts = np.unique(rng.choice(len(V), CHECKED_COLUMNS, p=shares), return_counts=True)
         weights = (counts / CHECKED_COLUMNS / shares[columns])[:, None] * weights[columns]
-    A = as_operator(result.kernel, *rows_of_both(X, rows, Z, columns), budget=0)
+    A = as_operator(result.kernel, *rows_of_both(X, rows, Z, columns))
     u, found = U[rows].astype(float), (A @ weights.astype(A.dtype)).astype(float)
     if result.means is not None:
         left, right = result.means
@@ -110,10 +110,10 @@ def warn_if_left_over(result: NystromFactors, X: Array, Z: Array, tol: float, rn
     of_rows, of_columns = (np.zeros(len(U)), np.zeros(len(V))) if result.means is None else result.means
     of_columns = of_columns - of_rows.mean()
     columns = _held_out(len(V), result.landmarks[1].indices, count, rng)
-    K = as_operator(result.kernel, X, Z[columns], budget=0)
+    K = as_operator(result.kernel, X, Z[columns])
     left_over = _norm_beyond(K, U, V[columns] * s, of_rows, of_columns[columns]) * np.sqrt(len(V) / len(columns))
     rows = _held_out(len(U), result.landmarks[0].indices, count, rng)
-    K = as_operator(result.kernel, X[rows], Z, budget=0).T
+    K = as_operator(result.kernel, X[rows], Z).T
     beyond = _norm_beyond(K, V, U[rows] * s, of_columns, of_rows[rows]) * np.sqrt(len(U) / len(rows))
     left_over = max(left_over, beyond)
     if left_over > MOST_LEFT_OVER * s[-1] and 2 * left_over > k * tol * s[0]:

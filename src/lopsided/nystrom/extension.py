@@ -133,7 +133,7 @@ class _End(NamedTuple):
     def times(self, kernel: Kernel, map: np.ndarray) -> np.ndarray:
         """k(X, Z_J) @ map, or k(X_I, Z)^T @ map on the right, without storing kernel values."""
         ends = self.points, self.opposite.points
-        A = as_operator(kernel, *ends[::-1], budget=0).T if self.is_right else as_operator(kernel, *ends, budget=0)
+        A = as_operator(kernel, *ends[::-1]).T if self.is_right else as_operator(kernel, *ends)
         return A @ map.astype(A.dtype, copy=False)
 
     def moments(self, kernel: Kernel, map: np.ndarray, center: bool, rng: np.random.Generator) -> Moments:

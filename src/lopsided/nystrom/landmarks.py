@@ -166,7 +166,7 @@ def chances_of_inclusion(chances: np.ndarray, p: int) -> np.ndarray:
     def missing(log_t: float) -> float:
         return float(-np.expm1(-chances * np.exp(log_t)).sum() - p)
 
-    log_t = optimize.brentq(missing, np.log(p) - 1, np.log(LONGEST_WAIT / chances.min()))
+    log_t = optimize.brentq(missing, np.log(p), np.log(LONGEST_WAIT / chances.min()))
     return -np.expm1(-chances * np.exp(log_t))
 
 
@@ -179,7 +179,7 @@ def pivoted(
     values and O(c p^2) operations for c candidates and p pivots.
     """
     sides = [rng.permutation(side.shape[0])[: CANDIDATES_PER_PIVOT * max(counts)] for side in (X, Z)]
-    A = as_operator(kernel, X[sides[0]], Z[sides[1]], budget=0)
+    A = as_operator(kernel, X[sides[0]], Z[sides[1]])
     found = []
     for side, chosen, count in zip(sides, cross_pivots(A.take, A.shape, max(counts), A.dtype), counts, strict=True):
         rest = np.setdiff1d(np.arange(len(side)), chosen)

@@ -83,9 +83,7 @@ class Nystrom(Documented):
         self.denominators = denominators
 
 
-def select_nystrom(
-    solver: Any, kernel: Kernel, X: Array, Z: Array, k: float, *, budget: int
-) -> tuple[Nystrom, Choice] | None:
+def select_nystrom(solver: Any, kernel: Kernel, X: Array, Z: Array, *, budget: int) -> tuple[Nystrom, Choice] | None:
     """The Nystrom method and the reason for it: asked for, or chosen by "auto" for a large dense matrix; else None."""
     if isinstance(solver, Nystrom):
         solver._validate_params()
@@ -99,7 +97,7 @@ def select_nystrom(
                 "compute the blocks first"
             )
         return Nystrom(), Choice("nystrom", "rows are in blocks, of which only landmarks are held")
-    choice = nystrom_if_large(kernel, X, Z, k, budget) if solver == "auto" else None
+    choice = nystrom_if_large(kernel, X, Z, budget) if solver == "auto" else None
     return None if choice is None else (Nystrom(), choice)
 
 

@@ -31,7 +31,7 @@ from .stored import Stored
 
 
 @checked(kernel=[Kernel])
-def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int) -> KernelOperator:
+def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int = 0) -> KernelOperator:
     """Return k(X, Z) as an operator: structured if the data are sparse, stored if it fits, and blocked otherwise.
 
     Sparse data whose product X Z^T is more than half full count as dense. The linear kernel stays a product of factors
@@ -43,7 +43,7 @@ def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int) -> KernelOpe
         A fitted kernel.
     X, Z : arrays or sparse matrices of shape (n, width) and (m, width)
         The left and the right points.
-    budget : int
+    budget : int, default=0
         Memory that the operator may use for stored entries, in bytes.
 
     Examples
@@ -98,10 +98,10 @@ def out_of_sample_operator(kernel: Kernel, X: Array, Z: Array, *, of_right: bool
     is given by its numbers.
     """
     if not of_right:
-        return as_operator(kernel, X, Z, budget=0)
+        return as_operator(kernel, X, Z)
     if isinstance(kernel, Precomputed):
-        return as_operator(kernel.of_columns, Z, X, budget=0)
-    return as_operator(kernel, X, Z, budget=0).T
+        return as_operator(kernel.of_columns, Z, X)
+    return as_operator(kernel, X, Z).T
 
 
 def is_matrix_free(kernel: Kernel, X: Array, Z: Array, budget: int) -> bool:

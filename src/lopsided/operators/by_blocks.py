@@ -70,7 +70,7 @@ class _AdjointProduct:
     operator: Any
 
     def __call__(self, block: Array, U: np.ndarray) -> np.ndarray:
-        return np.asarray(self.operator(self.kernel, block, self.Z, budget=0).T @ U)
+        return np.asarray(self.operator(self.kernel, block, self.Z).T @ U)
 
 
 @dataclass(frozen=True)
@@ -83,4 +83,4 @@ class _Product:
     V: np.ndarray
 
     def __call__(self, block: Array) -> np.ndarray:
-        return np.asarray(self.operator(self.kernel, block, self.Z, budget=0) @ self.V)
+        return np.asarray(self.operator(self.kernel, block, self.Z) @ self.V)

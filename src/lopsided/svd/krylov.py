@@ -147,7 +147,7 @@ class _Bidiagonal:
 
     def random(self, block: int) -> np.ndarray:
         """Return random orthonormal directions orthogonal to V; no column of U is bound to them."""
-        self.bound, self.T = slice(0, 0), np.zeros((block, 0), dtype=self.V.dtype)
+        self.bound, self.T = slice(0, 0), np.empty((block, 0), dtype=self.V.dtype)
         directions = self.rng.standard_normal((self.V.shape[0], block)).astype(self.V.dtype)
         return orthonormalise(directions, self.V[:, : self.size], 0.0, self.rng)[0]
 
@@ -300,12 +300,13 @@ def estimated_eta(s: np.ndarray, residuals: np.ndarray, k: int) -> float:
     by its residual; those that no vector has found yet cannot be taken into account.
     """
     eps, scale = float(np.finfo(s.dtype).eps), max(float(s[0]), np.finfo(float).tiny)
-    s, unsure = s[: k + 1] / scale, residuals[k : k + 1] / scale
+    s = s[: k + 1] / scale
     equal = max(EQUAL_VALUES, EQUAL_EPS * eps)
     apart = s[:-1] - s[1:] > equal
-    if len(unsure):
-        apart[-1] |= unsure[0] > equal
-        s[k] += unsure[0]
+    if len(s) > k:
+        unsure = residuals[k] / scale
+        apart[-1] |= unsure > equal
+        s[k] += unsure
     first = np.flatnonzero(np.append(True, apart))  # of each group of equal values
     last = np.append(first[1:], len(s)) - 1
     between = np.maximum(s[last[:-1]] - s[first[1:]], eps)

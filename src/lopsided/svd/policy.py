@@ -80,20 +80,20 @@ def select_solver(
     if isinstance(kernel, Precomputed):
         return choose_for_operator(Stored(X), n_components, budget)[0]
     X, Z = check_sides(X, by_rows(X.T) if Z is None else Z)
-    if (choice := nystrom_if_large(kernel, X, Z, n_components, budget)) is not None:
+    if (choice := nystrom_if_large(kernel, X, Z, budget)) is not None:
         return choice
     structured = is_indexed(kernel) or is_factored(kernel, X, Z) or (sparse.issparse(X) and sparse.issparse(Z))
-    if not structured or isinstance(as_operator(kernel.fit(X, Z), X, Z, budget=0), Blocked):
+    if not structured or isinstance(as_operator(kernel.fit(X, Z), X, Z), Blocked):
         return _choose_dense(kernel, X, Z, n_components, budget)
     return choose_for_operator(as_operator(kernel, X, Z, budget=budget), n_components, budget)[0]
 
 
-def nystrom_if_large(kernel: Kernel, X: Array, Z: Array, k: float, budget: int) -> Choice | None:
+def nystrom_if_large(kernel: Kernel, X: Array, Z: Array, budget: int) -> Choice | None:
     """The choice of the Nystrom method if the matrix is dense, large and beyond the budget; otherwise None."""
-    if is_factored(kernel, X, Z) or (sparse.issparse(X) and sparse.issparse(Z)):
+    if sparse.issparse(X) and sparse.issparse(Z):
         return None
     n, m = X.shape[0], Z.shape[0]
-    if n * m <= LARGE_MATRIX or not _choose_dense(kernel, X, Z, max(1, int(k)), budget).over_budget:
+    if n * m <= LARGE_MATRIX or not is_matrix_free(kernel, X, Z, budget):
         return None
     why = f"the {n} x {m} matrix is dense, large and exceeds the budget of {budget} bytes"
     return Choice("nystrom", why, over_budget=True)

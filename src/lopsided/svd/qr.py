@@ -31,7 +31,7 @@ def orthonormalise(
     for _ in range(2):  # one pass is not enough if Q nearly spans the space
         G = product(Q.T, W)
         W, S = qr(W - product(Q, G))
-        H, R = H + G @ R, S @ R
+        R = S @ R
     return W, H, R
 
 

@@ -63,8 +63,7 @@ def factorise(
     rounding = A.rounding
     solved = A if condensed is None else condensed.operator
     factors = SOLVERS[choice.name](solved, k, tol=tol, budget=budget, rng=rng, rounding=rounding)
-    if factors.s[-1] <= rounding:
-        factors = replace(factors, s=np.where(factors.s > rounding, factors.s, 0))
+    factors = replace(factors, s=np.where(factors.s > rounding, factors.s, 0))
     if condensed is None:
         return factors, choice
     return Factors(condensed.left(factors.U), factors.s, condensed.right(factors.V)).canonical(), choice
@@ -82,7 +81,7 @@ def _factorise_share(
     k = limit if at_once else min(2 * EXTRA_COLUMNS, limit)
     while True:
         factors, choice = factorise(A, k, solver=solver, tol=tol, budget=budget, rng=rng)
-        held = np.cumsum(np.square(factors.s.astype(float) / (norm or 1.0)))
+        held = np.cumsum(np.square(factors.s.astype(float) / max(norm, np.finfo(float).tiny)))
         if held[-1] >= wanted or k == limit:
             return factors.truncate(min(k, int(np.searchsorted(held, wanted)) + 1)), choice
         k = min(2 * k, limit)
