@@ -7,9 +7,8 @@ Sets are all of $LOPSIDED_DATA/tabular and scikit-learn's bundled tables. In alp
 times: after the first run the second round went from 1,500 to 500 samples, for the sake of time, by a look at "choose"
 alone; after the second, of which there is no record, kernels were compared on threads; after the third, bandwidths in
 two steps, after the fourth stacking and after the fifth ranks, settled on "choose", on sets of $LOPSIDED_DATA/ssl and
-on generated ones; after the sixth a standard error in favour of standardised columns, and after the seventh one in favour
-of symmetric kernels, by "choose" of tables_keel.py.
-Times are processor times.
+on generated ones; after the sixth a standard error in favour of standardised columns, and after the seventh one in
+favour of symmetric kernels, by "choose" of tables_keel.py. Times are processor times.
 Three random splits with 30 % for testing, at most 1,000 samples for training and 2,000 for testing; features
 are standardised, and missing values replaced by means, on training data. Peers: SVC and KernelRidge by GridSearchCV
 over 6 x 6 values in five folds, gradient boosting, and Gaussian processes for regression.

@@ -78,7 +78,7 @@ def keep_blocks(rows: Any) -> Any:
 
 def _packed(results: list[Any]) -> bytes | None:
     """A list of arrays, sparse matrices, or tuples of arrays, as an npz file; None for anything else."""
-    arrays: dict[str, np.ndarray] = {}
+    arrays: dict[str, Any] = {}
     for number, result in enumerate(results):
         if sparse.issparse(result):
             parts = {"data": result.data, "indices": result.indices, "indptr": result.indptr}
