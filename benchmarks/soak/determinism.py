@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
+from lopsided import AsymmetricLSSVC, AsymmetricLSSVR
 from lopsided.operators import blocked
 
 from . import Budget, Row, timed
@@ -105,8 +106,10 @@ def _of_fortran(model: Any, X: np.ndarray, y: Any) -> list[np.ndarray]:
 
 
 def _of_sparse(model: Any, X: np.ndarray, y: Any) -> list[np.ndarray]:
-    means_counts = model.get_params().get("reading") == "auto"  # a sparse table is read as counts, by its documentation
-    if means_counts or not (is_graph(model) or model.__sklearn_tags__().input_tags.sparse):
+    settings = model.get_params()
+    chooses_units = isinstance(model, AsymmetricLSSVC | AsymmetricLSSVR) and settings["kernel"] == "auto"
+    reads_otherwise = settings.get("reading") == "auto" or chooses_units  # as the documentation of both says
+    if reads_otherwise or not (is_graph(model) or model.__sklearn_tags__().input_tags.sparse):
         return []
     S = sparse.csr_array(X)
     return answers(fit(model, S, y), S)
