@@ -19,7 +19,7 @@ from . import Budget, Row
 from .mutation import Mutant, mutants
 
 SOURCE = ROOT / "src" / "lopsided"
-EACH = 40  # mutants drawn from a room
+EACH = 200  # mutants drawn from a room
 SURVIVING = 0.1  # share of mutants that may pass all tests
 SECONDS = 20.0  # of processor time beyond that of its tests after which a mutant counts as hanging
 RUNNER = Path(__file__).with_name("mutant_runner.py")
@@ -79,14 +79,19 @@ def drawn(name: str, seed: int) -> list[Mutant]:
 
 def _row(name: str, budget: Budget) -> Row:
     start, sample = time.perf_counter(), drawn(name, budget.seed)[: budget.examples]
-    tried = alive = 0
-    for one, outcome in zip(sample, outcomes(ROOMS[name], sample, start + budget.seconds), strict=False):
-        tried += 1
-        if outcome == "survives":
-            alive += 1
-            print(f"survives: {one.file.relative_to(SOURCE)}:{one.lines.start} {one.change}", flush=True)
-    share = alive / max(1, tried)
-    return Row(f"share of mutants of {name} that no test notices", tried, share, SURVIVING, time.perf_counter() - start)
+    tried = [
+        (one, outcome)
+        for one, outcome in zip(sample, outcomes(ROOMS[name], sample, start + budget.seconds), strict=False)
+    ]
+    alive = sorted(one for one, outcome in tried if outcome == "survives")
+    return Row(
+        f"share of mutants of {name} that no test notices",
+        len(tried),
+        len(alive) / max(1, len(tried)),
+        SURVIVING,
+        time.perf_counter() - start,
+        remarks=tuple(f"`{one.file.relative_to(SOURCE)}:{one.lines.start}`: `{one.change}`" for one in alive),
+    )
 
 
 def outcomes(room: Room, sample: list[Mutant], end: float) -> Iterator[str]:

@@ -11,7 +11,7 @@ from common import RESULTS, ROOT, stored
 
 NAME = "soak"
 PAGE = ROOT / "docs" / "reliability.md"
-BEGIN, END = "<!-- measured: make soak -->", "<!-- end of measured -->"
+MEASURED, REMARKS = "measured", "remarks"  # parts of the page that are written from the record
 MOST_DEFECTS = 50  # descriptions that are kept of one promise
 HEADINGS = ("promise", "cases", "worst", "limit", "seconds")
 
@@ -36,7 +36,7 @@ class Row:
     """One promise: how many cases were tried, the worst figure among them, what it may be, and the time it took.
 
     A worst figure is a number, compared with the limit, or a word. ``defects`` are descriptions of cases that break
-    the promise.
+    the promise, ``remarks`` of cases that are worth listing although they do not.
     """
 
     promise: str
@@ -45,6 +45,7 @@ class Row:
     limit: float | str
     seconds: float
     defects: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -72,12 +73,14 @@ def timed(promise: str, limit: float | str, check: Callable[[], tuple[int, float
 
 def as_record(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Rows as the record keeps them."""
-    return [{**asdict(row), "defects": list(row.defects)} for row in rows]
+    return [{**asdict(row), "defects": list(row.defects), "remarks": list(row.remarks)} for row in rows]
 
 
 def recorded(topic: str) -> list[Row]:
     """Rows of the last run of a topic."""
-    return [Row(**{**row, "defects": tuple(row["defects"])}) for row in stored(NAME, topic) or []]
+    texts = ("defects", "remarks")
+    rows = stored(NAME, topic) or []
+    return [Row(**{**row, **{name: tuple(row.get(name, ())) for name in texts}}) for row in rows]
 
 
 def added(rows: Sequence[Row], more: Sequence[Row]) -> list[Row]:
@@ -91,6 +94,7 @@ def added(rows: Sequence[Row], more: Sequence[Row]) -> list[Row]:
             worst=max(old.worst, new.worst),
             seconds=old.seconds + new.seconds,
             defects=old.defects + new.defects,
+            remarks=old.remarks + new.remarks,
         )
         for old, new in zip(rows, more, strict=True)
     ]
@@ -103,17 +107,24 @@ def replaced(rows: Sequence[Row], some: Sequence[Row]) -> list[Row]:
 
 
 def write_page(topics: Sequence[str]) -> None:
-    """Put the last figures of every topic between the marks of docs/reliability.md."""
+    """Put the last figures and remarks of every topic between the marks of docs/reliability.md."""
     if not (RESULTS / f"{NAME}.json").exists():
         return
-    text = PAGE.read_text()
-    before, rest = text.split(BEGIN)
-    after = rest.split(END)[1]
-    PAGE.write_text(f"{before}{BEGIN}\n{_table(topics)}{END}{after}")
+    found = {topic: recorded(topic) for topic in topics}
+    text = _with_part(PAGE.read_text(), MEASURED, _table(found))
+    remarks = [f"- {each}" for rows in found.values() for row in rows for each in row.remarks]
+    PAGE.write_text(_with_part(text, REMARKS, "\n".join(remarks) + "\n"))
 
 
-def _table(topics: Sequence[str]) -> str:
+def _with_part(text: str, name: str, part: str) -> str:
+    """A page with another text between the marks of a part."""
+    begin, end = f"<!-- {name}: make soak -->\n", f"<!-- end of {name} -->"
+    before, rest = text.split(begin)
+    return before + begin + part + end + rest.split(end)[1]
+
+
+def _table(found: dict[str, list[Row]]) -> str:
     lines = ["| topic | " + " | ".join(HEADINGS) + " |", "|---" * (1 + len(HEADINGS)) + "|"]
-    for topic in topics:
-        lines += ["| " + " | ".join([f"`{topic}`", *map(str, row.cells)]) + " |" for row in recorded(topic)]
+    for topic, rows in found.items():
+        lines += ["| " + " | ".join([f"`{topic}`", *map(str, row.cells)]) + " |" for row in rows]
     return "\n".join(lines) + "\n"
