@@ -1,4 +1,4 @@
-"""Bicluster a table of words and a table of measurements, print what was read, and draw both (docs/biclustering.md)."""
+"""Bicluster a table of words and one of measurements, print the clusters and draw both (see docs/biclustering.md)."""
 
 from __future__ import annotations
 

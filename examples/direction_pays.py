@@ -1,4 +1,4 @@
-"""Show when direction pays: classes that differ in nothing but the direction of their edges, with it and without."""
+"""Show when direction pays: embed classes that only the direction of edges tells apart, with directions and without."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Embed a graph from a CSV file of edges; find targets, also of new nodes, similar nodes, classes and hidden links."""
+"""Embed a graph from a file of edges, then find targets of known and new nodes, similar nodes, classes and links."""
 
 from __future__ import annotations
 

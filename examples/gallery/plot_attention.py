@@ -1,8 +1,8 @@
 """Attention is an asymmetric kernel
 =================================
 
-Queries attend to keys: k(q, z) is the softmax of their inner products. Its kernel SVD shows how few directions an
-attention map has, and embeds queries and keys separately.
+Queries attend to keys, and the kernel k(q, z) is the softmax of their inner products. Its kernel SVD shows how few
+directions an attention map has, and gives queries and keys an embedding each.
 """
 
 # %%
@@ -20,7 +20,7 @@ keys = 3 * np.roll(wave, 10, axis=0) + 0.3 * rng.standard_normal(wave.shape)
 model = KernelSVD(12, kernel=Attention()).fit(queries, Z=keys)
 
 # %%
-# The map, and what 12 of its 120 components keep of it.
+# On the left is the attention map. On the right is what 12 of its 120 components keep of it.
 figure, axes = plt.subplots(1, 2, figsize=(8, 3.8), layout="constrained")
 for ax, name, K in zip(
     axes, ("attention", "12 components"), (model.kernel_(queries, keys), model.reconstruct()), strict=True

@@ -1,7 +1,8 @@
 """Clusters of rows and of columns
 ===============================
 
-A table in which groups of rows go with groups of columns, shuffled and noisy.
+In this table, groups of rows go with groups of columns, but rows and columns are shuffled and the entries are noisy.
+``KernelBiclustering`` finds the groups of both. Sorting the table by cluster shows them as blocks.
 """
 
 # %%

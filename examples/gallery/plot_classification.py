@@ -1,8 +1,9 @@
 """Least-squares classification
 ============================
 
-An asymmetric least-squares support vector machine learns a source and a target function at once. Every C is judged by
-exact leave-one-out predictions, which one factorisation gives.
+An asymmetric least-squares support vector machine learns two functions at once, one that reads a sample as a source and
+one that reads it as a target. You need not choose C: one factorisation gives exact leave-one-out predictions for every
+C, and the best is kept.
 """
 
 # %%

@@ -1,8 +1,8 @@
 """A kernel of your own
 ====================
 
-Any vectorised f(X, Z) is a kernel. Here k(x, z) is the share of x that is contained in z, which is one-sided: a list
-of two books is contained in a library, and not the reverse.
+You can use any vectorised f(X, Z) as a kernel. Here k(x, z) is the share of x that is contained in z. This is
+one-sided: a library contains a list of two books, but the list does not contain the library.
 """
 
 # %%
@@ -23,8 +23,9 @@ X = shelves.astype(float)
 model = KernelSVD(2, kernel=contained).fit(X, Z=X)
 
 # %%
-# Small shelves are on top. On the left of the diagonal little is contained, on the right much. As columns, the shelves
-# are ordered by size along the first component; as rows they are not.
+# The shelves are sorted by size, with small ones on top. To the left of the diagonal the column is smaller and contains
+# little of the row, and to the right it contains much. Along the first component the shelves are ordered by size as
+# columns, but not as rows.
 figure, axes = plt.subplots(1, 2, figsize=(9.5, 4), layout="constrained")
 axes[0].imshow(contained(X, X), cmap="viridis", vmin=0)
 axes[0].set(title="share of row in column", xlabel="shelf", ylabel="shelf")

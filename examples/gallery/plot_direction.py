@@ -2,9 +2,9 @@
 What direction buys
 ===================
 
-Six hundred players of three styles meet at random: rock beats scissors, scissors beat paper and paper
-beats rock, in 85 games of 100. Who met whom says nothing about the styles; who won says all. A method that
-symmetrises sees only the former. (The data are made to show this; real graphs lie in between.)
+Six hundred players of three styles meet at random. Rock beats scissors, scissors beat paper and paper beats
+rock, in 85 games of 100. Who met whom says nothing about the styles, while who won says everything. A method
+that symmetrises sees only who met whom. (The data are made to show this; real graphs lie in between.)
 """
 
 # %%
@@ -26,8 +26,8 @@ winner, loser = np.where(won, i, j), np.where(won, j, i)
 A = sparse.csr_array((np.ones(len(i)), (winner, loser)), shape=(600, 600))
 
 # %%
-# KernelPCA needs a symmetric matrix, A + Aᵀ; KernelSVD takes A as it is. The score says how well k-means on the vectors
-# finds the styles: 1 is perfect, 0 is chance.
+# ``KernelPCA`` needs a symmetric matrix, A + Aᵀ, while ``KernelSVD`` takes A as it is. The score tells how well k-means
+# on the vectors finds the styles: 1 is perfect, 0 is chance.
 symmetric = KernelPCA(2).fit_transform((A + A.T).toarray())
 model = KernelSVD(n_components=3, kernel="sne").fit(A)
 directed = model.left_vectors_[:, 1:]  # the first is constant

@@ -1,8 +1,8 @@
 """A directed graph, embedded twice
 ================================
 
-Every node gets a source vector from its outgoing edges and a target vector from its incoming ones. For a picture a
-single proximity kernel is best: the default embedding also encodes links and degrees, which help predictions but hide
+Every node gets a source vector from its outgoing edges and a target vector from its incoming ones. For a picture, a
+single proximity kernel is best. The default embedding also encodes links and degrees, which help predictions but hide
 the fields.
 """
 
@@ -19,6 +19,6 @@ EmbeddingDisplay.from_estimator(model, fields, components=(1, 2))
 plt.show()
 
 # %%
-# The spectrum shows how many components carry structure: values level off after the sixth, as there are six fields.
+# The spectrum shows how many components carry structure. There are six fields, and values level off after the sixth.
 SpectrumDisplay.from_estimator(model)
 plt.show()

@@ -1,7 +1,7 @@
 """Nonlinear SVD of a photograph
 =============================
 
-An image is a matrix: the kernel SVD between its rows and columns rebuilds it from a few components.
+An image is a matrix, and the kernel SVD between its rows and columns rebuilds it from a few components.
 """
 
 # %%

@@ -1,8 +1,8 @@
 """A topic that contains another
 =============================
 
-The Kullback-Leibler divergence of a narrow topic from a broad one is smaller than the reverse, since the narrow one is
-a special case of the broad one. A symmetric similarity cannot tell which is which.
+A narrow topic is a special case of a broad one, so its Kullback-Leibler divergence from the broad topic is smaller than
+the reverse. A symmetric similarity cannot tell which is which.
 """
 
 # %%
@@ -19,8 +19,8 @@ topics = np.vstack([broad, narrow])
 K = KullbackLeibler(0.3)(topics, topics)
 
 # %%
-# Rows are explained by columns: each narrow topic (6 to 29) is explained well by its broad topic (0 to 5), as the
-# bright steps on the left show; the reverse, in the upper right, is weaker.
+# Rows are explained by columns. Each narrow topic (6 to 29) is explained well by its broad topic (0 to 5), as the
+# bright steps on the left show. The reverse, in the upper right, is weaker.
 figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 axes[0].imshow(K, cmap="viridis")
 axes[0].set(title="exp(-KL / 3.3)", xlabel="explaining topic", ylabel="explained topic")

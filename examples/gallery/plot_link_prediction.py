@@ -1,8 +1,8 @@
 """Predicting links, and their direction
 =====================================
 
-A tenth of the edges is hidden. Half of the pairs that they are compared with are the same edges reversed, which only a
-method that knows the direction can tell apart.
+We hide a tenth of the edges and ask two embeddings to tell them from other pairs of nodes. Half of these pairs are the
+same edges reversed. Only a method that knows the direction can tell those apart.
 """
 
 # %%
@@ -26,6 +26,6 @@ ax.legend(loc="lower right", frameon=False)
 plt.show()
 
 # %%
-# The three nodes to which node 900 might link next:
+# These are the three nodes to which node 900 might link next:
 model = DirectedGraphEmbedding(32).fit(A)
 print(model.nearest_targets(900, k=3, new_only=True))

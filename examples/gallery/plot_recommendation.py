@@ -1,12 +1,12 @@
 """Users and items
 ===============
 
-A table of interactions is asymmetric by nature: users on one side, items on the other. ``KernelRecommender`` corrects
-it for active users and popular items, embeds both sides, and ranks what a user has not seen.
+A table of interactions is asymmetric by nature, with users on one side and items on the other. ``KernelRecommender``
+corrects it for active users and popular items, embeds both sides, and ranks what a user has not seen.
 """
 
 # %%
-# Six hundred users with one of eight tastes, and items of very unequal popularity. One item of each user is hidden.
+# Six hundred users have one of eight tastes, and items are of very unequal popularity. We hide one item of each user.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.decomposition import TruncatedSVD
@@ -23,7 +23,7 @@ train = seen.copy()
 train[np.arange(600), hidden] = 0
 
 # %%
-# Two baselines: the most popular items for everyone, and linear SVDs of the table with different numbers of components.
+# There are two baselines: the most popular items for everyone, and linear SVDs with different numbers of components.
 model = KernelRecommender(random_state=0).fit(train)
 
 
@@ -46,8 +46,8 @@ lists = {
 recall = {name: (items == hidden[:, None]).any(axis=1).mean() for name, items in lists.items()}
 
 # %%
-# ``KernelRecommender`` needs no number of components; a linear SVD does as well only if it is given the right one, here
-# the number of tastes.
+# You need not tell ``KernelRecommender`` a number of components. A linear SVD does as well only if you give it the
+# right one, here the number of tastes.
 figure, ax = plt.subplots(figsize=(7, 3), layout="constrained")
 bars = ax.barh(list(recall), list(recall.values()), color=["#0072b2"] + ["0.6"] * 5)
 ax.bar_label(bars, fmt="{:.0%}", padding=3)

@@ -1,8 +1,8 @@
 """Keep a model in a file
 ======================
 
-A saved model holds arrays and JSON, and no code: it can be loaded from anybody. Its arrays stay in the file until they
-are used.
+A saved model holds arrays and JSON, and no code, so you can load one that somebody else made. Its arrays stay in the
+file until you use them.
 """
 
 # %%

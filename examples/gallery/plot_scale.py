@@ -1,8 +1,9 @@
 """Many points: landmarks until it is good enough
 ==============================================
 
-With ``tol`` the number of landmarks is doubled until the estimated error of the singular vectors is small enough. A
-hundred thousand points take seconds, and the kernel matrix of 10^10 entries is never formed.
+Landmarks are a few points that stand for all. With ``tol`` their number is doubled until the estimated error of the
+singular vectors is small enough. A hundred thousand points take seconds, and the kernel matrix of 10^10 entries is
+never formed.
 """
 
 # %%
