@@ -22,6 +22,7 @@ from .._core import (
     check_finite,
     check_names,
     check_points,
+    check_right,
     check_samples,
     column_names,
     gate,
@@ -327,10 +328,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         check_is_fitted(self)
         if self.components_left_ is None:
             return self._features(Z)
-        check_names(column_names(Z), self._right_names, "the Z of fit")
-        Z = check_points(as_indexable(Z, "Z"), "Z")
-        if Z.shape[1] != self.n_features_right_:
-            raise ValueError(f"Z has {Z.shape[1]} columns, but right samples have {self.n_features_right_}")
+        Z = check_right(Z, self.n_features_right_, self._right_names)
         return self._mapped(self.components_left_, Z, self.normalization_right_, of_right=True)
 
     def _mapped(self, X: Array, Z: Array, normalization: np.ndarray, *, of_right: bool) -> Any:
