@@ -13,7 +13,7 @@ from ..nystrom import Nystrom
 from ..svd import Choice
 from .build import FACTOR_COPIES, saddle_of_landmarks
 from .merging import Merging
-from .select_C import Grid, compare_C, stratified_subset, wide_grid
+from .select_C import Grid, best_C, stratified_subset
 from .select_kernel import Compared, KernelPath, at_other_bandwidths
 from .targets import Targets
 
@@ -84,8 +84,7 @@ def _compared(
     try:
         fitted = clone(kernel).fit(X, X)
         family = saddle_of_landmarks(fitted, X, method, asked, budget=budget, seed=seed, weights=weights).family
-        values = wide_grid(family) if grid is None else grid.of(family)
-        C, best, _ = compare_C(family, values, targets, merging, clipped=grid is None)
+        C, best = best_C(family, grid, targets, merging)
     except ValueError:
         return None
     return Compared(kernel, C, best.error, best.score, X.shape[0])

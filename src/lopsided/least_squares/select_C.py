@@ -127,7 +127,7 @@ def _auto_C_grid(family: SaddleFamily, targets: Targets, merging: Merging, seed:
     if isinstance(family, BlockLU) or (iterated and isinstance(A, Stored) and sparse.issparse(A.K)):
         return DEFINITE_C * unit
     if isinstance(family, Spectral):
-        return wide_grid(family)
+        return _wide_grid(family)
     some = stratified_subset(targets.y, size, seed, of_classes=merging.of_classes)
     chosen = targets.take(some)
     part = Spectral.of_matrix(Stored(A.take(some, some)), np.inf, weights=chosen.weights)
@@ -138,7 +138,13 @@ def _auto_C_grid(family: SaddleFamily, targets: Targets, merging: Merging, seed:
     return best / unit_of_part * unit * (np.ones(1) if iterated else NEIGHBOUR_FACTORS)
 
 
-def wide_grid(family: Spectral) -> np.ndarray:
+def best_C(family: Spectral, grid: Grid | None, targets: Targets, merging: Merging) -> tuple[float, HeldOutResult]:
+    """The C of the grid, or without a grid of the default candidates, of least leave-one-out error, and the results."""
+    values = _wide_grid(family) if grid is None else grid.of(family)
+    return compare_C(family, values, targets, merging, clipped=grid is None)[:2]
+
+
+def _wide_grid(family: Spectral) -> np.ndarray:
     """The values of C that one decomposition serves, clear of singular systems."""
     return family.clear_of_singular(WIDE_C * _unit_of_C(family))
 

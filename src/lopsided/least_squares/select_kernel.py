@@ -26,7 +26,7 @@ from ..kernels import (
 from ..operators import Stored, as_operator
 from .merging import HeldOutResult, Merging
 from .saddle import Spectral, affordable_size
-from .select_C import Grid, compare_C, stratified_subset, wide_grid
+from .select_C import Grid, best_C, stratified_subset
 from .targets import Targets
 
 # Chosen on the half "choose" of `python benchmarks/tables_blind.py`; its part "ablation" prints other values.
@@ -228,9 +228,7 @@ def _at_best_C(
     A = Stored((K + K.T) / 2 if symmetric else K)
     largest_C = 0.0 if grid is None or grid.in_units else float(grid.values.max())  # in units it is never too large
     family = Spectral.of_matrix(A, largest_C, symmetric=symmetric, weights=weights, error=CHOICE_ERROR)
-    values = wide_grid(family) if grid is None else grid.of(family)
-    C, best, _ = compare_C(family, values, targets, merging, clipped=grid is None)
-    return C, best
+    return best_C(family, grid, targets, merging)
 
 
 def _listed(failed: Sequence[Failed]) -> str:
