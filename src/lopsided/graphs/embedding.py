@@ -26,8 +26,9 @@ from ..io import read_graph
 from ..kernels import Balance, Diffusion, Kernel, Walk
 from ..nystrom import Nystrom
 from .blend import Blend, weights_by_trials
-from .decoder import EdgeDecoder, Formula, by_factors, learned, learns_scores, with_better_ranking
+from .decoder import EdgeDecoder, Formula, by_factors
 from .kernel_choice import AUTO, Recipe, is_auto, recipes
+from .learn_decoder import learned, learns_scores, with_better_ranking
 from .new_edges import NewEdges, edges_of_new
 from .node_index import NodeIndex
 from .nodes import Degrees, Nodes, is_linked, known_nodes
