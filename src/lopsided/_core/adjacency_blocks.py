@@ -71,12 +71,7 @@ class AdjacencyBlocks:
     def T(self) -> AdjacencyBlocks:
         """The transpose."""
         return replace(
-            self,
-            rows=self.columns,
-            columns=self.rows,
-            degrees=self.degrees[::-1],
-            left=self.right,
-            right=self.left,
+            self, rows=self.columns, columns=self.rows, degrees=self.degrees[::-1], left=self.right, right=self.left
         )
 
     def __matmul__(self, V: np.ndarray) -> np.ndarray:

@@ -11,16 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
-from .._core import (
-    Estimator,
-    announce,
-    atomic_fit,
-    count_of,
-    counted,
-    gate,
-    jobs,
-    seed_of,
-)
+from .._core import Estimator, announce, atomic_fit, count_of, counted, gate, jobs, seed_of
 from ..exceptions import RankWarning, quiet, warn
 from ..io import read_graph
 from ..kernels import Balance, Diffusion, Kernel, Walk

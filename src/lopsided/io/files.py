@@ -142,9 +142,7 @@ def parse(text: Text, names: list[str], skip: int, **convert: Any) -> Any:
             column_names=names, skip_rows_after_names=skip, use_threads=len(lines) > ONE_BLOCK
         ),
         parse_options=pyarrow.csv.ParseOptions(
-            delimiter=text.separator,
-            quote_char='"' if text.has_quotes else False,
-            invalid_row_handler=_skip_blank,
+            delimiter=text.separator, quote_char='"' if text.has_quotes else False, invalid_row_handler=_skip_blank
         ),
         convert_options=pyarrow.csv.ConvertOptions(**convert),
     )

@@ -9,16 +9,7 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from .._core import (
-    FLOATS,
-    argmax_class,
-    atomic_fit,
-    encoded,
-    gate,
-    per_class_scores,
-    real_targets,
-    reject_masked,
-)
+from .._core import FLOATS, argmax_class, atomic_fit, encoded, gate, per_class_scores, real_targets, reject_masked
 from .compatibility.losses import CrossEntropy, Squared
 from .learned_base import LearnedKernelSVD
 

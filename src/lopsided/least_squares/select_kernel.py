@@ -127,15 +127,7 @@ def at_other_bandwidths(kernel: Kernel, factors: Sequence[float]) -> list[Kernel
 
 
 def rank_kernels(
-    kernel: Any,
-    X: Array,
-    targets: Targets,
-    grid: Grid | None,
-    *,
-    merging: Merging,
-    seed: int,
-    budget: int,
-    many: bool,
+    kernel: Any, X: Array, targets: Targets, grid: Grid | None, *, merging: Merging, seed: int, budget: int, many: bool
 ) -> KernelPath:
     """Compare kernels by exact leave-one-out, the chosen one first: all on at most 200 samples, three on at most 500.
 
