@@ -26,8 +26,8 @@ Terms = tuple[dict[str, float], ...]  # coefficients of each part, by term
 class Formula(NamedTuple):
     """Coefficients of the score of an edge from i to j, see :class:`EdgeDecoder`, and what ranks the targets of i."""
 
-    forward: Terms  # of what the parts say of an edge from i to j
-    backward: Terms  # of what they say of one from j to i
+    forward: Terms  # of the terms of an edge from i to j
+    backward: Terms  # of the terms of its reverse, from j to i
     degree: np.ndarray = np.zeros(DEGREE_TERMS)  # out and into of the source, then of the target
     reverse: float = 0.0
     constant: float = 0.0
@@ -42,7 +42,7 @@ class Formula(NamedTuple):
 
 @dataclass(frozen=True)
 class EdgeDecoder:
-    """Scores of edges from i to j, linear in what the parts U diag(s) V' of an embedding and the degrees say of them.
+    """Scores of edges from i to j, linear in terms from the parts U diag(s) V' of an embedding and from degrees.
 
         sum over parts of a F_ij + b (P F)_ij + c C_ij + a' F_ji + b' (P F)_ji + c' C_ji,
         + d . (log degrees of i and j) + r [j -> i is an edge] + const.

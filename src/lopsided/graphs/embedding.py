@@ -61,8 +61,8 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
     scaling : float, default=1.0
         Exponent of the singular values in the vectors.
     decoder : {"auto", "learned", "factors"}, default="auto"
-        Score of an edge. "learned": a logistic regression on what the kernels, a step along an edge, degrees and the
-        reverse edge say of a pair. It is trained to tell other pairs from edges that were hidden from the embedding, a
+        Score of an edge. "learned": a logistic regression on terms from the kernels, a step along an edge, degrees and
+        the reverse edge. It is trained to tell other pairs from edges that were hidden from the embedding, a
         tenth of them at a time, uses as many components as tell these, and costs one more embedding or, on small
         graphs, up to ten. "factors": (U diag(s) V')_ij, of proximity if kernel="auto". "auto" is "learned", or
         "factors" if there are negative weights or fewer than two edges; ``nearest_targets`` then ranks by the learned

@@ -1,4 +1,4 @@
-"""Edges of new nodes: validation, and what edges among new nodes say of the known ones."""
+"""Edges of new nodes: validation, and the known nodes that new ones reach through each other."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class NewEdges(NamedTuple):
     outward: sparse.csr_array  # (b, n)
     inward: sparse.csr_array  # (b, n)
     among: sparse.csr_array  # (b, b), row i holds the edges from new node i to other new nodes
-    given: tuple[bool, bool]  # whether the caller said anything of the edges from, and to, new nodes
+    given: tuple[bool, bool]  # whether the caller gave edges from new nodes, and edges to them
 
     def names(self) -> np.ndarray:
         """Ids of the new nodes, or their row numbers."""

@@ -43,7 +43,7 @@ LARGEST_SUM = 1e150  # bound on sums of kernel values, whose squares must not ov
 
 
 class Settings(NamedTuple):
-    """What the estimator asks of the systems, besides kernel and samples."""
+    """What decides how the systems are solved, besides kernel and samples."""
 
     solver: str
     damping: float

@@ -41,8 +41,8 @@ def refine_path(
     size = min(len(targets.y), MOST_SAMPLES, room)
     if size < WORTHWHILE * path[0].n_samples:
         return path
-    some = stratified_subset(targets.y, size, seed, of_classes=merging.of_classes)
-    X, targets = X[some], targets.take(some)
+    rows = stratified_subset(targets.y, size, seed, of_classes=merging.of_classes)
+    X, targets = X[rows], targets.take(rows)
     found: list[Compared] = []
 
     def compared(kernel: Kernel) -> Compared | None:

@@ -106,9 +106,9 @@ def list_kernels(kernel: Any, X: Array, *, many: bool = False) -> list[list[Kern
         standardised = [Standardised(each) for each in _kernels_on(columns.in_units(X), many)]
         choices.insert(1 if is_sparse(X) else 0, standardised)
     if not is_sparse(X):
-        some = X[:: -(-X.shape[0] // RANKED_SAMPLES)]
-        ranks = Ranked(Linear()).fit(some, some)
-        choices.append([Ranked(each) for each in _kernels_on(ranks.in_units(some), many)])
+        sample = X[:: -(-X.shape[0] // RANKED_SAMPLES)]
+        ranks = Ranked(Linear()).fit(sample, sample)
+        choices.append([Ranked(each) for each in _kernels_on(ranks.in_units(sample), many)])
     return choices
 
 
@@ -141,8 +141,8 @@ def rank_kernels(
     affordable = affordable_size(budget // n_threads())  # each thread compares a kernel
 
     def on(size: int, kernels: Sequence[Kernel]) -> tuple[list[Trial], list[Failed]]:
-        some = stratified_subset(targets.y, min(size, affordable), seed, of_classes=merging.of_classes)
-        return _tried(kernels, X[some], targets.take(some), grid, merging)
+        rows = stratified_subset(targets.y, min(size, affordable), seed, of_classes=merging.of_classes)
+        return _tried(kernels, X[rows], targets.take(rows), grid, merging)
 
     choices = list_kernels(kernel, X, many=many)
     pilots = [on(FIRST_SAMPLES, kernels[PILOTS])[0] for kernels in choices] if len(choices) > 1 else [[]]

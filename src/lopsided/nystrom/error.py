@@ -8,19 +8,19 @@ from ..operators import TILE_BYTES, KernelOperator, as_operator
 from .extension import NystromFactors
 from .landmarks import leverage
 
-CHECKED_ROWS = 64  # on which singular values are checked, at least
-ROWS_PER_TRIPLET = 2  # if that gives more
+CHECKED_ROWS, ROWS_PER_TRIPLET = 64, 2  # rows that check the singular values: so many, or per triplet if more
+CHECKED_COLUMNS = 1 << 14  # columns of these rows, at most
 CHECKED_SIZE = 1e-3  # of the largest singular value: smaller ones are not checked
-CHECKED_COLUMNS = 1 << 14  # at most, of these rows
-CONFIRMED_SHARE = 0.7  # of it that they must confirm, or of them that it must; tests/reliability/test_nystrom_values.py
+# Share of a singular value that the rows must confirm; the first must also be that share of what they show. See
+# tests/reliability/test_nystrom_values.py.
+CONFIRMED_SHARE = 0.7
 # Size of what is left of the matrix, in units of the last singular value, above which a component may be missing. Of
 # 277 fits to heavy tails, rare clusters and spikes, 14 have an eta above twice the tolerance; this finds 9 of them, and
 # 5 others, mostly with an eta near the tolerance.
 MOST_LEFT_OVER = 1.4
-# Fewest rows, and columns, on which eta is estimated. On protein-casp the estimate is 0.8 to 1.9 times eta with 128 of
-# them, and up to 7 times with 32.
-HELD_OUT_ROWS = 128
-HELD_OUT_PER_TRIPLET = 4  # held-out rows, and columns, per triplet, if that gives more
+# Rows, and columns, on which eta is estimated: so many, or per triplet if more. On protein-casp the estimate is 0.8 to
+# 1.9 times eta with 128 of them, and up to 7 times with 32.
+HELD_OUT_ROWS, HELD_OUT_PER_TRIPLET = 128, 4
 
 
 def estimate_eta(result: NystromFactors, X: Array, Z: Array, rng: np.random.Generator) -> float:
@@ -62,7 +62,7 @@ def warn_if_unconfirmed(result: NystromFactors, X: Array, Z: Array, k: int, seed
     On rows drawn by their leverage, u_i (K v)_i is summed and divided by the sum of u_i^2: all terms give the singular
     value if the triplet is accurate. The first value must be neither too large nor too small, the others not too
     large. Beyond 16,384 columns, K v is itself the mean of as many draws with the probabilities v_j^2, and only the
-    first value is large enough to be told from their noise; of rows in blocks the first alone is gathered. Cost:
+    first value stands out from their noise; of rows in blocks the first alone is gathered. Cost:
     kernel values of 64 rows, or two per triplet, with min(m, 16384) columns.
     """
     sides = result.factors.U, result.factors.V
@@ -95,7 +95,7 @@ def warn_if_unconfirmed(result: NystromFactors, X: Array, Z: Array, k: int, seed
 
 
 def _leading(vectors: np.ndarray, k: int) -> np.ndarray:
-    """The k leading vectors, gathered if rows are in blocks, of which k is one."""
+    """The k leading vectors as an array; of rows in blocks only the first one, k = 1, is gathered."""
     return vectors.column(0)[:, None] if isinstance(vectors, RowBlocks) else vectors[:, :k]
 
 
@@ -103,7 +103,7 @@ def warn_if_left_over(result: NystromFactors, X: Array, Z: Array, tol: float, rn
     """Warn if held-out rows or columns of K less its approximation hold a component that belongs to the leading ones.
 
     Structure of a few rows that are neither landmarks nor held out does not show in the estimate of eta, but does in
-    held-out columns, of which all rows are looked at. Cost: that of :func:`estimate_eta`.
+    held-out columns, whose rows are all evaluated. Cost: that of :func:`estimate_eta`.
     """
     k, count = result.k, max(HELD_OUT_ROWS, HELD_OUT_PER_TRIPLET * result.k)
     U, s, V = result.factors.U[:, :k], result.factors.s[:k].astype(float), result.factors.V[:, :k]

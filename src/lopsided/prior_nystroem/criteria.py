@@ -148,7 +148,7 @@ def least_error(paths: Sequence[Path], guessing: float = np.inf) -> tuple[int, f
 
 
 def admitted(paths: Sequence[Path], smoothed: Sequence[bool]) -> list[int]:
-    """Indices of the paths without smoothing, and of those whose smoothing is of use by itself.
+    """Indices of the paths without smoothing, and of those whose smoothing helps by itself.
 
     These have, at an infinite weight, a lower error than all without smoothing. Smoothing that pays only together with
     a learned dictionary is a chance find.

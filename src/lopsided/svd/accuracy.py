@@ -6,7 +6,7 @@ from .._core import checked
 from .factors import Factors
 
 EQUAL_VALUES = 1e-8  # of the largest singular value: difference up to which two count as equal
-EQUAL_EPS = 100  # or so many roundings, if that is more
+EQUAL_EPS = 100  # the same in units of eps, if more
 
 
 @checked(exact=[Factors], found=[Factors])

@@ -36,7 +36,7 @@ class Bidiagonal:
 
     @property
     def rounding(self) -> float:
-        """Residual, relative to the largest singular value, below which nothing more can be had."""
+        """Residual, relative to the largest singular value, below which no iteration gets."""
         return max(self.precision, self.noise / max(float(self.s[0]), self.info.tiny))
 
     def random(self, block: int) -> np.ndarray:
@@ -140,7 +140,7 @@ class Bidiagonal:
         """How far the k leading triplets are from convergence: at most one if they have converged.
 
         They have if residuals are below ``residual`` times the largest singular value and the estimated eta is below
-        ``eta``; or if residuals are down to rounding, since nothing more can be had.
+        ``eta``; or if residuals are down to rounding, below which no iteration gets.
         """
         largest = float(self.residuals[:k].max() / max(self.s[0], self.info.tiny))
         at_best = largest / self.rounding
