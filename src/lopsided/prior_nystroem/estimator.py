@@ -77,9 +77,9 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
     smoothness : "auto" or float, default="auto"
         Weight of differences between neighbouring samples, in units of 1 / (mean k(z, z) of the landmarks z). "auto"
         selects from 0 and those of 1e3, 1e4 and 1e5 that are better than 0 without a learned dictionary, together with
-        the weight; it is 0 with Z, without labels and pairs, and if
-        prior_weight is not "auto". A number is used with and without labels. If positive, features are rescaled to the
-        variance of Nystrom features and, if a dictionary is learned, to no larger a mean relative to it.
+        the weight; it is 0 with Z, without labels and pairs, and if prior_weight is not "auto". A number is used with
+        and without labels. If positive, features are rescaled to the variance of Nystrom features and, if a dictionary
+        is learned, to no larger a mean relative to it.
     n_landmarks : int or None, default=None
         Number of landmarks on each side; None means ``n_components``. If there are more, the features are the leading
         ones of the learned kernel: those of most second moment over 2,000 samples. Only without Z.
