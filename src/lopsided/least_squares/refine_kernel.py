@@ -43,29 +43,32 @@ def refine_path(
         return path
     rows = stratified_subset(targets.y, size, seed, of_classes=merging.of_classes)
     X, targets = X[rows], targets.take(rows)
+
+    def compare(kernels: Sequence[Kernel]) -> list[Compared]:
+        tried = (_compared(kernel, X, targets, grid, merging, seed, budget) for kernel in kernels)
+        return [one for one in tried if one]
+
+    def follow(start: Compared, factor: float) -> list[Compared]:
+        """Compare bandwidths, each ``factor`` times the last, until errors no longer fall; those beyond the start."""
+        followed = [start]
+        while further := compare(at_other_bandwidths(followed[-1].kernel, [factor])):
+            followed += further
+            if not _falls(*followed[-2:]):
+                break
+        return followed[1:]
+
     found: list[Compared] = []
-
-    def compared(kernel: Kernel) -> Compared | None:
-        one = _compared(kernel, X, targets, grid, merging, seed, budget)
-        found.extend([one] if one else [])
-        return one
-
-    def falls(start: Compared, factor: float) -> bool:
-        """Whether errors fall from one bandwidth to the next, ``factor`` times it; compares them until they do not."""
-        last, one = start, next(map(compared, at_other_bandwidths(start.kernel, [factor])), None)
-        while one and one.error < (1 - LEAST_FALL) * last.error:
-            last, one = one, next(map(compared, at_other_bandwidths(one.kernel, [factor])), None)
-        return last is not start
-
     wanted = [each for each in path if each.kernel.symmetric] if path[0].kernel.symmetric else path
     kinds = _best_of_each_kind(wanted)[:KINDS]
     for kernel in counted(kinds, "kernels compared on more samples", len(kinds)):
-        if (start := compared(kernel)) and not falls(start, NARROWER):
-            falls(start, 1 / NARROWER)
+        for start in compare([kernel]):
+            narrower = follow(start, NARROWER)
+            found += [start, *narrower]
+            if not (narrower and _falls(start, narrower[0])):
+                found += follow(start, 1 / NARROWER)
     if found:
         best = min(found, key=_error)
-        for near in at_other_bandwidths(best.kernel, NEARER):
-            compared(near)
+        found += compare(at_other_bandwidths(best.kernel, NEARER))
     return KernelPath([*sorted(found, key=_error), *path])
 
 
@@ -88,6 +91,11 @@ def _compared(
     except ValueError:
         return None
     return Compared(kernel, C, best.error, best.score, X.shape[0])
+
+
+def _falls(before: Compared, after: Compared) -> bool:
+    """Whether the error falls by so much that another step is worth it."""
+    return after.error < (1 - LEAST_FALL) * before.error
 
 
 def _error(one: Compared) -> float:
