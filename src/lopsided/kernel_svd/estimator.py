@@ -262,7 +262,9 @@ class KernelSVD(ScoresPairs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         table, and :func:`lopsided.plotting.plot_diagnostics` plots it. Cost: four products of K with k columns.
         """
         with jobs(self.n_jobs, self.memory_budget):
-            return diagnose(self._kernel_operator(X, Z=Z), self._factors(), self.weights_)
+            A = self._kernel_operator(X, Z=Z)
+            factors = Factors(self.left_vectors_, self.singular_values_, self.right_vectors_)
+            return diagnose(A, factors, self.weights_)
 
     def _kernel_operator(self, X: ArrayLike = None, *, Z: ArrayLike = None) -> KernelOperator:
         """The kernel matrix that was decomposed, centred with ``center``; X and Z as in ``diagnostics``."""
@@ -294,9 +296,6 @@ class KernelSVD(ScoresPairs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self._left, self._right, self.means_ = solution.left, solution.right, solution.means
         self.solver_, self.landmarks_, self.path_ = solution.choice, solution.landmarks, solution.path
         self.relative_eta_ = solution.path[-1].relative_eta if solution.path else None
-
-    def _factors(self) -> Factors:
-        return Factors(self.left_vectors_, self.singular_values_, self.right_vectors_)
 
     def _embedding(self, factors: np.ndarray, *, of_right: bool) -> Embedding:
         """The map of one side to singular vectors times ``factors``."""
