@@ -36,24 +36,27 @@ def estimate_eta(result: NystromFactors, X: Array, Z: Array, rng: np.random.Gene
     Cost: h (n + m) kernel values for h held-out rows and h columns, where h is 128, or four per triplet if more.
     """
     factors, (rows, columns) = result.factors, result.landmarks
-    total = 0.0
-    for transposed, points, known, vectors, others in (
-        (False, X, rows, factors.U, factors.V),
-        (True, Z, columns, factors.V, factors.U),
-    ):
-        held = _held_out(points.shape[0], known.indices, max(HELD_OUT_ROWS, HELD_OUT_PER_TRIPLET * len(factors.s)), rng)
-        sides = (X, Z[held]) if transposed else (X[held], Z)
-        A = as_operator(result.kernel, *sides)
-        better, found = ((A.T if transposed else A) @ others).astype(float), vectors[held].astype(float)
-        better = better @ _whitening(others)
-        if result.means is not None:
-            better, found = better - better.mean(axis=0), found - found.mean(axis=0)
-        between = np.linalg.lstsq(found @ _whitening(vectors), better, rcond=None)[0]
-        better = better @ svd(between)[2].T
-        lengths = np.linalg.norm(better, axis=0) * np.linalg.norm(found, axis=0)
-        cosines = np.abs(np.einsum("ij,ij->j", better, found)) / np.maximum(lengths, np.finfo(float).tiny)
-        total += float(np.mean((factors.s / factors.s[0] * (1 - np.minimum(cosines, 1)))[: result.k]))
-    return total
+    count = max(HELD_OUT_ROWS, HELD_OUT_PER_TRIPLET * len(factors.s))
+    held = _held_out(X.shape[0], rows.indices, count, rng)
+    left = _errors(result, as_operator(result.kernel, X[held], Z), factors.U, factors.V, held)
+    held = _held_out(Z.shape[0], columns.indices, count, rng)
+    right = _errors(result, as_operator(result.kernel, X, Z[held]).T, factors.V, factors.U, held)
+    weights = factors.s / factors.s[0]
+    return sum(float(np.mean((weights * errors)[: result.k])) for errors in (left, right))
+
+
+def _errors(
+    result: NystromFactors, A: KernelOperator, vectors: np.ndarray, others: np.ndarray, held: np.ndarray
+) -> np.ndarray:
+    """1 - |cosine| between vectors of a side and better ones, A times those of the other side, at the held-out rows."""
+    better, found = (A @ others).astype(float) @ _whitening(others), vectors[held].astype(float)
+    if result.means is not None:
+        better, found = better - better.mean(axis=0), found - found.mean(axis=0)
+    between = np.linalg.lstsq(found @ _whitening(vectors), better, rcond=None)[0]
+    better = better @ svd(between)[2].T
+    lengths = np.linalg.norm(better, axis=0) * np.linalg.norm(found, axis=0)
+    cosines = np.abs(np.einsum("ij,ij->j", better, found)) / np.maximum(lengths, np.finfo(float).tiny)
+    return 1 - np.minimum(cosines, 1)
 
 
 def warn_if_unconfirmed(result: NystromFactors, X: Array, Z: Array, k: int, seed: int) -> None:
