@@ -51,11 +51,7 @@ class Bidiagonal:
         self.V[:, new] = fresh
         image = self.A._matmat(fresh)
         if not self.size:
-            noise = self.noise * image.shape[1] ** 0.5
-            self.unit = safe_unit(image, np.full(1, self.noise, image.dtype))
-            self.vanishes = frobenius(image) <= noise
-            self.noise /= float(self.unit)
-            self.scale = self.noise / (self.info.eps * max(self.A.shape) ** 0.5)  # of an entry of a perturbation
+            self._set_unit(image)
         self._in_units(image)
         if self.T.size:
             image -= product(self.U[:, self.bound], self.T.T)
@@ -74,6 +70,13 @@ class Bidiagonal:
         fresh, _, self.T = orthonormalise(back, self.V[:, : self.size], self.scale, self.rng)
         self.bound = new
         return fresh
+
+    def _set_unit(self, image: np.ndarray) -> None:
+        """Learn from the first image the unit of A, and whether A is anything but noise."""
+        self.unit = safe_unit(image, np.full(1, self.noise, image.dtype))
+        self.vanishes = frobenius(image) <= self.noise * image.shape[1] ** 0.5
+        self.noise /= float(self.unit)
+        self.scale = self.noise / (self.info.eps * max(self.A.shape) ** 0.5)  # of an entry of a perturbation
 
     def _in_units(self, image: np.ndarray) -> None:
         if self.unit != 1:

@@ -15,6 +15,7 @@ and explicit feature maps determine it in full. Row and column weights enter eve
 """
 
 from dataclasses import astuple, dataclass, fields
+from typing import ClassVar
 
 import numpy as np
 
@@ -28,6 +29,8 @@ from .weights import Weights
 class Residuals:
     """Arrays with an entry per column of a solution: the first shows its size, and all others vanish if it is exact."""
 
+    column: ClassVar[str] = "column"  # what a row of the table describes
+
     @property
     def worst(self) -> float:
         """Largest magnitude over all residuals and columns."""
@@ -35,7 +38,7 @@ class Residuals:
 
     def __str__(self) -> str:
         names = [field.name.replace("_", " ") for field in fields(self)]
-        lines = [" ".join(f"{name:>15}" for name in ("column", *names))]
+        lines = [" ".join(f"{name:>15}" for name in (self.column, *names))]
         for number, row in enumerate(zip(*astuple(self), strict=True)):
             lines.append(" ".join([f"{number:>15}", f"{row[0]:>15.6g}", *(f"{value:>15.1e}" for value in row[1:])]))
         return "\n".join(lines)
@@ -55,6 +58,7 @@ class Diagnostics(Residuals):
     ('Diagnostics', True)
     """
 
+    column: ClassVar[str] = "component"
     singular_values: np.ndarray
     objective: np.ndarray  # J / s_1, or zero where s = 0 and gamma is undefined; Corollary 2's is its negative
     left: np.ndarray  # |K v - s u| / s_1: with ``right``, the conditions of optimality without w and w'
