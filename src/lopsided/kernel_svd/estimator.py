@@ -105,8 +105,8 @@ class KernelSVD(ScoresPairs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         numbers of landmarks that were used in turn, with the relative eta of each.
     solver_ : Choice
         Name of the solver and the reason for it.
-    n_components_, n_features_in_, n_features_right_ : int
-        Number of components k, and the widths of the left and the right points.
+    n_components_, n_features_in_, n_features_right_, feature_names_in_ : int, int, int and array
+        Number of components k, the widths of the left and the right points, and the column names of X, if it has any.
 
     See Also
     --------

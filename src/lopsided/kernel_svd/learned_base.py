@@ -38,8 +38,8 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "validation_fraction": [Interval(Real, 0, 1, closed="left")],
         "min_improvement": [Interval(Real, 0, None, closed="left")],
-        "verbose": ["verbose"],
         "random_state": ["random_state"],
+        "verbose": ["verbose"],
     }
 
     _reports_itself = True
@@ -57,14 +57,14 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
         validation_fraction: float = 0.2,
         n_iter_no_change: int = 10,
         min_improvement: float = 1e-4,
-        verbose: bool = False,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.n_components, self.kernel, self.alpha, self.optimizer = n_components, kernel, alpha, optimizer
         self.max_iter, self.batch_size, self.learning_rate = max_iter, batch_size, learning_rate
         self.validation_fraction = validation_fraction
         self.n_iter_no_change, self.min_improvement = n_iter_no_change, min_improvement
-        self.verbose, self.random_state = verbose, random_state
+        self.random_state, self.verbose = random_state, verbose
 
     @gate
     def transform(self, X: Any) -> np.ndarray:

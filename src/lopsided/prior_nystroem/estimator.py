@@ -106,7 +106,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         Memory for kernel values of samples, in bytes or as "2GB", which bounds the number of samples that give second
         moments and neighbours; None means a quarter of the free memory.
     verbose : int, default=0
-        1 tells on standard error how far a fit is.
+        1 reports the progress of a fit on standard error.
 
     Attributes
     ----------
@@ -132,8 +132,8 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         How the dictionary was found, "accelerated", "gradient", "closed" or "none", and the reason.
     classes_ : array
         The classes; empty without labels.
-    n_features_in_, n_features_right_ : int
-        Widths of X and of Z; without Z, both are that of X.
+    n_features_in_, n_features_right_, feature_names_in_ : int, int and array
+        Widths of X and of Z; without Z, both are that of X. Column names of X, if it has any.
 
     See Also
     --------

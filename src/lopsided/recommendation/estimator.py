@@ -84,8 +84,8 @@ class KernelRecommender(Estimator):
         hidden interactions, and the kernel. Empty if all were given, or users were too few.
     item_weights_ : array of shape (n_items,)
         c^p.
-    n_features_in_ : int
-        Number of items.
+    n_features_in_, feature_names_in_ : int and array
+        Number of items, and their names, if X has any.
 
     See Also
     --------
