@@ -61,9 +61,9 @@ ABLATION: dict[str, dict[str, Any]] = {
     "hidden share 0.2": {"graphs.trials.HIDDEN_SHARE": 0.2},
     "50 hidden edges are enough": {"graphs.trials.ENOUGH_HIDDEN": 50},
     "2000 hidden edges are enough": {"graphs.trials.ENOUGH_HIDDEN": 2000},
-    "all triplets score": {"graphs.decoder.simplest_of_the_best": lambda losses: 0},
+    "all triplets score": {"graphs.learn_decoder.simplest_of_the_best": lambda losses: 0},
     "the most likely number of triplets": {
-        "graphs.decoder.simplest_of_the_best": lambda losses: int(np.argmin([each.sum() for each in losses]))
+        "graphs.learn_decoder.simplest_of_the_best": lambda losses: int(np.argmin([each.sum() for each in losses]))
     },
 }
 

@@ -49,7 +49,7 @@ ROOMS = {
         ("tests/least_squares", "tests/distributed/test_learners_of_dask.py", "-k", "not prior_nystroem"),
     ),
     "decoder": Room(
-        "graphs/decoder.py",
+        "graphs/*decoder.py",
         (
             "tests/graphs/test_decoder.py",
             "tests/graphs/test_graph_laws.py",

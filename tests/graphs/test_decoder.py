@@ -9,17 +9,10 @@ from sklearn.metrics.pairwise import cosine_similarity
 from sklearn.preprocessing import StandardScaler
 
 from lopsided.exceptions import LopsidedWarning
-from lopsided.graphs import decoder as room
-from lopsided.graphs.decoder import (
-    EdgeDecoder,
-    Formula,
-    _logistic,
-    by_factors,
-    learned,
-    learns_scores,
-    with_better_ranking,
-)
+from lopsided.graphs import decoder as room, learn_decoder
+from lopsided.graphs.decoder import EdgeDecoder, Formula, by_factors
 from lopsided.graphs.kernel_choice import COSINE, FACTORS, LEARNED, STEP
+from lopsided.graphs.learn_decoder import _logistic, learned, learns_scores, with_better_ranking
 from lopsided.graphs.nodes import known_nodes, some_nodes
 from lopsided.graphs.parts import Part
 from lopsided.graphs.trials import Trial
@@ -183,14 +176,14 @@ def test_recalls_are_counts_of_targets_that_few_others_beat(short_list, most, ra
     """Others are neither the node nor its targets; a tie counts against the hidden one; of fewer nodes, fewer count."""
     (parts, A), made, sources = embedded, [], EdgeDecoder.sources
     for name, value in {"SHORT_LIST": short_list, "RANKED_TARGETS": most, "RANKED_EDGES": ranked}.items():
-        monkeypatch.setattr(room, name, value)
-    monkeypatch.setattr(room, "MOST_RANKING", 7 * 24 * most)
+        monkeypatch.setattr(learn_decoder, name, value)
+    monkeypatch.setattr(learn_decoder, "MOST_RANKING", 7 * 24 * most)
     monkeypatch.setattr(EdgeDecoder, "sources", lambda *given: made.append(found := sources(*given)) or found)
     formula = Formula(({FACTORS: 0.5}, {}), ({FACTORS: 0.5}, {}), reverse=reverse)
     trial = trial_of(parts, A, np.random.default_rng(3))
     others, length = np.linspace(0, N - 1, most).astype(int), max(1, round(short_list * most / N))
     scores = scores_of(formula, parts, A), terms_of(parts[0], A)[FACTORS]
-    for S, found in zip(scores, room._recalls(formula, parts, trial), strict=True):
+    for S, found in zip(scores, learn_decoder._recalls(formula, parts, trial), strict=True):
         edges = list(zip(*(side[:ranked] for side in trial.hidden), strict=True))
         rivals = [[j for j in others if j not in (u, v) and A[u, j] == 0] for u, v in edges]
         beaten = [np.sum(S[u, rival] >= S[u, v]) for (u, v), rival in zip(edges, rivals, strict=True)]

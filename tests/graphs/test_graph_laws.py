@@ -21,8 +21,8 @@ from sklearn.preprocessing import normalize
 from lopsided import DirectedGraphEmbedding
 from lopsided.datasets import make_citation_graph, make_directed_blocks
 from lopsided.graphs import classify_nodes, evaluate_links, hide_edges
-from lopsided.graphs.decoder import learned, with_better_ranking
 from lopsided.graphs.kernel_choice import Recipe
+from lopsided.graphs.learn_decoder import learned, with_better_ranking
 from lopsided.graphs.parts import fit_part
 from lopsided.graphs.trials import trials
 from lopsided.io import read_graph

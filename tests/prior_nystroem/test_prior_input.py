@@ -174,7 +174,7 @@ def test_bad_input_is_refused(parameters, arguments, message):
 
 def test_right_samples_of_another_width_are_refused(rng):
     model = PriorNystroem(10).fit(X, Z=X[:20])
-    with pytest.raises(ValueError, match="Z has 2 columns, but right samples have 6"):
+    with pytest.raises(ValueError, match="Z has 2 columns, but right points have 6"):
         model.transform_right(X[:, :2])
 
 

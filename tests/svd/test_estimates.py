@@ -11,8 +11,10 @@ from lopsided import KernelSVD, select_solver
 from lopsided.kernels import RBF, SNE, Linear
 from lopsided.operators import Stored
 from lopsided.svd import krylov as krylov_room, qr as qr_room
+from lopsided.svd.accuracy import EQUAL_EPS, EQUAL_VALUES, estimated_eta
+from lopsided.svd.bidiagonal import Bidiagonal
 from lopsided.svd.factors import powers
-from lopsided.svd.krylov import EQUAL_EPS, EQUAL_VALUES, EXTRA_COLUMNS, _Pace, estimated_eta
+from lopsided.svd.krylov import EXTRA_COLUMNS, _Pace
 from lopsided.svd.policy import (
     MANY_TRIPLETS,
     SMALL_SIDE,
@@ -124,13 +126,13 @@ def test_blocks_are_wide_where_a_product_costs_as_much_as_a_dense_one():
 
 @pytest.mark.parametrize(("k", "budget"), [(20, 10**3), (60, 10**3), (60, 2 * 10**6)])
 def test_bases_are_as_long_as_the_budget_allows_and_not_shorter_than_they_must_be(k, budget, monkeypatch, rng):
-    made, init = [], krylov_room._Bidiagonal.__init__
+    made, init = [], Bidiagonal.__init__
 
     def watched(self, A, At, capacity, *rest):
         made.append(capacity)
         init(self, A, At, capacity, *rest)
 
-    monkeypatch.setattr(krylov_room._Bidiagonal, "__init__", watched)
+    monkeypatch.setattr(Bidiagonal, "__init__", watched)
     K = with_spectrum(0.7 ** np.arange(90), 500, 400, rng)
     krylov_room.krylov(Stored(K), k, rng=rng, block=2, budget=budget)
     entries = [8 * c * (sum(K.shape) + krylov_room.SVD_COPIES * c) for c in (made[0], made[0] + 1)]

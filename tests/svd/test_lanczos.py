@@ -7,8 +7,10 @@ import pytest
 
 from cases import with_spectrum
 from lopsided.operators import Stored
-from lopsided.svd import krylov as room
-from lopsided.svd.krylov import LARGEST_DRIFT, PROBE_COLUMNS, SVD_COST, _Bidiagonal, estimated_eta, krylov
+from lopsided.svd import bidiagonal, krylov as room
+from lopsided.svd.accuracy import estimated_eta
+from lopsided.svd.bidiagonal import LARGEST_DRIFT, PROBE_COLUMNS, Bidiagonal
+from lopsided.svd.krylov import SVD_COST, krylov
 
 SHAPE = 300, 250
 SPECTRA = {
@@ -29,7 +31,7 @@ PRECISION = float(np.finfo(float).eps) ** 0.8  # residual at which the iteration
 def seen(monkeypatch):
     """What is held after every step, widths of blocks, losses of orthogonality, and how often it was restored."""
     found = {"spaces": [], "widths": [], "lost": [], "again": 0}
-    grow, orthonormalise = _Bidiagonal.grow, room.orthonormalise
+    grow, orthonormalise = Bidiagonal.grow, bidiagonal.orthonormalise
 
     def watched(space, fresh):
         block = grow(space, fresh)
@@ -43,8 +45,8 @@ def seen(monkeypatch):
         found["again"] += len(Y) == SHAPE[0]
         return orthonormalise(Y, *rest)
 
-    monkeypatch.setattr(_Bidiagonal, "grow", watched)
-    monkeypatch.setattr(room, "orthonormalise", again)
+    monkeypatch.setattr(Bidiagonal, "grow", watched)
+    monkeypatch.setattr(bidiagonal, "orthonormalise", again)
     return found
 
 
@@ -164,7 +166,7 @@ def test_a_matrix_far_below_its_noise_has_zeros_and_orthonormal_vectors(size, sc
 @pytest.mark.parametrize("shape", [(2000, 30), (1500, 1400)])
 def test_what_takes_the_place_of_nothing_is_as_long_as_the_noise(shape, noise):
     K = np.zeros(shape)
-    space = _Bidiagonal(Stored(K), Stored(K.T), 4, np.random.default_rng(0), noise)
+    space = Bidiagonal(Stored(K), Stored(K.T), 4, np.random.default_rng(0), noise)
     space.grow(space.random(1))
     assert float(abs(space.B[0, 0]) * space.unit) == pytest.approx(noise, rel=0.1)
 
@@ -177,7 +179,7 @@ def test_vectors_are_orthonormal_and_belong_together_however_the_basis_has_drift
     U[:, drifted] += drift * U[:, [0]]
     s = np.linspace(2, 1, 6)
     K = U * s @ V.T
-    space = _Bidiagonal(Stored(K), Stored(K.T), 6, rng, 0.0)
+    space = Bidiagonal(Stored(K), Stored(K.T), 6, rng, 0.0)
     space.grow(space.random(1))  # sets the unit
     space.U, space.V, space.B, space.size = U, V, np.diag(s), 6
     space.bound, space.T = slice(0, 0), np.empty((1, 0))
@@ -218,9 +220,7 @@ def test_bases_hold_four_times_the_triplets_or_six_blocks(k, block, seen, rng):
 def test_what_is_lost_of_orthogonality_is_estimated_without_bias(rng):
     size, found = 12, []
     for seed in range(200):
-        space = _Bidiagonal(
-            Stored(np.zeros((80, 40))), Stored(np.zeros((40, 80))), 20, np.random.default_rng(seed), 0.0
-        )
+        space = Bidiagonal(Stored(np.zeros((80, 40))), Stored(np.zeros((40, 80))), 20, np.random.default_rng(seed), 0.0)
         space.size = size
         space.U[:, :size] = np.linalg.qr(rng.standard_normal((80, size)))[0] @ (np.eye(size) + 0.01 * np.eye(size, k=1))
         U = space.U[:, :size]
@@ -240,8 +240,8 @@ def test_an_excess_is_at_most_one_if_residuals_and_eta_are_small_or_nothing_more
         largest = residuals[:k].max() / s[0]
         error = estimated_eta(s, residuals, k)
         at_best = largest <= space.rounding
-        assert (_Bidiagonal.excess(space, k, residual, 0.0) <= 1) == at_best
-        assert (_Bidiagonal.excess(space, k, residual, eta) <= 1) == (at_best or (largest <= residual and error <= eta))
+        assert (Bidiagonal.excess(space, k, residual, 0.0) <= 1) == at_best
+        assert (Bidiagonal.excess(space, k, residual, eta) <= 1) == (at_best or (largest <= residual and error <= eta))
 
 
 @pytest.mark.parametrize("unit", [1e-3, 1.0, 1e3])
@@ -257,5 +257,5 @@ def test_the_next_triplet_is_ruled_out_if_it_cannot_grow_beyond_the_last_or_has_
     ):
         residuals = unit * np.where(np.arange(4) == k, unsure, 1e-9)
         space = SimpleNamespace(s=s, residuals=residuals, size=4)
-        assert _Bidiagonal.is_leading(space, k, residual) == known
-    assert not _Bidiagonal.is_leading(SimpleNamespace(s=s, residuals=s, size=4), 4, 1.0)
+        assert Bidiagonal.is_leading(space, k, residual) == known
+    assert not Bidiagonal.is_leading(SimpleNamespace(s=s, residuals=s, size=4), 4, 1.0)

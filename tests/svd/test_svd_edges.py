@@ -15,8 +15,10 @@ from lopsided import select_solver
 from lopsided.kernels import RBF, Linear
 from lopsided.operators import Stored, as_operator
 from lopsided.svd import Diagnostics, Factors, diagnose, factorise, solvers
+from lopsided.svd.accuracy import estimated_eta
+from lopsided.svd.bidiagonal import RESIDUAL_MARGIN, Bidiagonal
 from lopsided.svd.factors import NULL_VALUE, canonical_signs, exact_sides, powers
-from lopsided.svd.krylov import EXTRA_COLUMNS, RESIDUAL_MARGIN, SVD_COPIES, _Bidiagonal, _Pace, estimated_eta, krylov
+from lopsided.svd.krylov import EXTRA_COLUMNS, SVD_COPIES, _Pace, krylov
 from lopsided.svd.policy import (
     CHEAP_PRODUCT,
     LAPACK_SHARE,
@@ -184,9 +186,9 @@ def test_a_solver_is_selected_for_one_component_and_not_for_none():
 
 @pytest.mark.parametrize("budget", [4 * 10**6, 8 * 10**6])
 def test_bases_take_half_of_the_budget(budget, monkeypatch, rng):
-    made, begin = [], _Bidiagonal.__init__
+    made, begin = [], Bidiagonal.__init__
     monkeypatch.setattr(
-        _Bidiagonal, "__init__", lambda space, A, At, size, *r: made.append(size) or begin(space, A, At, size, *r)
+        Bidiagonal, "__init__", lambda space, A, At, size, *r: made.append(size) or begin(space, A, At, size, *r)
     )
     K = with_spectrum(0.5 ** np.arange(40), 600, 500, rng)
     factorise(Stored(K), 60, solver="krylov", budget=budget, rng=rng)
@@ -252,8 +254,8 @@ def test_residuals_are_a_tenth_of_the_tolerance_or_less(block, k, tol, rng):
 def test_lost_orthogonality_is_mended_before_restarts_and_at_the_end_if_it_counts(tol, monkeypatch, rng):
     happened = []
     for name in ("mend", "shrink"):
-        method = getattr(_Bidiagonal, name)
-        monkeypatch.setattr(_Bidiagonal, name, lambda *given, n=name, m=method: happened.append(n) or m(*given))
+        method = getattr(Bidiagonal, name)
+        monkeypatch.setattr(Bidiagonal, name, lambda *given, n=name, m=method: happened.append(n) or m(*given))
     krylov(Stored(with_spectrum(np.linspace(1, 0.5, 200), 300, 250, rng)), 6, rng=rng, tol=tol, block=1)
     after = [*happened[1:], "end"]
     mended = [later for one, later in zip(happened, after, strict=True) if one == "mend"]

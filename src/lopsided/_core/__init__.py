@@ -18,7 +18,6 @@ from .atomic_fit import atomic_fit as atomic_fit
 from .bar import CLEAR as CLEAR, show_progress as show_progress
 from .centring import centred_twice as centred_twice
 from .checked import checked as checked
-from .column_names import as_configured as as_configured, check_names as check_names, column_names as column_names
 from .csr import (
     per_entry as per_entry,
     row_numbers as row_numbers,
@@ -37,6 +36,12 @@ from .parsimony import simplest_of_the_best as simplest_of_the_best
 from .products import in_strips as in_strips, product as product
 from .progress import announce as announce, counted as counted
 from .ranking import best_columns as best_columns, best_first as best_first
+from .right_points import (
+    as_configured as as_configured,
+    check_names as check_names,
+    check_right as check_right,
+    column_names as column_names,
+)
 from .row_blocks import (
     RowBlocks as RowBlocks,
     as_row_blocks as as_row_blocks,

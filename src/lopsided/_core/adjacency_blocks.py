@@ -71,12 +71,7 @@ class AdjacencyBlocks:
     def T(self) -> AdjacencyBlocks:
         """The transpose."""
         return replace(
-            self,
-            rows=self.columns,
-            columns=self.rows,
-            degrees=self.degrees[::-1],
-            left=self.right,
-            right=self.left,
+            self, rows=self.columns, columns=self.rows, degrees=self.degrees[::-1], left=self.right, right=self.left
         )
 
     def __matmul__(self, V: np.ndarray) -> np.ndarray:
@@ -91,14 +86,14 @@ class AdjacencyBlocks:
     def __getitem__(self, numbers: Any) -> sparse.csr_array:
         """Fetch rows by number or slice."""
         numbers = np.arange(self.shape[0])[numbers]
-        some: Any = self.rows[numbers]
+        entries: Any = self.rows[numbers]
         if self.entries is not None:
-            some = with_entries(some, self.entries(some.data))
+            entries = with_entries(entries, self.entries(entries.data))
         if self.loops is not None:
             places = self.loops[numbers], (np.arange(len(numbers)), numbers)
-            some = some + sparse.csr_array(places, shape=some.shape)
-        some = some if self.left is None else sparse.diags_array(self.left[numbers]) @ some
-        return sparse.csr_array(some if self.right is None else some @ sparse.diags_array(self.right))
+            entries = entries + sparse.csr_array(places, shape=entries.shape)
+        entries = entries if self.left is None else sparse.diags_array(self.left[numbers]) @ entries
+        return sparse.csr_array(entries if self.right is None else entries @ sparse.diags_array(self.right))
 
     def sum(self, axis: int) -> np.ndarray:
         """Sums of the rows (axis 1) or of the columns (axis 0)."""

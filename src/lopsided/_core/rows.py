@@ -4,7 +4,7 @@ import os
 import reprlib
 import tempfile
 from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
 import narwhals as nw
 import numpy as np
@@ -101,6 +101,7 @@ def _is_sliced(points: Any) -> bool:
 
 
 def _block(points: Any, rows: slice, name: str) -> Any:
+    """Rows of an object with row slices; raise ValueError if it holds fewer than its shape says."""
     block = points[rows]
     if block.shape[0] != rows.stop - rows.start:
         raise ValueError(
@@ -121,42 +122,54 @@ def _check_length(points: np.memmap, name: str) -> None:
         raise ValueError(f"{name} is mapped from a file of {size} bytes that should have {needed}; it was truncated")
 
 
+class _Layout(NamedTuple):
+    """Width and dtype of the first block, which the others must share."""
+
+    width: int
+    dtype: np.dtype
+
+    @property
+    def stored(self) -> np.dtype:
+        """The dtype in which all blocks are stored."""
+        return self.dtype if self.dtype in (np.float32, np.float64) else np.dtype(float)
+
+
 def _spooled(blocks: Iterable[Any], name: str) -> Any:
     """Stack all blocks vertically: sparse blocks in memory, dense blocks in a temporary file."""
+    layout: _Layout | None = None
     kept: list[Any] = []
     n = 0
-    width: int | None = None
-    first: Any = None
     with tempfile.TemporaryFile() as file:
         for number, block in enumerate(blocks):
-            block = reject_masked(block, f"block {number} of {name}")
-            block = block if sparse.issparse(block) else np.asarray(block)
-            if block.ndim != 2 or (width is not None and block.shape[1] != width):
-                wanted = "two dimensions" if width is None else f"{width} columns like the first"
-                raise ValueError(f"block {number} of {name} has shape {block.shape}; it must have {wanted}")
-            width = block.shape[1]
-            if block.dtype.kind == "c":
-                raise ValueError(f"Complex data not supported: block {number} of {name} is {block.dtype}")
-            if first is None:
-                first = block.dtype
-                dtype = first if first in (np.float32, np.float64) else np.dtype(float)
-            elif block.dtype != first and not np.can_cast(block.dtype, dtype):
-                raise ValueError(
-                    f"block {number} of {name} is {block.dtype}, but the first is {first}; give all one dtype"
-                )
+            block = _checked_block(block, layout, f"block {number} of {name}")
+            layout = layout or _Layout(block.shape[1], block.dtype)
             n += block.shape[0]
             if sparse.issparse(block):
                 kept.append(block)
             else:
-                file.write(np.ascontiguousarray(block, dtype=dtype).data)
-        if width is None:
+                file.write(np.ascontiguousarray(block, dtype=layout.stored).data)
+        if layout is None:
             raise ValueError(f"{name} has no row blocks; an iterator can be read only once")
         if kept:
             stacked = sparse.csr_array(sparse.vstack(kept, format="csr"))
             if stacked.shape[0] != n:
                 raise ValueError(f"{name} mixes sparse and dense blocks; make all sparse or all dense")
-            return stacked.astype(dtype, copy=False)
-        if not n * width:
-            return np.empty((n, width), dtype=dtype)
+            return stacked.astype(layout.stored, copy=False)
+        if not n * layout.width:
+            return np.empty((n, layout.width), dtype=layout.stored)
         file.flush()
-        return np.memmap(cast(BinaryIO, file), dtype=dtype, mode="r", shape=(n, width))
+        return np.memmap(cast(BinaryIO, file), dtype=layout.stored, mode="r", shape=(n, layout.width))
+
+
+def _checked_block(block: Any, first: _Layout | None, name: str) -> Any:
+    """A block as an array or a sparse matrix; raise ValueError unless it is laid out like the first."""
+    block = reject_masked(block, name)
+    block = block if sparse.issparse(block) else np.asarray(block)
+    if block.ndim != 2 or (first and block.shape[1] != first.width):
+        wanted = f"{first.width} columns like the first" if first else "two dimensions"
+        raise ValueError(f"{name} has shape {block.shape}; it must have {wanted}")
+    if block.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {name} is {block.dtype}")
+    if first and block.dtype != first.dtype and not np.can_cast(block.dtype, first.stored):
+        raise ValueError(f"{name} is {block.dtype}, but the first is {first.dtype}; give all one dtype")
+    return block

@@ -119,8 +119,8 @@ class KernelBiclustering(NamesBiclusters, Estimator):
         last.
     svd_, solver_ : KernelSVD and Choice
         The fitted decomposition, its solver and the reason for it.
-    n_features_in_ : int
-        Number of columns of the table.
+    n_features_in_, feature_names_in_ : int and array
+        Number of columns of the table, and their names, if they have any.
 
     See Also
     --------

@@ -96,9 +96,7 @@ def embed(
     if not isinstance(given, Graph):
         return given
     model = DirectedGraphEmbedding(
-        min(components, len(given.nodes)),
-        kernel=getattr(options, "kernel", "auto"),
-        **settings_of(options),
+        min(components, len(given.nodes)), kernel=getattr(options, "kernel", "auto"), **settings_of(options)
     ).fit(given)
     k = model.source_embedding_.shape[1]
     most = ", as many as there are nodes," if k < components else ""

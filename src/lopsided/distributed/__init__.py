@@ -15,15 +15,7 @@ if TYPE_CHECKING:
     from .sources import from_blocks as from_blocks, hash_rows, read_svmlight
     from .store import open_store
 
-__all__ = [
-    "checkpoint",
-    "hash_rows",
-    "open_graph",
-    "open_store",
-    "read_svmlight",
-    "sketch_columns",
-    "store_graph",
-]
+__all__ = ["checkpoint", "hash_rows", "open_graph", "open_store", "read_svmlight", "sketch_columns", "store_graph"]
 
 _FILE_OF = {
     "checkpoint": "passes",

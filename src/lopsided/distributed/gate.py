@@ -105,13 +105,7 @@ def _read_fragment(fragment: Any, columns: list[str]) -> Any:
 
 
 def _checked(
-    block: Any,
-    block_id: tuple[int, ...] | None = None,
-    *,
-    name: str,
-    starts: np.ndarray,
-    width: int,
-    target: np.dtype,
+    block: Any, block_id: tuple[int, ...] | None = None, *, name: str, starts: np.ndarray, width: int, target: np.dtype
 ) -> Any:
     """A block of rows in canonical form; raise ValueError with its number and the row at fault."""
     number = block_id[0] if block_id else 0

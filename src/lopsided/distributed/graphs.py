@@ -223,8 +223,8 @@ def _ids_of_partition(part: Any, number: int, wanted: Wanted) -> np.ndarray | No
 
 def _merge_ids(parts: list[np.ndarray | None]) -> np.ndarray | None:
     """The ids of neighbouring partitions, in order of first appearance."""
-    some = [ids for ids in parts if ids is not None]
-    return np.asarray(pd.unique(np.concatenate(some))) if some else None
+    found = [ids for ids in parts if ids is not None]
+    return np.asarray(pd.unique(np.concatenate(found))) if found else None
 
 
 def _write_numbered_edges(

@@ -11,23 +11,15 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
-from .._core import (
-    Estimator,
-    announce,
-    atomic_fit,
-    count_of,
-    counted,
-    gate,
-    jobs,
-    seed_of,
-)
+from .._core import Estimator, announce, atomic_fit, count_of, counted, gate, jobs, seed_of
 from ..exceptions import RankWarning, quiet, warn
 from ..io import read_graph
 from ..kernels import Balance, Diffusion, Kernel, Walk
 from ..nystrom import Nystrom
 from .blend import Blend, weights_by_trials
-from .decoder import EdgeDecoder, Formula, by_factors, learned, learns_scores, with_better_ranking
+from .decoder import EdgeDecoder, Formula, by_factors
 from .kernel_choice import AUTO, Recipe, is_auto, recipes
+from .learn_decoder import learned, learns_scores, with_better_ranking
 from .new_edges import NewEdges, edges_of_new
 from .node_index import NodeIndex
 from .nodes import Degrees, Nodes, is_linked, known_nodes
@@ -69,8 +61,8 @@ class DirectedGraphEmbedding(ScoresEdges, TransformerMixin, Estimator):
     scaling : float, default=1.0
         Exponent of the singular values in the vectors.
     decoder : {"auto", "learned", "factors"}, default="auto"
-        Score of an edge. "learned": a logistic regression on what the kernels, a step along an edge, degrees and the
-        reverse edge say of a pair. It is trained to tell other pairs from edges that were hidden from the embedding, a
+        Score of an edge. "learned": a logistic regression on terms from the kernels, a step along an edge, degrees and
+        the reverse edge. It is trained to tell other pairs from edges that were hidden from the embedding, a
         tenth of them at a time, uses as many components as tell these, and costs one more embedding or, on small
         graphs, up to ten. "factors": (U diag(s) V')_ij, of proximity if kernel="auto". "auto" is "learned", or
         "factors" if there are negative weights or fewer than two edges; ``nearest_targets`` then ranks by the learned

@@ -39,10 +39,7 @@ def recipes(kernel: Any, A: sparse.csr_array, k: int, center: bool | str) -> tup
     if isinstance(A, AdjacencyBlocks):
         _check_for_blocks(kernel)
     if is_auto(kernel):
-        return (
-            Recipe(PROXIMITY, PROXIMITY_WIDTH * k, False),
-            Recipe(LINKS, LINKS_WIDTH * k, False, (COSINE,)),
-        )
+        return Recipe(PROXIMITY, PROXIMITY_WIDTH * k, False), Recipe(LINKS, LINKS_WIDTH * k, False, (COSINE,))
     kernel = wanted_kernel(kernel, A)
     is_graph_kernel = isinstance(kernel, GraphKernel)
     return (Recipe(kernel, k, not is_graph_kernel if center == AUTO else bool(center)),)

@@ -1,4 +1,4 @@
-"""Edges of new nodes: validation, and what edges among new nodes say of the known ones."""
+"""Edges of new nodes: validation, and the known nodes that new ones reach through each other."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class NewEdges(NamedTuple):
     outward: sparse.csr_array  # (b, n)
     inward: sparse.csr_array  # (b, n)
     among: sparse.csr_array  # (b, b), row i holds the edges from new node i to other new nodes
-    given: tuple[bool, bool]  # whether the caller said anything of the edges from, and to, new nodes
+    given: tuple[bool, bool]  # whether the caller gave edges from new nodes, and edges to them
 
     def names(self) -> np.ndarray:
         """Ids of the new nodes, or their row numbers."""
@@ -104,11 +104,13 @@ def _checked(index: NodeIndex, edges: Any, name: str) -> sparse.csr_array:
 
 
 def _from_tables(index: NodeIndex, out_edges: Any, in_edges: Any, *, ignore: bool) -> Rows:
+    """Ids of new nodes, and their edges as rows; every edge of a table has a new node at one end."""
     outward, inward = (NO_EDGES if table is None else _read_table(index, table) for table in (out_edges, in_edges))
-    own = np.concatenate([outward.nodes[outward.source], inward.nodes[inward.target]])
-    others = np.concatenate([outward.nodes[outward.target], inward.nodes[inward.source]])
-    weight = np.concatenate([outward.weight, inward.weight])
-    numbers, new = factorized(own)
+    new_ends = np.concatenate([outward.nodes[outward.source], inward.nodes[inward.target]])
+    other_ends = np.concatenate([outward.nodes[outward.target], inward.nodes[inward.source]])
+    weights = np.concatenate([outward.weight, inward.weight])
+    is_out = np.arange(len(new_ends)) < len(outward.source)
+    rows, new = factorized(new_ends)
     if not len(new):
         raise ValueError("the tables hold no edges, hence no new nodes")
     known = [node for node in new.tolist() if node in index]
@@ -118,22 +120,19 @@ def _from_tables(index: NodeIndex, out_edges: Any, in_edges: Any, *, ignore: boo
             f"{taken} of nodes of the graph: {shown(known)}; give new nodes other ids. The vectors of the "
             "graph's nodes are in source_embedding_ and target_embedding_"
         )
-    both = index.extended(new)
-    found = [both.find(node) for node in others.tolist()]
-    is_found = np.array([number is not None for number in found], dtype=bool)
-    if not is_found.all():
-        _refuse_or_warn([node for node, number in zip(others.tolist(), found, strict=True) if number is None], ignore)
-    place = np.array([-1 if number is None else number for number in found], dtype=np.intp)
-    is_out, is_new, n, b = np.arange(len(own)) < len(outward.source), place >= len(index), len(index), len(new)
+    find, n, b = index.extended(new).find, len(index), len(new)  # new nodes are numbered from n
+    numbers = (find(node) for node in other_ends.tolist())
+    columns = np.array([-1 if number is None else number for number in numbers], dtype=np.intp)
+    if (columns < 0).any():
+        _refuse_or_warn(other_ends[columns < 0].tolist(), ignore)
+    is_known, is_new = (columns >= 0) & (columns < n), columns >= n
 
-    def rows(chosen: np.ndarray, source: np.ndarray, target: np.ndarray, width: int) -> sparse.csr_array:
-        return assembled(source[chosen], target[chosen], weight[chosen], (b, width))
+    def edges(chosen: np.ndarray, source: np.ndarray, target: np.ndarray, width: int) -> sparse.csr_array:
+        return assembled(source[chosen], target[chosen], weights[chosen], (b, width))
 
-    is_known = is_found & ~is_new
-    ends = np.where(is_out, [numbers, place - n], [place - n, numbers])
-    among = rows(is_new, ends[0], ends[1], b)
-    outwards, inwards = (rows(is_known & side, numbers, place, n) for side in (is_out, ~is_out))
-    return new, outwards, inwards, among
+    sources, targets = np.where(is_out, [rows, columns - n], [columns - n, rows])
+    to_known, from_known = (edges(is_known & side, rows, columns, n) for side in (is_out, ~is_out))
+    return new, to_known, from_known, edges(is_new, sources, targets, b)
 
 
 def _refuse_or_warn(unknown: list[Any], ignore: bool) -> None:

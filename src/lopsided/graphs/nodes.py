@@ -1,4 +1,4 @@
-"""What the decoder and the blend of parts use of nodes, of those of the graph and of new ones."""
+"""What the decoder and the blend of parts know about nodes, those of the graph and new ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .parts import Part, Sides
 
 
 class Degrees(NamedTuple):
-    """log(1 + number of edges) of nodes, of those from and of those to each."""
+    """Degrees of nodes as log(1 + number of edges): from each node, and to it."""
 
     out: np.ndarray
     into: np.ndarray
@@ -64,11 +64,11 @@ def some_nodes(nodes: Nodes, rows: np.ndarray | slice) -> Nodes:
 
 def joined(nodes: Nodes, new: Nodes, rows: np.ndarray, among: sparse.csr_array) -> Nodes:
     """Nodes of a graph, those of the given rows, followed by new ones, among which there may be edges."""
-    some = some_nodes(nodes, rows)
-    inward = [[some.inward[:, rows], new.steps[:, rows].T], [new.inward[:, rows], among.T]]
+    known = some_nodes(nodes, rows)
+    inward = [[known.inward[:, rows], new.steps[:, rows].T], [new.inward[:, rows], among.T]]
     return Nodes(
-        [Sides(*map(np.concatenate, zip(*pair, strict=True))) for pair in zip(some.vectors, new.vectors, strict=True)],
-        sparse.vstack([some.steps, new.steps], format="csr"),
-        Degrees(*map(np.concatenate, zip(some.degrees, new.degrees, strict=True))),
+        [Sides(*map(np.concatenate, zip(*pair, strict=True))) for pair in zip(known.vectors, new.vectors, strict=True)],
+        sparse.vstack([known.steps, new.steps], format="csr"),
+        Degrees(*map(np.concatenate, zip(known.degrees, new.degrees, strict=True))),
         sparse.csr_array(sparse.block_array(inward)),
     )

@@ -68,8 +68,8 @@ class ImageMixtures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         Weights (1, k), means (1, k, d) and variances (1, k, d) over the patches of all images.
     floor_ : float
         Lower bound of the variances: 1e-4 of the mean variance of a coefficient.
-    n_features_in_ : int
-        Number of pixels.
+    n_features_in_, feature_names_in_ : int and array
+        Number of pixels, and their names, if X has any.
 
     References
     ----------

@@ -20,9 +20,7 @@ from .types import class_of, name_of
 
 PLAIN_DTYPES = "biufcUSmM"  # kinds of arrays whose bytes are their values
 COMPRESSED_AXIS = {"csr": 0, "csc": 1}  # of the sparse formats that are saved
-CALLBACKS = (
-    "_skl_callbacks"  # attribute in which scikit-learn keeps them; they are code, and of no use to a fitted model
-)
+CALLBACKS = "_skl_callbacks"  # attribute in which scikit-learn keeps them: code, and of no use to a fitted model
 CHECKED_AT_ONCE = 1 << 20  # indices, so that a check of memory-mapped ones takes little memory
 
 

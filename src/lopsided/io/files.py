@@ -56,7 +56,7 @@ def read_text(path: Path, separator: str) -> Text:
 
 
 def _table(text: Text, wanted: Wanted, header: bool | None, known: Container[Any]) -> Any:
-    """The columns of sources, targets and weights in a text; ids are strings without spaces around them."""
+    """The columns of sources, targets and weights in a text."""
     pyarrow = imported_pyarrow()
     rows = [cells for _, cells in islice(text.lines(), JUDGED_LINES)]
     if not rows:
@@ -75,17 +75,7 @@ def _table(text: Text, wanted: Wanted, header: bool | None, known: Container[Any
     place = choose_columns(named, width, wanted)
     if named:
         log_columns(named, place)
-    try:
-        table = _parsed(text, len(first), place, int(header), decimal_sign(text, rows))
-    except pyarrow.ArrowException:
-        text.check_width(len(first))
-        raise
-    below = text.data.find(b'"', text.data.find(b"\n", start(text.data)))  # a quote below the first line, or -1
-    if text.has_quotes and below >= 0 and len(table) + header < text.data.count(b"\n"):  # it may have swallowed lines
-        text.check_width(len(first))
-    if text.separator != SPACES and b" " in text.data:
-        trim = pyarrow.compute.utf8_trim_whitespace
-        table = pyarrow.table([trim(table[0]), trim(table[1]), *table.columns[2:]], names=table.column_names)
+    table = _parsed(text, len(first), place, int(header), decimal_sign(text, rows))
     if len(place) == len(ROLES):
         _check_weights(table["weight"], [(named or by_position(width))[j] for j in place], by_order=not wanted)
     return table
@@ -111,21 +101,31 @@ def _check_weights(column: Any, names: list[str], by_order: bool) -> None:
 
 
 def _parsed(text: Text, width: int, place: list[int], skip: int, decimal: str) -> Any:
-    """The columns in place, as a pyarrow.Table; those of ids are strings."""
+    """The columns in place, as a pyarrow.Table; those of ids are strings without spaces around them."""
+    pyarrow = imported_pyarrow()
     names = [str(j) for j in range(width)]
     for role, j in zip(ROLES, place, strict=False):
         names[j] = role
-    return parse(
-        text,
-        names,
-        skip,
-        column_types=dict.fromkeys(ROLES[:2], imported_pyarrow().string()),
-        include_columns=list(ROLES[: len(place)]),
-        null_values=[""],
-        true_values=[],
-        false_values=[],
-        decimal_point=decimal,
-    )
+    options: dict[str, Any] = {
+        "column_types": dict.fromkeys(ROLES[:2], pyarrow.string()),
+        "include_columns": list(ROLES[: len(place)]),
+        "decimal_point": decimal,
+        "null_values": [""],
+        "true_values": [],
+        "false_values": [],
+    }
+    try:
+        table = parse(text, names, skip, **options)
+    except pyarrow.ArrowException:
+        text.check_width(width)
+        raise
+    below = text.data.find(b'"', text.data.find(b"\n", start(text.data)))  # a quote below the first line, or -1
+    if text.has_quotes and below >= 0 and len(table) + skip < text.data.count(b"\n"):  # it may have swallowed lines
+        text.check_width(width)
+    if text.separator != SPACES and b" " in text.data:
+        trim = pyarrow.compute.utf8_trim_whitespace
+        table = pyarrow.table([trim(table[0]), trim(table[1]), *table.columns[2:]], names=table.column_names)
+    return table
 
 
 def parse(text: Text, names: list[str], skip: int, **convert: Any) -> Any:
@@ -142,9 +142,7 @@ def parse(text: Text, names: list[str], skip: int, **convert: Any) -> Any:
             column_names=names, skip_rows_after_names=skip, use_threads=len(lines) > ONE_BLOCK
         ),
         parse_options=pyarrow.csv.ParseOptions(
-            delimiter=text.separator,
-            quote_char='"' if text.has_quotes else False,
-            invalid_row_handler=_skip_blank,
+            delimiter=text.separator, quote_char='"' if text.has_quotes else False, invalid_row_handler=_skip_blank
         ),
         convert_options=pyarrow.csv.ConvertOptions(**convert),
     )

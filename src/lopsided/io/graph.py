@@ -105,12 +105,7 @@ def read_graph(
         graph = Graph(graph.to_numpy(), graph.columns)
     if holds_edges(graph):
         names = {"source": source, "target": target, "weight": weight}
-        edges = read_edges(graph, {role: name for role, name in names.items() if name is not None}, header)
-        if not len(edges.source):
-            what = repr(str(graph)) if is_path(graph) else "the graph"
-            raise ValueError(f"{what} has no edges, hence no nodes; a table of edges needs at least one row")
-        nodes = whole_numbers(edges.nodes) if is_text(graph) else edges.nodes
-        return Graph(assembled(edges.source, edges.target, edges.weight, 2 * (len(nodes),)), nodes)
+        return _from_table(graph, {role: name for role, name in names.items() if name is not None}, header)
     for role, name in (("source", source), ("target", target)):
         if name is not None:
             raise ValueError(f"{role}={name!r} names a column of a table, not of {type(graph).__name__}")
@@ -118,15 +113,7 @@ def read_graph(
         return _from_networkx(graph, weight)
     if weight is not None:
         raise ValueError(f"weight={weight!r} names a column or an attribute, but a {type(graph).__name__} has none")
-    adjacency, ids = graph if isinstance(graph, Graph) else (graph, None)
-    if not is_array_like(adjacency):
-        raise TypeError(
-            f"a {type(adjacency).__name__} is not a graph; pass an edge table (a DataFrame, a list of tuples or a "
-            "path), a matrix, Graph(adjacency, nodes) or a networkx graph; for the result of hide_edges, its .adjacency"
-        )
-    entries = sparse.coo_array(check_adjacency(adjacency))
-    A = assembled(entries.row, entries.col, entries.data, entries.shape)
-    return Graph(A, np.arange(A.shape[0]) if ids is None else _checked_ids(ids, A.shape[0]))
+    return _from_matrix(graph)
 
 
 def is_adjacency_table(table: Any) -> bool:
@@ -166,6 +153,29 @@ def assembled(rows: np.ndarray, columns: np.ndarray, weights: np.ndarray, shape:
     return A
 
 
+def _from_table(table: Any, names: dict[str, str], header: bool | None) -> Graph:
+    """The graph of a table or list of edges, or of a file that holds one, with the given names of columns."""
+    edges = read_edges(table, names, header)
+    if not len(edges.source):
+        what = repr(str(table)) if is_path(table) else "the graph"
+        raise ValueError(f"{what} has no edges, hence no nodes; a table of edges needs at least one row")
+    nodes = whole_numbers(edges.nodes) if is_text(table) else edges.nodes
+    return Graph(assembled(edges.source, edges.target, edges.weight, 2 * (len(nodes),)), nodes)
+
+
+def _from_matrix(graph: Any) -> Graph:
+    """The graph of an adjacency matrix, with the ids of its nodes if it is a ``Graph``."""
+    adjacency, ids = graph if isinstance(graph, Graph) else (graph, None)
+    if not is_array_like(adjacency):
+        raise TypeError(
+            f"a {type(adjacency).__name__} is not a graph; pass an edge table (a DataFrame, a list of tuples or a "
+            "path), a matrix, Graph(adjacency, nodes) or a networkx graph; for the result of hide_edges, its .adjacency"
+        )
+    entries = sparse.coo_array(check_adjacency(adjacency))
+    A = assembled(entries.row, entries.col, entries.data, entries.shape)
+    return Graph(A, np.arange(A.shape[0]) if ids is None else _checked_ids(ids, A.shape[0]))
+
+
 def _checked_ids(nodes: Any, n: int) -> np.ndarray:
     """Check that there are n distinct ids, none of them missing."""
     ids = as_ids(nodes)
@@ -179,6 +189,7 @@ def _checked_ids(nodes: Any, n: int) -> np.ndarray:
 
 
 def _from_networkx(graph: Any, weight: str | None) -> Graph:
+    """The graph of networkx, with weights from an edge attribute; undirected edges count both ways."""
     nodes = list(graph.nodes)
     if not nodes:
         raise ValueError("the graph has no nodes")

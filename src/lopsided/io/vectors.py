@@ -90,10 +90,7 @@ def plain_ids(nodes: np.ndarray) -> np.ndarray:
 
 
 def _columns(ids: np.ndarray, vectors: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    return {
-        "id": ids,
-        **{f"{name}_{j}": column for name, array in vectors.items() for j, column in enumerate(array.T)},
-    }
+    return {"id": ids, **{f"{name}_{j}": column for name, array in vectors.items() for j, column in enumerate(array.T)}}
 
 
 def _parquet(path: Path, ids: np.ndarray, vectors: dict[str, np.ndarray]) -> None:

@@ -14,12 +14,11 @@ from .._core import (
     ArrayLike,
     Estimator,
     as_configured,
-    as_indexable,
     atomic_fit,
     budget_bytes,
     check_finite,
     check_names,
-    check_points,
+    check_right,
     check_samples,
     column_names,
     gate,
@@ -106,8 +105,8 @@ class KernelSVD(ScoresPairs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         numbers of landmarks that were used in turn, with the relative eta of each.
     solver_ : Choice
         Name of the solver and the reason for it.
-    n_components_, n_features_in_, n_features_right_ : int
-        Number of components k, and the widths of the left and the right points.
+    n_components_, n_features_in_, n_features_right_, feature_names_in_ : int, int, int and array
+        Number of components k, the widths of the left and the right points, and the column names of X, if it has any.
 
     See Also
     --------
@@ -199,7 +198,7 @@ class KernelSVD(ScoresPairs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         kernel, budget, seed = as_kernel(self.kernel), budget_bytes(self.memory_budget), seed_of(self.random_state)
         settings = Settings(self.n_components, self.solver, self.center, self.tol, budget, seed)
         is_one_object, right_names = Z is X, column_names(Z)
-        X = self._validated(X, reset=True)
+        X = check_samples(self, X, reset=True)
         check_ignored(y, X)
         if kernel.same_width:
             check_names(right_names, getattr(self, "feature_names_in_", None), "X")
@@ -227,7 +226,7 @@ class KernelSVD(ScoresPairs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         interrupted (:mod:`lopsided.distributed`).
         """
         check_is_fitted(self)
-        return self._embed(self._validated(X), out, of_right=False)
+        return self._embed(check_samples(self, X, reset=False), out, of_right=False)
 
     @gate
     def transform_right(self, Z: ArrayLike, *, out: Any = None) -> Any:
@@ -239,7 +238,8 @@ class KernelSVD(ScoresPairs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         fitting the kernel. ``set_output`` frames the result as that of ``transform``.
         """
         check_is_fitted(self)
-        return as_configured(self, self._embed(self._validated_right(Z), out, of_right=True), Z)
+        points = check_right(Z, self.n_features_right_, self._right_names)
+        return as_configured(self, self._embed(points, out, of_right=True), Z)
 
     @property
     def errors_left_(self) -> np.ndarray:
@@ -262,14 +262,16 @@ class KernelSVD(ScoresPairs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         table, and :func:`lopsided.plotting.plot_diagnostics` plots it. Cost: four products of K with k columns.
         """
         with jobs(self.n_jobs, self.memory_budget):
-            return diagnose(self._kernel_operator(X, Z=Z), self._factors(), self.weights_)
+            A = self._kernel_operator(X, Z=Z)
+            factors = Factors(self.left_vectors_, self.singular_values_, self.right_vectors_)
+            return diagnose(A, factors, self.weights_)
 
     def _kernel_operator(self, X: ArrayLike = None, *, Z: ArrayLike = None) -> KernelOperator:
         """The kernel matrix that was decomposed, centred with ``center``; X and Z as in ``diagnostics``."""
         check_is_fitted(self)
         if X is not None:
             of_fit = (len(self.left_vectors_), self.n_features_in_), (len(self.right_vectors_), self.n_features_right_)
-            X, Z = same_points_as_in_fit(self.kernel_, self._validated(X), Z, of_fit)
+            X, Z = same_points_as_in_fit(self.kernel_, check_samples(self, X, reset=False), Z, of_fit)
             X, Z = self.compatibility_.left(X), self.compatibility_.right(Z)
         elif Z is not None:
             raise ValueError("diagnostics(Z=Z) leaves out X; pass both as in fit, or neither")
@@ -283,21 +285,6 @@ class KernelSVD(ScoresPairs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         A = as_operator(self.kernel_, X, Z, budget=budget_bytes(self.memory_budget))
         return centred(A, self.center, self.weights_)
 
-    def _validated(self, X: ArrayLike, *, reset: bool = False) -> Array:
-        """Left points as an array or a sparse matrix by rows."""
-        return check_samples(self, X, reset=reset)
-
-    def _validated_right(self, Z: ArrayLike) -> Array:
-        """Right points as an array or a sparse matrix by rows."""
-        check_names(column_names(Z), self._right_names, "the Z of fit")
-        Z = check_points(as_indexable(Z, "Z"), "Z")
-        if Z.shape[1] != self.n_features_right_:
-            raise ValueError(
-                f"Z has {Z.shape[1]} columns, but right points have {self.n_features_right_} entries each; new columns "
-                "of a matrix are passed as rows"
-            )
-        return Z
-
     def _store(self, inputs: Inputs, solution: Solution, right_names: np.ndarray | None) -> None:
         factors = solution.factors
         check_finite(factors.s)  # single precision may be too narrow for them
@@ -310,9 +297,6 @@ class KernelSVD(ScoresPairs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.solver_, self.landmarks_, self.path_ = solution.choice, solution.landmarks, solution.path
         self.relative_eta_ = solution.path[-1].relative_eta if solution.path else None
 
-    def _factors(self) -> Factors:
-        return Factors(self.left_vectors_, self.singular_values_, self.right_vectors_)
-
     def _embedding(self, factors: np.ndarray, *, of_right: bool) -> Embedding:
         """The map of one side to singular vectors times ``factors``."""
         fitted, side = (self.X_fit_, self._right) if of_right else (self.Z_fit_, self._left)
@@ -323,9 +307,12 @@ class KernelSVD(ScoresPairs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             return self._embedding(self._powers(self.scaling), of_right=of_right).into(points, out)
 
     def _vectors_of_new(self, points: ArrayLike, *, of_right: bool) -> np.ndarray:
-        checked = self._validated_right(points) if of_right else self._validated(points)
+        if of_right:
+            points = check_right(points, self.n_features_right_, self._right_names)
+        else:
+            points = check_samples(self, points, reset=False)
         with jobs(self.n_jobs, self.memory_budget):
-            return self._embedding(np.ones_like(self.singular_values_), of_right=of_right)(checked)
+            return self._embedding(np.ones_like(self.singular_values_), of_right=of_right)(points)
 
     def _powers(self, exponent: float) -> np.ndarray:
         """s^exponent, with zero for singular values that are zero to rounding."""

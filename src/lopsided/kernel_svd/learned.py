@@ -9,16 +9,7 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from .._core import (
-    FLOATS,
-    argmax_class,
-    atomic_fit,
-    encoded,
-    gate,
-    per_class_scores,
-    real_targets,
-    reject_masked,
-)
+from .._core import FLOATS, argmax_class, atomic_fit, encoded, gate, per_class_scores, real_targets, reject_masked
 from .compatibility.losses import CrossEntropy, Squared
 from .learned_base import LearnedKernelSVD
 
@@ -53,10 +44,10 @@ class LearnedKernelSVDClassifier(ClassifierMixin, LearnedKernelSVD):
         0, the training loss selects the best round.
     n_iter_no_change, min_improvement : int and float, default=10 and 1e-4
         Number of rounds after which to stop if none lowered the loss by more than this share of it.
-    verbose : bool, default=False
-        Whether to write the losses of every round to stderr.
     random_state : int, RandomState instance or None, default=None
         Seed of the initial points, the held-out samples and the batches; None means a fixed seed.
+    verbose : int, default=0
+        1 reports the losses of every round on standard error.
 
     Attributes
     ----------
@@ -70,8 +61,8 @@ class LearnedKernelSVDClassifier(ClassifierMixin, LearnedKernelSVD):
         Number of rounds, and ``loss``, ``held_out`` and ``rate`` at the start and after each.
     kernel_, optimizer_ : Kernel and str
         The fitted kernel and the optimizer that was used.
-    classes_, n_features_in_ : array and int
-        The class labels, and the number of columns p.
+    classes_, n_features_in_, feature_names_in_ : array, int and array
+        The class labels, the number of columns p, and their names, if they have any.
 
     References
     ----------
@@ -130,14 +121,14 @@ class LearnedKernelSVDRegressor(RegressorMixin, LearnedKernelSVD):
     n_components : int or None, default=None
         Number of right singular vectors, at most p. None means four, or the number of targets if that is larger.
     kernel, alpha, optimizer, max_iter, batch_size, learning_rate : as in the classifier
-    validation_fraction, n_iter_no_change, min_improvement, verbose, random_state : as in the classifier
+    validation_fraction, n_iter_no_change, min_improvement, random_state, verbose : as in the classifier
 
     Attributes
     ----------
     coef_, intercept_ : arrays of shapes (n_outputs, k) and (n_outputs,)
         The linear head on ``transform``; for y of shape (n,), an array of shape (k,) and a float.
     points_, compatibility_, right_vectors_, singular_values_, kernel_ : as in the classifier
-    curve_, n_iter_, optimizer_, n_features_in_ : as in the classifier
+    curve_, n_iter_, optimizer_, n_features_in_, feature_names_in_ : as in the classifier
 
     Examples
     --------

@@ -38,8 +38,8 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "validation_fraction": [Interval(Real, 0, 1, closed="left")],
         "min_improvement": [Interval(Real, 0, None, closed="left")],
-        "verbose": ["verbose"],
         "random_state": ["random_state"],
+        "verbose": ["verbose"],
     }
 
     _reports_itself = True
@@ -57,14 +57,14 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
         validation_fraction: float = 0.2,
         n_iter_no_change: int = 10,
         min_improvement: float = 1e-4,
-        verbose: bool = False,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.n_components, self.kernel, self.alpha, self.optimizer = n_components, kernel, alpha, optimizer
         self.max_iter, self.batch_size, self.learning_rate = max_iter, batch_size, learning_rate
         self.validation_fraction = validation_fraction
         self.n_iter_no_change, self.min_improvement = n_iter_no_change, min_improvement
-        self.verbose, self.random_state = verbose, random_state
+        self.random_state, self.verbose = random_state, verbose
 
     @gate
     def transform(self, X: Any) -> np.ndarray:
@@ -86,11 +86,7 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
 
         Rows are held out in proportion to the classes ``stratify``, if given.
         """
-        n, width = X.shape
-        needed = Y.shape[1] - is_classifier(self)  # scores of classes need one dimension less
-        k = min(max(DEFAULT_COMPONENTS, needed), width) if self.n_components is None else self.n_components
-        if k > width:
-            raise ValueError(f"n_components={k} exceeds the {width} columns of X, each of which gives a right point")
+        (n, width), k = X.shape, self._rank(X.shape[1], Y.shape[1])
         random = check_random_state(seed_of(self.random_state))
         start = X[np.resize(kmeans_plusplus(X, min(n, width), random_state=random)[1], width)]
         automatic = "lbfgs" if n * width <= MAX_VALUES_PER_STEP else "adam"
@@ -120,6 +116,14 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
         self.kernel_ = _with_learned_parameters(kernel).fit(X, self.points_)
         self.n_iter_, self._n_features_out = max(1, len(self.curve_) - 1), k
         return weights * lengths[:, None], bias
+
+    def _rank(self, width: int, outputs: int) -> int:
+        """Number of components, at most the number of columns."""
+        needed = outputs - is_classifier(self)  # scores of classes need one dimension less
+        k = min(max(DEFAULT_COMPONENTS, needed), width) if self.n_components is None else self.n_components
+        if k > width:
+            raise ValueError(f"n_components={k} exceeds the {width} columns of X, each of which gives a right point")
+        return k
 
     def _split(
         self, X: np.ndarray, Y: np.ndarray, stratify: np.ndarray | None, random: Any

@@ -6,18 +6,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from .._core import (
-    Array,
-    RowBlocks,
-    canonical,
-    in_unit,
-    is_sparse,
-    row_lengths,
-    run,
-    safe_unit,
-    same_points,
-    slices_of,
-)
+from .._core import Array, RowBlocks, canonical, in_unit, is_sparse, row_lengths, run, safe_unit, same_points, slices_of
 from ..exceptions import AccuracyWarning, warn
 from .base import Kernel
 from .constraints import POSITIVE

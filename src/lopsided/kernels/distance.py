@@ -12,6 +12,8 @@ from .bandwidth import BandwidthKernel, manhattan_bandwidth
 from .base import Kernel
 from .constraints import POSITIVE
 
+RADIUS_SHARE = 0.7  # of the width, as in the papers
+
 
 class Laplacian(BandwidthKernel):
     """The Laplacian kernel, k(x, z) = exp(-|x - z|_1 / bandwidth).
@@ -72,7 +74,7 @@ class TL1(Kernel):
     def fit(self, X: Array, Z: Array) -> Self:
         """Set the radius from the width of the data if it is None."""
         super().fit(X, Z)
-        self.radius_ = 0.7 * X.shape[1] if self.radius is None else float(self.radius)
+        self.radius_ = RADIUS_SHARE * X.shape[1] if self.radius is None else float(self.radius)
         if self.radius_ > float(np.finfo(X.dtype).max):
             raise ValueError(f"radius={self.radius_:g} overflows in {X.dtype}; scale the data")
         return self

@@ -98,10 +98,7 @@ class Polynomial(InnerProductKernel):
     array([[144.,   9.]])
     """
 
-    _parameter_constraints = {
-        "degree": [COUNT],
-        "offset": [FINITE],
-    }
+    _parameter_constraints = {"degree": [COUNT], "offset": [FINITE]}
 
     def __init__(self, degree: int = 2, offset: float = 1.0) -> None:
         self.degree, self.offset = degree, offset
@@ -137,10 +134,7 @@ class LinearPolynomial(InnerProductKernel):
     array([[ 0.5,  0. , -1.5]])
     """
 
-    _parameter_constraints = {
-        "weight": [POSITIVE],
-        "degree": [COUNT],
-    }
+    _parameter_constraints = {"weight": [POSITIVE], "degree": [COUNT]}
 
     def __init__(self, weight: float = 0.5, degree: int = 2) -> None:
         self.weight, self.degree = weight, degree
@@ -179,10 +173,7 @@ class Tanh(InnerProductKernel):
     array([[-0.964,  0.   ,  0.964]])
     """
 
-    _parameter_constraints = {
-        "slope": [FINITE, None],
-        "offset": [FINITE],
-    }
+    _parameter_constraints = {"slope": [FINITE, None], "offset": [FINITE]}
 
     def __init__(self, slope: float | None = None, offset: float = 0.0) -> None:
         self.slope, self.offset = slope, offset

@@ -3,7 +3,4 @@
 from .classifier import AsymmetricLSSVC
 from .regressor import AsymmetricLSSVR
 
-__all__ = [
-    "AsymmetricLSSVC",
-    "AsymmetricLSSVR",
-]
+__all__ = ["AsymmetricLSSVC", "AsymmetricLSSVR"]

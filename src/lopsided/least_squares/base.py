@@ -41,7 +41,7 @@ from .build import KernelSaddle, Settings, are_many, many_landmarks, saddle_of_l
 from .diagnostics import PrimalDiagnostics, diagnose_primal
 from .merging import HeldOutResult, Merging
 from .refine_kernel import refine_path
-from .saddle import SADDLE_SOLVERS, check_solution, warn_if_near_singular
+from .saddle import SADDLE_SOLVERS, Duals, check_solution, warn_if_near_singular
 from .select_C import C_grid, Grid, select_C, stack_if_better, stratified_subset, warn_if_constant, warn_if_useless
 from .select_kernel import is_choice, rank_kernels
 from .targets import Targets, check_weights
@@ -53,7 +53,7 @@ SYMMETRIC_ULPS = 100  # tolerance on K - K', in units of eps times the largest e
 class AsymmetricLeastSquares(Estimator, ABC):
     """Base class of :class:`AsymmetricLSSVC` and :class:`AsymmetricLSSVR`, which document the parameters."""
 
-    _target_checks: dict[str, bool] = {}  # what ``validate_data`` is told of y
+    _target_checks: dict[str, bool] = {}  # arguments of ``validate_data`` about y
     _flat: bool  # whether predictions have shape (n,) rather than (n, k)
 
     _parameter_constraints: dict[str, Any] = {
@@ -119,23 +119,17 @@ class AsymmetricLeastSquares(Estimator, ABC):
             sides = count_of(targets.Y.shape[1], "right-hand side")
             announce(lambda: f"systems of {2 * len(used):,} equations with {sides}")
             right = self._right(kernel, given)[used] if isinstance(kernel, Precomputed) else X
-            machine = self._build(kernel.fit(X, right), X, right, targets, grid, seed)
-            best = self._select(machine, X, targets, grid, seed)
-            system = machine.family.at(self.C_)
-            warn_if_constant(machine.family, system)
+            saddle = self._build(kernel.fit(X, right), X, right, targets, grid, seed)
+            best = self._select(saddle, X, targets, grid, seed)
+            system = saddle.family.at(self.C_)
+            warn_if_constant(saddle.family, system)
             if grid is not None:
                 warn_if_useless(system, in_units=grid.in_units)
-            duals = machine.duals(system, targets.Y)
+            duals = saddle.duals(system, targets.Y)
             check_solution(system, duals)
             if not self.damping:
                 warn_if_near_singular(system)
-        self.solver_ = machine.choice
-        if is_choice(self.kernel) and (compared := self.kernel_path_[0].n_samples) < len(used):
-            why = f"{machine.choice.reason}; the kernel was chosen on {compared} of {len(used)} samples"
-            self.solver_ = machine.choice._replace(reason=why)
-        self.kernel_, self.X_fit_, self.Z_fit_ = machine.kernel, machine.X, machine.Z
-        self.left_duals_, self.right_duals_ = duals.a, duals.c
-        self.source_intercept_, self.target_intercept_ = duals.b1, duals.b2
+        self._store(saddle, duals, len(used))
         if best is not None:
             self._store_held_out(best, given, used, targets)
         return self
@@ -218,8 +212,8 @@ class AsymmetricLeastSquares(Estimator, ABC):
         budget = budget_bytes(self.memory_budget)
         many = self.kernel == "auto" and are_many(X)
         if isinstance(X, RowBlocks):
-            some = stratified_subset(targets.y, SAMPLED_ROWS, seed, of_classes=merging.of_classes)
-            X, targets = X[some], targets.take(some)
+            rows = stratified_subset(targets.y, SAMPLED_ROWS, seed, of_classes=merging.of_classes)
+            X, targets = X[rows], targets.take(rows)
         shared: dict[str, Any] = {"merging": merging, "seed": seed, "budget": budget}
         self.kernel_path_ = rank_kernels(self.kernel, X, targets, grid, many=many, **shared)
         if isinstance(self.kernel, str):
@@ -253,20 +247,30 @@ class AsymmetricLeastSquares(Estimator, ABC):
         return np.arange(X.shape[1], dtype=float)[:, None]
 
     def _select(
-        self, machine: KernelSaddle, X: Array, targets: Targets, grid: Grid | None, seed: int
+        self, saddle: KernelSaddle, X: Array, targets: Targets, grid: Grid | None, seed: int
     ) -> HeldOutResult | None:
         """Select C, and return the held-out results at this C; None for a single C alone, with nothing held out."""
         if not self._holds_out:
             assert grid is not None
-            self.C_ = float(grid.of(machine.family)[0])
+            self.C_ = float(grid.of(saddle.family)[0])
             return None
         merging, budget = self._merging, budget_bytes(self.memory_budget)
         self.C_, best, self.path_ = select_C(
-            grid, machine.family, X, targets, merging=merging, cv=self.cv, seed=seed, budget=budget
+            grid, saddle.family, X, targets, merging=merging, cv=self.cv, seed=seed, budget=budget
         )
-        if self.merge == "auto" and (stacked := stack_if_better(machine.family, self.C_, best, targets, merging)):
+        if self.merge == "auto" and (stacked := stack_if_better(saddle.family, self.C_, best, targets, merging)):
             self.merge_, best = "stack", stacked
         return best
+
+    def _store(self, saddle: KernelSaddle, duals: Duals, n_samples: int) -> None:
+        """Store both functions, and the solver with what the kernel was chosen on."""
+        self.kernel_, self.X_fit_, self.Z_fit_ = saddle.kernel, saddle.X, saddle.Z
+        self.left_duals_, self.right_duals_ = duals.a, duals.c
+        self.source_intercept_, self.target_intercept_ = duals.b1, duals.b2
+        self.solver_ = saddle.choice
+        if is_choice(self.kernel) and (compared := self.kernel_path_[0].n_samples) < n_samples:
+            why = f"{saddle.choice.reason}; the kernel was chosen on {compared} of {n_samples} samples"
+            self.solver_ = saddle.choice._replace(reason=why)
 
     def _store_held_out(self, best: HeldOutResult, X: Array, used: np.ndarray, targets: Targets) -> None:
         """Store held-out results; for samples of weight zero, which no model has seen, those of the fitted one."""

@@ -43,7 +43,7 @@ LARGEST_SUM = 1e150  # bound on sums of kernel values, whose squares must not ov
 
 
 class Settings(NamedTuple):
-    """What the estimator asks of the systems, besides kernel and samples."""
+    """What decides how the systems are solved, besides kernel and samples."""
 
     solver: str
     damping: float
@@ -96,50 +96,19 @@ class LandmarkedSaddle(KernelSaddle):
 
 def saddle_of_samples(kernel: Kernel, X: Array, Z: Array, settings: Settings) -> KernelSaddle:
     """Build the systems of the full matrix k(X, Z)."""
-    solver, damping, tol, budget, largest_C, holds_out, weights = settings
-    A = as_operator(kernel, X, Z, budget=max(budget, SMALL_BYTES))
+    A = as_operator(kernel, X, Z, budget=max(settings.budget, SMALL_BYTES))
     if kernel.symmetric and isinstance(A, Stored):
         A = Stored((A.K + A.K.T) / 2)  # removes rounding errors only
-    n = A.shape[0]
-    sums = A @ np.ones((n, 1))
+    sums = A @ np.ones((A.shape[0], 1))
     check_finite(sums)
-    if np.abs(sums).max() > LARGEST_SUM:
+    if (largest := np.abs(sums).max()) > LARGEST_SUM:
         raise NotFiniteError(
-            f"kernel values of a sample sum to {np.abs(sums).max():.3g}, whose square overflows; multiply the kernel "
-            "by a small number, or scale the data down"
+            f"kernel values of a sample sum to {largest:.3g}, whose square overflows; multiply the kernel by a "
+            "small number, or scale the data down"
         )
-    is_sparse = isinstance(A, Stored) and sparse.issparse(A.K)
-    if solver != "auto":
-        choice = Choice(solver, "asked for")
-    elif damping:
-        choice = Choice("sparse_lu" if is_sparse else "dense", "damping needs a factorisation of the whole system")
-    else:
-        choice = choose_saddle(
-            n,
-            entries=A.cost,
-            budget=budget,
-            many=holds_out and (largest_C < np.inf or n <= min(DECOMPOSED_SIZE, affordable_size(budget))),
-            symmetric=kernel.symmetric or (isinstance(A, Stored) and (A.K != A.K.T).sum() == 0),
-            is_sparse=is_sparse,
-        )
-    check_affordable(choice, n, budget)
-    family: SaddleFamily
-    match choice.name:
-        case "minres":
-            family = Minres(A, tol, weights=weights)
-        case "sparse_lu":
-            if not (isinstance(A, Stored) and is_sparse):
-                raise ValueError("solver='sparse_lu' needs a sparse kernel matrix, but this is dense; use 'dense'")
-            family = BlockLU(A, damping, weights=weights)
-        case "symmetric" if holds_out:
-            family = Spectral.of_matrix(_symmetric(A, kernel), largest_C, symmetric=True, weights=weights)
-        case "symmetric":
-            family = Dense(_symmetric(A, kernel), symmetric=True, weights=weights)
-        case "spectral":
-            family = Spectral.of_matrix(A, largest_C, weights=weights)
-        case _:
-            K = Stored(np.asarray(A.take(), dtype=float))
-            family = BlockLU(K, damping, weights=weights) if damping else Dense(K, weights=weights)
+    choice = _choice(A, kernel, settings)
+    check_affordable(choice, A.shape[0], settings.budget)
+    family = _family(choice.name, A, kernel, settings)
     left = Z if isinstance(kernel, Precomputed) else X  # a precomputed K is not stored: indices stand for both sides
     return KernelSaddle(family, choice, kernel, left, Z)
 
@@ -183,6 +152,45 @@ def saddle_of_landmarks(
     weighted, turns = _weighted(factors, Border(X.shape[0], weights))
     family = Spectral(A, weighted, symmetric=symmetric, weights=weights)
     return LandmarkedSaddle(family, choice, found.kernel, left.points, right.points, found, turns)
+
+
+def _choice(A: KernelOperator, kernel: Kernel, settings: Settings) -> Choice:
+    """The solver that was asked for, or the one that suits the matrix and what is to be done with it."""
+    n, is_sparse = A.shape[0], isinstance(A, Stored) and sparse.issparse(A.K)
+    if settings.solver != "auto":
+        return Choice(settings.solver, "asked for")
+    if settings.damping:
+        return Choice("sparse_lu" if is_sparse else "dense", "damping needs a factorisation of the whole system")
+    decomposed = min(DECOMPOSED_SIZE, affordable_size(settings.budget))
+    return choose_saddle(
+        n,
+        entries=A.cost,
+        budget=settings.budget,
+        many=settings.holds_out and (settings.largest_C < np.inf or n <= decomposed),
+        symmetric=kernel.symmetric or (isinstance(A, Stored) and (A.K != A.K.T).sum() == 0),
+        is_sparse=is_sparse,
+    )
+
+
+def _family(solver: str, A: KernelOperator, kernel: Kernel, settings: Settings) -> SaddleFamily:
+    """The systems of the matrix, to be solved by the named solver."""
+    damping, weights, largest_C = settings.damping, settings.weights, settings.largest_C
+    match solver:
+        case "minres":
+            return Minres(A, settings.tol, weights=weights)
+        case "sparse_lu":
+            if not (isinstance(A, Stored) and sparse.issparse(A.K)):
+                raise ValueError("solver='sparse_lu' needs a sparse kernel matrix, but this is dense; use 'dense'")
+            return BlockLU(A, damping, weights=weights)
+        case "symmetric" if settings.holds_out:
+            return Spectral.of_matrix(_symmetric(A, kernel), largest_C, symmetric=True, weights=weights)
+        case "symmetric":
+            return Dense(_symmetric(A, kernel), symmetric=True, weights=weights)
+        case "spectral":
+            return Spectral.of_matrix(A, largest_C, weights=weights)
+        case _:
+            K = Stored(np.asarray(A.take(), dtype=float))
+            return BlockLU(K, damping, weights=weights) if damping else Dense(K, weights=weights)
 
 
 def _with_signs(found: NystromFactors) -> NystromFactors:

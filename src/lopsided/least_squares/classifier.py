@@ -91,7 +91,7 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         Memory for the kernel matrix and its factors, in bytes or as "2GB"; None means a quarter of the free memory.
         Up to 300 samples, which take 8 MB, do not count.
     verbose : int, default=0
-        1 tells on standard error what a fit will cost, and then how far it is.
+        1 reports on standard error how much work a fit is, and then its progress.
 
     Attributes
     ----------

@@ -10,14 +10,16 @@ these times y_i. At its stationary point w = sum_i c_i phi_t(x_i), v = sum_i a_i
 1'a = 1'c = 0 (equation 9), so that <w, v> = a'K c, and J equals the dual objective (a + c)'y / 2.
 """
 
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
+from ..svd import Residuals
+
 
 @dataclass(frozen=True)
-class PrimalDiagnostics:
-    """Objective and residuals of the primal-dual equations, one entry per class or target; residuals should vanish."""
+class PrimalDiagnostics(Residuals):
+    """Objective and residuals of the primal-dual equations, one entry per class or target."""
 
     objective: np.ndarray  # J, with e and h as the constraints define them
     gap: np.ndarray  # J - (a + c)'y / 2, relative to the sum of the magnitudes of its terms
@@ -25,18 +27,6 @@ class PrimalDiagnostics:
     target: np.ndarray  # |c / C - h| / |y|
     source_sum: np.ndarray  # |1'a| / sum |a|: stationarity in b1
     target_sum: np.ndarray  # |1'c| / sum |c|
-
-    @property
-    def worst(self) -> float:
-        """Largest magnitude over all residuals and columns."""
-        return float(max(np.abs(values).max() for values in astuple(self)[1:]))
-
-    def __str__(self) -> str:
-        names = [field.name.replace("_", " ") for field in fields(self)]
-        lines = [" ".join(f"{name:>12}" for name in ("column", *names))]
-        for number, row in enumerate(zip(*astuple(self), strict=True)):
-            lines.append(" ".join([f"{number:>12}", f"{row[0]:>12.6g}", *(f"{value:>12.1e}" for value in row[1:])]))
-        return "\n".join(lines)
 
 
 def diagnose_primal(

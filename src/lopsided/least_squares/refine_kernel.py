@@ -13,7 +13,7 @@ from ..nystrom import Nystrom
 from ..svd import Choice
 from .build import FACTOR_COPIES, saddle_of_landmarks
 from .merging import Merging
-from .select_C import Grid, compare_C, stratified_subset, wide_grid
+from .select_C import Grid, best_C, stratified_subset
 from .select_kernel import Compared, KernelPath, at_other_bandwidths
 from .targets import Targets
 
@@ -41,31 +41,34 @@ def refine_path(
     size = min(len(targets.y), MOST_SAMPLES, room)
     if size < WORTHWHILE * path[0].n_samples:
         return path
-    some = stratified_subset(targets.y, size, seed, of_classes=merging.of_classes)
-    X, targets = X[some], targets.take(some)
+    rows = stratified_subset(targets.y, size, seed, of_classes=merging.of_classes)
+    X, targets = X[rows], targets.take(rows)
+
+    def compare(kernels: Sequence[Kernel]) -> list[Compared]:
+        tried = (_compared(kernel, X, targets, grid, merging, seed, budget) for kernel in kernels)
+        return [one for one in tried if one]
+
+    def follow(start: Compared, factor: float) -> list[Compared]:
+        """Compare bandwidths, each ``factor`` times the last, until errors no longer fall; those beyond the start."""
+        followed = [start]
+        while further := compare(at_other_bandwidths(followed[-1].kernel, [factor])):
+            followed += further
+            if not _falls(*followed[-2:]):
+                break
+        return followed[1:]
+
     found: list[Compared] = []
-
-    def compared(kernel: Kernel) -> Compared | None:
-        one = _compared(kernel, X, targets, grid, merging, seed, budget)
-        found.extend([one] if one else [])
-        return one
-
-    def falls(start: Compared, factor: float) -> bool:
-        """Whether errors fall from one bandwidth to the next, ``factor`` times it; compares them until they do not."""
-        last, one = start, next(map(compared, at_other_bandwidths(start.kernel, [factor])), None)
-        while one and one.error < (1 - LEAST_FALL) * last.error:
-            last, one = one, next(map(compared, at_other_bandwidths(one.kernel, [factor])), None)
-        return last is not start
-
     wanted = [each for each in path if each.kernel.symmetric] if path[0].kernel.symmetric else path
     kinds = _best_of_each_kind(wanted)[:KINDS]
     for kernel in counted(kinds, "kernels compared on more samples", len(kinds)):
-        if (start := compared(kernel)) and not falls(start, NARROWER):
-            falls(start, 1 / NARROWER)
+        for start in compare([kernel]):
+            narrower = follow(start, NARROWER)
+            found += [start, *narrower]
+            if not (narrower and _falls(start, narrower[0])):
+                found += follow(start, 1 / NARROWER)
     if found:
         best = min(found, key=_error)
-        for near in at_other_bandwidths(best.kernel, NEARER):
-            compared(near)
+        found += compare(at_other_bandwidths(best.kernel, NEARER))
     return KernelPath([*sorted(found, key=_error), *path])
 
 
@@ -84,11 +87,15 @@ def _compared(
     try:
         fitted = clone(kernel).fit(X, X)
         family = saddle_of_landmarks(fitted, X, method, asked, budget=budget, seed=seed, weights=weights).family
-        values = wide_grid(family) if grid is None else grid.of(family)
-        C, best, _ = compare_C(family, values, targets, merging, clipped=grid is None)
+        C, best = best_C(family, grid, targets, merging)
     except ValueError:
         return None
     return Compared(kernel, C, best.error, best.score, X.shape[0])
+
+
+def _falls(before: Compared, after: Compared) -> bool:
+    """Whether the error falls by so much that another step is worth it."""
+    return after.error < (1 - LEAST_FALL) * before.error
 
 
 def _error(one: Compared) -> float:

@@ -127,18 +127,24 @@ def _auto_C_grid(family: SaddleFamily, targets: Targets, merging: Merging, seed:
     if isinstance(family, BlockLU) or (iterated and isinstance(A, Stored) and sparse.issparse(A.K)):
         return DEFINITE_C * unit
     if isinstance(family, Spectral):
-        return wide_grid(family)
-    some = stratified_subset(targets.y, size, seed, of_classes=merging.of_classes)
-    chosen = targets.take(some)
-    part = Spectral.of_matrix(Stored(A.take(some, some)), np.inf, weights=chosen.weights)
+        return _wide_grid(family)
+    rows = stratified_subset(targets.y, size, seed, of_classes=merging.of_classes)
+    chosen = targets.take(rows)
+    part = Spectral.of_matrix(Stored(A.take(rows, rows)), np.inf, weights=chosen.weights)
     unit_of_part = _unit_of_C(part)
     grid = part.clear_of_singular((MINRES_C if iterated else WIDE_C) * unit_of_part)
-    folds = _folds(part, merging, None, some, chosen.y)
+    folds = _folds(part, merging, None, rows, chosen.y)
     best = compare_C(part, grid, chosen, merging, folds, clipped=True)[0]
     return best / unit_of_part * unit * (np.ones(1) if iterated else NEIGHBOUR_FACTORS)
 
 
-def wide_grid(family: Spectral) -> np.ndarray:
+def best_C(family: Spectral, grid: Grid | None, targets: Targets, merging: Merging) -> tuple[float, HeldOutResult]:
+    """The C of the grid, or without a grid of the default candidates, of least leave-one-out error, and the results."""
+    values = _wide_grid(family) if grid is None else grid.of(family)
+    return compare_C(family, values, targets, merging, clipped=grid is None)[:2]
+
+
+def _wide_grid(family: Spectral) -> np.ndarray:
     """The values of C that one decomposition serves, clear of singular systems."""
     return family.clear_of_singular(WIDE_C * _unit_of_C(family))
 
@@ -185,8 +191,8 @@ def warn_if_constant(family: SaddleFamily, system: SaddleSystem) -> None:
 def stratified_subset(y: np.ndarray, size: int, seed: int, *, of_classes: bool) -> np.ndarray:
     """Sorted indices of a random subset of ``size`` samples, of classes in proportion and at least one each."""
     everything, size = np.arange(len(y)), min(size, len(y))
-    some = resample(everything, n_samples=size, replace=False, stratify=y if of_classes else None, random_state=seed)
-    return np.union1d(some, np.unique(y, return_index=True)[1]) if of_classes else np.sort(some)
+    rows = resample(everything, n_samples=size, replace=False, stratify=y if of_classes else None, random_state=seed)
+    return np.union1d(rows, np.unique(y, return_index=True)[1]) if of_classes else np.sort(rows)
 
 
 def _folds(family: SaddleFamily, merging: Merging, cv: Any, X: Array, y: np.ndarray) -> list[Fold]:
@@ -241,12 +247,12 @@ def compare_C(
     errors, scores = np.full(len(grid), np.inf), np.full(len(grid), np.nan)
     best, chosen, values, costly = None, 0, None, merging.how == "stack" and merging.of_classes
     held_out = family.leave_folds_out(grid, targets.Y, folds) if folds else family.leave_one_out(grid, targets.Y)
-    for some in slices_of(len(grid), JUDGED_ENTRIES // targets.Y.size):
-        source, target = np.stack(list(islice(held_out, some.stop - some.start)), axis=1)
+    for part in slices_of(len(grid), JUDGED_ENTRIES // targets.Y.size):
+        source, target = np.stack(list(islice(held_out, part.stop - part.start)), axis=1)
         finite = np.flatnonzero(np.isfinite(source + target).all(axis=(1, 2)))
         results = merging.held_out(source[finite], target[finite], targets, () if costly else folds, clipped=clipped)
         for place, found in zip(finite, results, strict=True):
-            number = some.start + place
+            number = part.start + place
             errors[number], scores[number] = found.error, found.score
             if found.error < errors[:number].min(initial=np.inf):
                 best, chosen, values = found, number, (source[[place]], target[[place]])

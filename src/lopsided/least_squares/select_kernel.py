@@ -26,7 +26,7 @@ from ..kernels import (
 from ..operators import Stored, as_operator
 from .merging import HeldOutResult, Merging
 from .saddle import Spectral, affordable_size
-from .select_C import Grid, compare_C, stratified_subset, wide_grid
+from .select_C import Grid, best_C, stratified_subset
 from .targets import Targets
 
 # Chosen on the half "choose" of `python benchmarks/tables_blind.py`; its part "ablation" prints other values.
@@ -106,9 +106,9 @@ def list_kernels(kernel: Any, X: Array, *, many: bool = False) -> list[list[Kern
         standardised = [Standardised(each) for each in _kernels_on(columns.in_units(X), many)]
         choices.insert(1 if is_sparse(X) else 0, standardised)
     if not is_sparse(X):
-        some = X[:: -(-X.shape[0] // RANKED_SAMPLES)]
-        ranks = Ranked(Linear()).fit(some, some)
-        choices.append([Ranked(each) for each in _kernels_on(ranks.in_units(some), many)])
+        sample = X[:: -(-X.shape[0] // RANKED_SAMPLES)]
+        ranks = Ranked(Linear()).fit(sample, sample)
+        choices.append([Ranked(each) for each in _kernels_on(ranks.in_units(sample), many)])
     return choices
 
 
@@ -127,15 +127,7 @@ def at_other_bandwidths(kernel: Kernel, factors: Sequence[float]) -> list[Kernel
 
 
 def rank_kernels(
-    kernel: Any,
-    X: Array,
-    targets: Targets,
-    grid: Grid | None,
-    *,
-    merging: Merging,
-    seed: int,
-    budget: int,
-    many: bool,
+    kernel: Any, X: Array, targets: Targets, grid: Grid | None, *, merging: Merging, seed: int, budget: int, many: bool
 ) -> KernelPath:
     """Compare kernels by exact leave-one-out, the chosen one first: all on at most 200 samples, three on at most 500.
 
@@ -149,8 +141,8 @@ def rank_kernels(
     affordable = affordable_size(budget // n_threads())  # each thread compares a kernel
 
     def on(size: int, kernels: Sequence[Kernel]) -> tuple[list[Trial], list[Failed]]:
-        some = stratified_subset(targets.y, min(size, affordable), seed, of_classes=merging.of_classes)
-        return _tried(kernels, X[some], targets.take(some), grid, merging)
+        rows = stratified_subset(targets.y, min(size, affordable), seed, of_classes=merging.of_classes)
+        return _tried(kernels, X[rows], targets.take(rows), grid, merging)
 
     choices = list_kernels(kernel, X, many=many)
     pilots = [on(FIRST_SAMPLES, kernels[PILOTS])[0] for kernels in choices] if len(choices) > 1 else [[]]
@@ -228,9 +220,7 @@ def _at_best_C(
     A = Stored((K + K.T) / 2 if symmetric else K)
     largest_C = 0.0 if grid is None or grid.in_units else float(grid.values.max())  # in units it is never too large
     family = Spectral.of_matrix(A, largest_C, symmetric=symmetric, weights=weights, error=CHOICE_ERROR)
-    values = wide_grid(family) if grid is None else grid.of(family)
-    C, best, _ = compare_C(family, values, targets, merging, clipped=grid is None)
-    return C, best
+    return best_C(family, grid, targets, merging)
 
 
 def _listed(failed: Sequence[Failed]) -> str:

@@ -24,9 +24,9 @@ class Targets:
     y: np.ndarray  # (n,) class numbers, or (n, k) real targets
     weights: np.ndarray | None = None  # (n,)
 
-    def take(self, some: np.ndarray) -> Targets:
+    def take(self, rows: np.ndarray) -> Targets:
         """The targets of some samples."""
-        return Targets(self.Y[some], self.y[some], None if self.weights is None else self.weights[some])
+        return Targets(self.Y[rows], self.y[rows], None if self.weights is None else self.weights[rows])
 
     @property
     def shares(self) -> np.ndarray:

@@ -8,19 +8,19 @@ from ..operators import TILE_BYTES, KernelOperator, as_operator
 from .extension import NystromFactors
 from .landmarks import leverage
 
-CHECKED_ROWS = 64  # on which singular values are checked, at least
-ROWS_PER_TRIPLET = 2  # if that gives more
+CHECKED_ROWS, ROWS_PER_TRIPLET = 64, 2  # rows that check the singular values: so many, or per triplet if more
+CHECKED_COLUMNS = 1 << 14  # columns of these rows, at most
 CHECKED_SIZE = 1e-3  # of the largest singular value: smaller ones are not checked
-CHECKED_COLUMNS = 1 << 14  # at most, of these rows
-CONFIRMED_SHARE = 0.7  # of it that they must confirm, or of them that it must; tests/reliability/test_nystrom_values.py
+# Share of a singular value that the rows must confirm; the first must also be that share of what they show. See
+# tests/reliability/test_nystrom_values.py.
+CONFIRMED_SHARE = 0.7
 # Size of what is left of the matrix, in units of the last singular value, above which a component may be missing. Of
 # 277 fits to heavy tails, rare clusters and spikes, 14 have an eta above twice the tolerance; this finds 9 of them, and
 # 5 others, mostly with an eta near the tolerance.
 MOST_LEFT_OVER = 1.4
-# Fewest rows, and columns, on which eta is estimated. On protein-casp the estimate is 0.8 to 1.9 times eta with 128 of
-# them, and up to 7 times with 32.
-HELD_OUT_ROWS = 128
-HELD_OUT_PER_TRIPLET = 4  # held-out rows, and columns, per triplet, if that gives more
+# Rows, and columns, on which eta is estimated: so many, or per triplet if more. On protein-casp the estimate is 0.8 to
+# 1.9 times eta with 128 of them, and up to 7 times with 32.
+HELD_OUT_ROWS, HELD_OUT_PER_TRIPLET = 128, 4
 
 
 def estimate_eta(result: NystromFactors, X: Array, Z: Array, rng: np.random.Generator) -> float:
@@ -36,24 +36,27 @@ def estimate_eta(result: NystromFactors, X: Array, Z: Array, rng: np.random.Gene
     Cost: h (n + m) kernel values for h held-out rows and h columns, where h is 128, or four per triplet if more.
     """
     factors, (rows, columns) = result.factors, result.landmarks
-    total = 0.0
-    for transposed, points, known, vectors, others in (
-        (False, X, rows, factors.U, factors.V),
-        (True, Z, columns, factors.V, factors.U),
-    ):
-        held = _held_out(points.shape[0], known.indices, max(HELD_OUT_ROWS, HELD_OUT_PER_TRIPLET * len(factors.s)), rng)
-        sides = (X, Z[held]) if transposed else (X[held], Z)
-        A = as_operator(result.kernel, *sides)
-        better, found = ((A.T if transposed else A) @ others).astype(float), vectors[held].astype(float)
-        better = better @ _whitening(others)
-        if result.means is not None:
-            better, found = better - better.mean(axis=0), found - found.mean(axis=0)
-        between = np.linalg.lstsq(found @ _whitening(vectors), better, rcond=None)[0]
-        better = better @ svd(between)[2].T
-        lengths = np.linalg.norm(better, axis=0) * np.linalg.norm(found, axis=0)
-        cosines = np.abs(np.einsum("ij,ij->j", better, found)) / np.maximum(lengths, np.finfo(float).tiny)
-        total += float(np.mean((factors.s / factors.s[0] * (1 - np.minimum(cosines, 1)))[: result.k]))
-    return total
+    count = max(HELD_OUT_ROWS, HELD_OUT_PER_TRIPLET * len(factors.s))
+    held = _held_out(X.shape[0], rows.indices, count, rng)
+    left = _errors(result, as_operator(result.kernel, X[held], Z), factors.U, factors.V, held)
+    held = _held_out(Z.shape[0], columns.indices, count, rng)
+    right = _errors(result, as_operator(result.kernel, X, Z[held]).T, factors.V, factors.U, held)
+    weights = factors.s / factors.s[0]
+    return sum(float(np.mean((weights * errors)[: result.k])) for errors in (left, right))
+
+
+def _errors(
+    result: NystromFactors, A: KernelOperator, vectors: np.ndarray, others: np.ndarray, held: np.ndarray
+) -> np.ndarray:
+    """1 - |cosine| between vectors of a side and better ones, A times those of the other side, at the held-out rows."""
+    better, found = (A @ others).astype(float) @ _whitening(others), vectors[held].astype(float)
+    if result.means is not None:
+        better, found = better - better.mean(axis=0), found - found.mean(axis=0)
+    between = np.linalg.lstsq(found @ _whitening(vectors), better, rcond=None)[0]
+    better = better @ svd(between)[2].T
+    lengths = np.linalg.norm(better, axis=0) * np.linalg.norm(found, axis=0)
+    cosines = np.abs(np.einsum("ij,ij->j", better, found)) / np.maximum(lengths, np.finfo(float).tiny)
+    return 1 - np.minimum(cosines, 1)
 
 
 def warn_if_unconfirmed(result: NystromFactors, X: Array, Z: Array, k: int, seed: int) -> None:
@@ -62,7 +65,7 @@ def warn_if_unconfirmed(result: NystromFactors, X: Array, Z: Array, k: int, seed
     On rows drawn by their leverage, u_i (K v)_i is summed and divided by the sum of u_i^2: all terms give the singular
     value if the triplet is accurate. The first value must be neither too large nor too small, the others not too
     large. Beyond 16,384 columns, K v is itself the mean of as many draws with the probabilities v_j^2, and only the
-    first value is large enough to be told from their noise; of rows in blocks the first alone is gathered. Cost:
+    first value stands out from their noise; of rows in blocks the first alone is gathered. Cost:
     kernel values of 64 rows, or two per triplet, with min(m, 16384) columns.
     """
     sides = result.factors.U, result.factors.V
@@ -95,7 +98,7 @@ def warn_if_unconfirmed(result: NystromFactors, X: Array, Z: Array, k: int, seed
 
 
 def _leading(vectors: np.ndarray, k: int) -> np.ndarray:
-    """The k leading vectors, gathered if rows are in blocks, of which k is one."""
+    """The k leading vectors as an array; of rows in blocks only the first one, k = 1, is gathered."""
     return vectors.column(0)[:, None] if isinstance(vectors, RowBlocks) else vectors[:, :k]
 
 
@@ -103,7 +106,7 @@ def warn_if_left_over(result: NystromFactors, X: Array, Z: Array, tol: float, rn
     """Warn if held-out rows or columns of K less its approximation hold a component that belongs to the leading ones.
 
     Structure of a few rows that are neither landmarks nor held out does not show in the estimate of eta, but does in
-    held-out columns, of which all rows are looked at. Cost: that of :func:`estimate_eta`.
+    held-out columns, whose rows are all evaluated. Cost: that of :func:`estimate_eta`.
     """
     k, count = result.k, max(HELD_OUT_ROWS, HELD_OUT_PER_TRIPLET * result.k)
     U, s, V = result.factors.U[:, :k], result.factors.s[:k].astype(float), result.factors.V[:, :k]

@@ -97,8 +97,8 @@ def nystrom(
     >>> from lopsided.kernels import RBF
     >>> from lopsided.nystrom import Landmarks, nystrom
     >>> X = np.random.default_rng(0).random((200, 2))
-    >>> some = Landmarks(X[:40], np.full(40, 5.0))
-    >>> found = nystrom(RBF(1.0).fit(X, X), X, X, (some, some), 3, rng=np.random.default_rng(0))
+    >>> landmarks = Landmarks(X[:40], np.full(40, 5.0))
+    >>> found = nystrom(RBF(1.0).fit(X, X), X, X, (landmarks, landmarks), 3, rng=np.random.default_rng(0))
     >>> found.factors.U.shape
     (200, 3)
     """
@@ -138,10 +138,11 @@ class _End(NamedTuple):
 
     def moments(self, kernel: Kernel, map: np.ndarray, center: bool, rng: np.random.Generator) -> Moments:
         """Moments of ``times`` on a random sample of SAMPLE_ROWS points, or on all if there are no more."""
-        some, n = self, self.points.shape[0]
+        sample, n = self, self.points.shape[0]
         if n > SAMPLE_ROWS:
-            some = self._replace(points=self.points[np.sort(rng.choice(n, SAMPLE_ROWS, replace=False, shuffle=False))])
-        return moments(some.times(kernel, map), center)
+            rows = np.sort(rng.choice(n, SAMPLE_ROWS, replace=False, shuffle=False))
+            sample = self._replace(points=self.points[rows])
+        return moments(sample.times(kernel, map), center)
 
 
 class _Extended(NamedTuple):

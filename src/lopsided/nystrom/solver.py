@@ -77,10 +77,8 @@ class Nystrom(Documented):
         extension: str = "orthonormal",
         denominators: str = "auto",
     ) -> None:
-        self.n_landmarks = n_landmarks
-        self.landmarks = landmarks
-        self.extension = extension
-        self.denominators = denominators
+        self.n_landmarks, self.landmarks = n_landmarks, landmarks
+        self.extension, self.denominators = extension, denominators
 
 
 def select_nystrom(solver: Any, kernel: Kernel, X: Array, Z: Array, *, budget: int) -> tuple[Nystrom, Choice] | None:

@@ -83,10 +83,10 @@ def as_operator(kernel: Kernel, X: Array, Z: Array, *, budget: int = 0) -> Kerne
             return sparse_plus_low_rank(kernel, X, Z, budget, expected)
         if isinstance(kernel, (Scaled, SumKernel)):
             return _of_parts(kernel, X, Z, budget)
-    later = kernel.left_is_cheap and not sparse.issparse(X)
-    L = Prepared(kernel.left, X) if later else kernel.left(X)
-    later = kernel.right_is_cheap and Z.shape[0] > X.shape[0] and not sparse.issparse(Z)
-    R = Prepared(kernel.right, Z) if later else kernel.right(Z)
+    left_by_block = kernel.left_is_cheap and not sparse.issparse(X)
+    right_by_block = kernel.right_is_cheap and Z.shape[0] > X.shape[0] and not sparse.issparse(Z)
+    L = Prepared(kernel.left, X) if left_by_block else kernel.left(X)
+    R = Prepared(kernel.right, Z) if right_by_block else kernel.right(Z)
     blocked = Blocked(kernel, L, R)
     return blocked if is_matrix_free(kernel, X, Z, budget) else Stored(blocked.stored())
 

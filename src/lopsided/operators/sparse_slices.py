@@ -25,11 +25,7 @@ FULLER = 1.5  # ratio of equal entries of X Z^T to entries of X and Z above whic
 
 
 def sparse_plus_low_rank(
-    kernel: SparseKernel,
-    X: sparse.csr_array,
-    Z: sparse.csr_array,
-    budget: int,
-    expected: Forecast | None = None,
+    kernel: SparseKernel, X: sparse.csr_array, Z: sparse.csr_array, budget: int, expected: Forecast | None = None
 ) -> KernelOperator:
     """Return k(X, Z) of a fitted kernel on sparse data as an operator with products in O(nnz(X Z^T) + n + m) or less.
 

@@ -3,7 +3,4 @@
 from .estimator import PriorNystroem
 from .self_training import SelfTrainedFeatures
 
-__all__ = [
-    "PriorNystroem",
-    "SelfTrainedFeatures",
-]
+__all__ = ["PriorNystroem", "SelfTrainedFeatures"]

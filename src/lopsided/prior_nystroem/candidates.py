@@ -142,9 +142,9 @@ def select(
 def _select_by_pairs(candidates: list[Candidate], known: Pairs, seed: int) -> Selection:
     """Select a candidate from up to 500 pairs, and if there are more, its weight from up to 2,000."""
     counts = (CANDIDATE_PAIRS, WEIGHT_PAIRS)
-    some, many = (thinned_pairs(known, count, np.random.default_rng([seed, 5])) for count in counts)
-    first = _select_held_out(candidates, some, seed)
-    if len(some.targets) == len(many.targets):
+    few, many = (thinned_pairs(known, count, np.random.default_rng([seed, 5])) for count in counts)
+    first = _select_held_out(candidates, few, seed)
+    if len(few.targets) == len(many.targets):
         return first
     best = _select_held_out([candidates[first.number]], many, seed)
     paths = list(first.paths)

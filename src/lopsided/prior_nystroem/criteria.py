@@ -99,7 +99,9 @@ def held_out_alignments(information: SideInformation, N0: np.ndarray, folds: Seq
     losses = np.empty((len(WEIGHT_GRID), len(folds)))
     for number, (kept, out) in enumerate(folds):
         known, hidden = information.restricted(kept), information.restricted(out)
-        losses[:, number] = [1 - hidden.alignment(N) for N in _minimisers(known, N0)]
+        for row, weight in enumerate(WEIGHT_GRID):
+            N = N0 if np.isinf(weight) else known.minimiser(N0, weight * known.curvature)
+            losses[row, number] = 1 - hidden.alignment(N)
     return Path(np.array(WEIGHT_GRID), losses)
 
 
@@ -114,12 +116,6 @@ def paper_criterion(information: SideInformation, frame: Frame, iteration: Itera
         N = solve(frame, information, weight, iteration).N
         losses.append([1 - centred_alignment(L @ N @ R.T, S0) * information.alignment(N)])
     return Path(np.array(WEIGHT_GRID), np.array(losses))
-
-
-def _minimisers(information: SideInformation, N0: np.ndarray) -> Iterator[np.ndarray]:
-    """The closed-form dictionary at every weight."""
-    for weight in WEIGHT_GRID:
-        yield N0 if np.isinf(weight) else information.minimiser(N0, weight * information.curvature)
 
 
 def centred_alignment(A: np.ndarray, B: np.ndarray) -> float:
@@ -148,7 +144,7 @@ def least_error(paths: Sequence[Path], guessing: float = np.inf) -> tuple[int, f
 
 
 def admitted(paths: Sequence[Path], smoothed: Sequence[bool]) -> list[int]:
-    """Indices of the paths without smoothing, and of those whose smoothing is of use by itself.
+    """Indices of the paths without smoothing, and of those whose smoothing helps by itself.
 
     These have, at an infinite weight, a lower error than all without smoothing. Smoothing that pays only together with
     a learned dictionary is a chance find.

@@ -22,6 +22,7 @@ from .._core import (
     check_finite,
     check_names,
     check_points,
+    check_right,
     check_samples,
     column_names,
     gate,
@@ -76,9 +77,9 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
     smoothness : "auto" or float, default="auto"
         Weight of differences between neighbouring samples, in units of 1 / (mean k(z, z) of the landmarks z). "auto"
         selects from 0 and those of 1e3, 1e4 and 1e5 that are better than 0 without a learned dictionary, together with
-        the weight; it is 0 with Z, without labels and pairs, and if
-        prior_weight is not "auto". A number is used with and without labels. If positive, features are rescaled to the
-        variance of Nystrom features and, if a dictionary is learned, to no larger a mean relative to it.
+        the weight; it is 0 with Z, without labels and pairs, and if prior_weight is not "auto". A number is used with
+        and without labels. If positive, features are rescaled to the variance of Nystrom features and, if a dictionary
+        is learned, to no larger a mean relative to it.
     n_landmarks : int or None, default=None
         Number of landmarks on each side; None means ``n_components``. If there are more, the features are the leading
         ones of the learned kernel: those of most second moment over 2,000 samples. Only without Z.
@@ -105,7 +106,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         Memory for kernel values of samples, in bytes or as "2GB", which bounds the number of samples that give second
         moments and neighbours; None means a quarter of the free memory.
     verbose : int, default=0
-        1 tells on standard error how far a fit is.
+        1 reports the progress of a fit on standard error.
 
     Attributes
     ----------
@@ -131,8 +132,8 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         How the dictionary was found, "accelerated", "gradient", "closed" or "none", and the reason.
     classes_ : array
         The classes; empty without labels.
-    n_features_in_, n_features_right_ : int
-        Widths of X and of Z; without Z, both are that of X.
+    n_features_in_, n_features_right_, feature_names_in_ : int, int and array
+        Widths of X and of Z; without Z, both are that of X. Column names of X, if it has any.
 
     See Also
     --------
@@ -327,10 +328,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
         check_is_fitted(self)
         if self.components_left_ is None:
             return self._features(Z)
-        check_names(column_names(Z), self._right_names, "the Z of fit")
-        Z = check_points(as_indexable(Z, "Z"), "Z")
-        if Z.shape[1] != self.n_features_right_:
-            raise ValueError(f"Z has {Z.shape[1]} columns, but right samples have {self.n_features_right_}")
+        Z = check_right(Z, self.n_features_right_, self._right_names)
         return self._mapped(self.components_left_, Z, self.normalization_right_, of_right=True)
 
     def _mapped(self, X: Array, Z: Array, normalization: np.ndarray, *, of_right: bool) -> Any:

@@ -42,8 +42,8 @@ class SelfTrainedFeatures(TransformerMixin, Estimator):
         The features of the second fit, or of the first if there are no labels of two classes.
     labels_ : array of shape (n,)
         The labels of that fit: those given, and those predicted.
-    n_self_labelled_, n_features_in_ : int
-        Number of samples that got a label, and width of X.
+    n_self_labelled_, n_features_in_, feature_names_in_ : int, int and array
+        Number of samples that got a label, width of X, and its column names, if it has any.
 
     Examples
     --------

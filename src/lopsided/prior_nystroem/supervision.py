@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from .._core import Array, count_of
 from ..exceptions import LopsidedWarning, warn
+from ..io import is_missing
 
 N_FOLDS = 5  # chosen on the data of benchmarks/prior_table1.py table; see its ablation
 
@@ -114,15 +115,10 @@ def _labelled(y: Any, X: Array, name: str) -> tuple[np.ndarray, np.ndarray]:
 def _missing(y: np.ndarray) -> np.ndarray:
     """Which labels are missing."""
     if y.dtype.kind == "O":
-        return np.array([_is_missing(label) or label in (-1, "-1") for label in y], dtype=bool)
+        return np.array([is_missing(label) or label in (-1, "-1") for label in y], dtype=bool)
     if y.dtype.kind in "US":
         return np.asarray(y == "-1")
     return np.asarray(y == -1) | (np.isnan(y) if y.dtype.kind == "f" else False)
-
-
-def _is_missing(label: Any) -> bool:
-    """Whether a label is None, nan, NaT or pandas.NA, which is not comparable even with itself."""
-    return label is None or type(label).__name__ in ("NAType", "NaTType") or label != label
 
 
 def _read_pairs(pairs: Any, n: int, n_right: int | None) -> Pairs:

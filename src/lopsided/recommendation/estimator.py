@@ -47,12 +47,12 @@ class KernelRecommender(Estimator):
         k (K^T K + t I)^-1 K^T K diag(c)^p,
 
     where c_j is the popularity of item j, the sum of its column as the kernel has it, plus the mean popularity. This is
-    ridge regression of every item on all items:
-    directions of the table well above sqrt(t) are kept, weaker ones damped in proportion to s^2. The q leading
-    components are treated exactly, and s^2 / (s^2 + t) of the others is replaced by its chord s^2 / (s_q^2 + t), which
-    needs only sparse products. A score depends on the user's row alone, so new users need no refitting.
+    ridge regression of every item on all items: directions of the table well above sqrt(t) are kept, weaker ones damped
+    in proportion to s^2. The q leading components are treated exactly, and s^2 / (s^2 + t) of the others is replaced by
+    its chord s^2 / (s_q^2 + t), which needs only sparse products. A score depends on the user's row alone, so new users
+    need no refitting.
 
-    How much to damp, how much popularity says, and how much large values say depend on the table: they are chosen by
+    How much to damp, and how much popularity and large values should count, depend on the table: they are chosen by
     hiding a fifth of the interactions of some users, fitting the others, and ranking the hidden ones.
 
     Parameters
@@ -84,8 +84,8 @@ class KernelRecommender(Estimator):
         hidden interactions, and the kernel. Empty if all were given, or users were too few.
     item_weights_ : array of shape (n_items,)
         c^p.
-    n_features_in_ : int
-        Number of items.
+    n_features_in_, feature_names_in_ : int and array
+        Number of items, and their names, if X has any.
 
     See Also
     --------

@@ -67,7 +67,10 @@ def hide(table: Array, rng: np.random.Generator) -> Hidden | None:
     rank = np.arange(len(shuffled)) - np.searchsorted(found.row[shuffled], found.row[shuffled])
     hidden = np.zeros(found.nnz, dtype=bool)
     hidden[shuffled[rank < np.maximum(HIDDEN_SHARE * counts[found.row[shuffled]], 1).astype(int)]] = True
-    kept, held_out = (_selected_entries(found, part) for part in (~hidden, hidden))
+    kept, held_out = (
+        sparse.csr_array((found.data[part], (found.row[part], found.col[part])), shape=found.shape)
+        for part in (~hidden, hidden)
+    )
     return Hidden(kept, users, kept[users], held_out[users])
 
 
@@ -156,7 +159,3 @@ def _is_better(ndcg: np.ndarray, usual: np.ndarray) -> bool:
     """Whether NDCG of the trial users is larger by 1.5 standard errors of the paired differences."""
     gain = ndcg - usual
     return bool(gain.mean() > MARGIN * gain.std() / np.sqrt(len(gain)))
-
-
-def _selected_entries(table: sparse.coo_array, part: np.ndarray) -> sparse.csr_array:
-    return sparse.csr_array((table.data[part], (table.row[part], table.col[part])), shape=table.shape)

@@ -1,7 +1,7 @@
 """Operator in, frozen Factors out: the solvers, the policy that chooses among them, weights and diagnostics."""
 
 from .accuracy import eta, relative_eta
-from .diagnostics import Diagnostics, diagnose
+from .diagnostics import Diagnostics, Residuals as Residuals, diagnose
 from .factors import (
     Factors,
     Side as Side,

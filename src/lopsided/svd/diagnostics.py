@@ -15,6 +15,7 @@ and explicit feature maps determine it in full. Row and column weights enter eve
 """
 
 from dataclasses import astuple, dataclass, fields
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,7 +26,26 @@ from .weights import Weights
 
 
 @dataclass(frozen=True)
-class Diagnostics:
+class Residuals:
+    """Arrays with an entry per column of a solution: the first shows its size, and all others vanish if it is exact."""
+
+    column: ClassVar[str] = "column"  # what a row of the table describes
+
+    @property
+    def worst(self) -> float:
+        """Largest magnitude over all residuals and columns."""
+        return float(max(np.abs(values).max() for values in astuple(self)[1:]))
+
+    def __str__(self) -> str:
+        names = [field.name.replace("_", " ") for field in fields(self)]
+        lines = [" ".join(f"{name:>15}" for name in (self.column, *names))]
+        for number, row in enumerate(zip(*astuple(self), strict=True)):
+            lines.append(" ".join([f"{number:>15}", f"{row[0]:>15.6g}", *(f"{value:>15.1e}" for value in row[1:])]))
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Diagnostics(Residuals):
     """Residuals of the variational equations, one entry per component; all are zero, to rounding, at a solution.
 
     Examples
@@ -38,24 +58,13 @@ class Diagnostics:
     ('Diagnostics', True)
     """
 
+    column: ClassVar[str] = "component"
     singular_values: np.ndarray
     objective: np.ndarray  # J / s_1, or zero where s = 0 and gamma is undefined; Corollary 2's is its negative
     left: np.ndarray  # |K v - s u| / s_1: with ``right``, the conditions of optimality without w and w'
     right: np.ndarray  # |K^T u - s v| / s_1
     coupled_left: np.ndarray  # |K (K^T u - s v)| / s_1^2: the coupled covariances, projected on the data
     coupled_right: np.ndarray  # |K^T (K v - s u)| / s_1^2
-
-    @property
-    def worst(self) -> float:
-        """Largest magnitude over all residuals and components."""
-        return float(max(np.abs(values).max() for values in astuple(self)[1:]))
-
-    def __str__(self) -> str:
-        names = [field.name.replace("_", " ") for field in fields(self)]
-        lines = [" ".join(f"{name:>15}" for name in ("component", *names))]
-        for number, row in enumerate(zip(*astuple(self), strict=True)):
-            lines.append(" ".join([f"{number:>15}", f"{row[0]:>15.6g}", *(f"{value:>15.1e}" for value in row[1:])]))
-        return "\n".join(lines)
 
 
 @checked(A=[KernelOperator], factors=[Factors], weights=[Weights, None])

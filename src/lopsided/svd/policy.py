@@ -84,7 +84,9 @@ def select_solver(
         return choice
     structured = is_indexed(kernel) or is_factored(kernel, X, Z) or (sparse.issparse(X) and sparse.issparse(Z))
     if not structured or isinstance(as_operator(kernel.fit(X, Z), X, Z), Blocked):
-        return _choose_dense(kernel, X, Z, n_components, budget)
+        matrix_free, (n, m) = is_matrix_free(kernel, X, Z, budget), (X.shape[0], Z.shape[0])
+        size = X.dtype.itemsize
+        return choose_solver((n, m), n_components, cost=n * m, budget=budget, matrix_free=matrix_free, itemsize=size)
     return choose_for_operator(as_operator(kernel, X, Z, budget=budget), n_components, budget)[0]
 
 
@@ -97,12 +99,6 @@ def nystrom_if_large(kernel: Kernel, X: Array, Z: Array, budget: int) -> Choice 
         return None
     why = f"the {n} x {m} matrix is dense, large and exceeds the budget of {budget} bytes"
     return Choice("nystrom", why, over_budget=True)
-
-
-def _choose_dense(kernel: Kernel, X: Array, Z: Array, k: int, budget: int) -> Choice:
-    shape, matrix_free = (X.shape[0], Z.shape[0]), is_matrix_free(kernel, X, Z, budget)
-    size = X.dtype.itemsize
-    return choose_solver(shape, k, cost=shape[0] * shape[1], budget=budget, matrix_free=matrix_free, itemsize=size)
 
 
 def choose_for_operator(

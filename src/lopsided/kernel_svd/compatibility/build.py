@@ -49,30 +49,25 @@ def make_compatible(name: str, X: Array, Z: Array, rng: np.random.Generator, bud
             )
         return Identity()
     side, W, N = ("left_factors", X, Z) if p > q else ("right_factors", Z, X)
-    width = N.shape[1]
-    if name != "random" and (isinstance(X, RowBlocks) or isinstance(Z, RowBlocks)):
+    if name == "random":
+        return _random_projection(W, N, rng, budget, of_right=p <= q)
+    if isinstance(X, RowBlocks) or isinstance(Z, RowBlocks):
         raise ValueError(
             f"compatibility={name!r} needs all points in memory, but these are in blocks; use 'random', or give a "
             "matrix"
         )
-    if not isinstance(W, RowBlocks):  # blocks are mapped when they are read
-        _check_budget(name, W, width, budget)
-    if name == "random":
-        found = RandomProjection(seed=int(rng.integers(1 << 62)), shape=(W.shape[1], width), of_right=W is Z)
-        in_blocks = isinstance(W, RowBlocks) or isinstance(N, RowBlocks)
-        if in_blocks or width > GRAM_SIDE or not are_columns(N, W):
-            return found
-        return replace(found, rotation=polar_rotation(found.project(W)))
-    if name == "pinv" and W.shape[0] != width:
+    _check_budget(name, W, N.shape[1], budget)
+    if name == "pinv" and W.shape[0] != N.shape[1]:
         raise ValueError(
             f"compatibility='pinv' is for the rows and columns of one matrix; here {W.shape[0]} vectors have "
-            f"{W.shape[1]} entries and the others {width}: use 'pca', 'random' or give a matrix"
+            f"{W.shape[1]} entries and the others {N.shape[1]}: use 'pca', 'random' or give a matrix"
         )
     U, s, V = thin_svd(W)
     if name == "pinv":
         return PseudoInverse(residual=_residual_outside(U, W), **{side: (*V, (U / s).T)})
-    axes = aligned_axes(W, U[:, :width], N, thin_svd)
-    return PCAProjection(**{side: (*V[:-1], V[-1][:, :width], axes.T)})
+    r = N.shape[1]
+    axes = aligned_axes(W, U[:, :r], N, thin_svd)
+    return PCAProjection(**{side: (*V[:-1], V[-1][:, :r], axes.T)})
 
 
 def aligned_compatibility(X: Array, Z: Array, k: float, rng: np.random.Generator, budget: float) -> Compatibility:
@@ -139,6 +134,20 @@ def split_condition(A: np.ndarray, width: int | None = None) -> tuple[np.ndarray
     U, s, (V,) = thin_svd(A)
     pad = ((0, 0), (0, q - len(s)))
     return np.pad(V / np.sqrt(s), pad), np.pad(U / np.sqrt(s), pad).T
+
+
+def _random_projection(
+    W: Array, N: Array, rng: np.random.Generator, budget: float, *, of_right: bool
+) -> RandomProjection:
+    """Random projection of points W to the width of points N, rotated towards N if these are the columns of W."""
+    width = N.shape[1]
+    if not isinstance(W, RowBlocks):  # blocks are mapped when they are read
+        _check_budget("random", W, width, budget)
+    found = RandomProjection(seed=int(rng.integers(1 << 62)), shape=(W.shape[1], width), of_right=of_right)
+    in_memory = not (isinstance(W, RowBlocks) or isinstance(N, RowBlocks))
+    if in_memory and width <= GRAM_SIDE and are_columns(N, W):
+        return replace(found, rotation=polar_rotation(found.project(W)))
+    return found
 
 
 def _share_of_energy(s: np.ndarray, W: Array) -> float:

@@ -55,10 +55,7 @@ class Katz(GraphKernel):
            [0.  , 0.5 ]])
     """
 
-    _parameter_constraints = {
-        "adjacency": ["array-like", "sparse matrix", None],
-        "beta": [POSITIVE, None],
-    }
+    _parameter_constraints = {"adjacency": ["array-like", "sparse matrix", None], "beta": [POSITIVE, None]}
 
     def __init__(self, adjacency: Any = None, *, beta: float | None = None) -> None:
         self.adjacency, self.beta = adjacency, beta

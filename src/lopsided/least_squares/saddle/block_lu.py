@@ -38,7 +38,6 @@ class BlockLU(RefittedFamily):
 
     def __post_init__(self) -> None:
         self.leaves_one_out = not self.damping  # the leave-one-out identity does not hold for the damped solution
-
         self._shift = 1j * np.sqrt(self.damping) if self.damping else 0.0
 
     def at(self, C: float) -> BlockLUSystem:

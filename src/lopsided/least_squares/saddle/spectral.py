@@ -91,11 +91,11 @@ class Spectral(SaddleFamily):
     def leave_one_out(self, grid: np.ndarray, Y: np.ndarray) -> Iterator[HeldOut]:
         """Exact leave-one-out predictions for each C; batches of C share their matrix products."""
         R = self.border.right_hand_sides(Y)
-        for some in slices_of(len(grid), SOLUTION_ENTRIES // Y.size):
-            systems = self.at(grid[some])
+        for part in slices_of(len(grid), SOLUTION_ENTRIES // Y.size):
+            systems = self.at(grid[part])
             duals = (self.border.roots * x for x in systems.inverse(R, R))
             source, target = without_each(Y, *duals, *systems.inverse_diagonals())
-            for C, *values in zip(grid[some], source, target, strict=True):
+            for C, *values in zip(grid[part], source, target, strict=True):
                 yield self.nan_if_unresolved((values[0], values[1]), C, self.largest)
 
     def leave_folds_out(self, grid: np.ndarray, Y: np.ndarray, folds: Sequence[Fold]) -> Iterator[HeldOut]:

@@ -1,4 +1,4 @@
-"""Column names and output containers of the right points; scikit-learn takes care of the left points only."""
+"""Right points at the gate, and their containers on the way out; scikit-learn takes care of the left points only."""
 
 from typing import Any
 
@@ -6,7 +6,9 @@ import numpy as np
 from sklearn.utils._set_output import _wrap_data_with_container
 from sklearn.utils.validation import _get_feature_names
 
+from .arrays import Array, ArrayLike, check_points
 from .row_blocks import is_lazy
+from .rows import as_indexable
 
 
 def column_names(Z: Any) -> np.ndarray | None:
@@ -25,6 +27,18 @@ def check_names(names: np.ndarray | None, expected: np.ndarray | None, whose: st
         raise ValueError(
             f"column {i} of Z is {names[i]!r}, but {expected[i]!r} in {whose}; use the same order for both"
         )
+
+
+def check_right(Z: ArrayLike, width: int, names: np.ndarray | None) -> Array:
+    """Validate new right points, of the width and, if both have any, the column names of those of ``fit``."""
+    check_names(column_names(Z), names, "the Z of fit")
+    Z = check_points(as_indexable(Z, "Z"), "Z")
+    if Z.shape[1] != width:
+        raise ValueError(
+            f"Z has {Z.shape[1]} columns, but right points have {width} entries each; new columns of a matrix are "
+            "passed as rows"
+        )
+    return Z
 
 
 def as_configured(estimator: Any, values: np.ndarray, points: Any) -> Any:
