@@ -387,6 +387,26 @@ def test_intervals_have_the_shape_of_the_targets_and_need_held_out_predictions()
         model.predict_interval(NEW, coverage=1.5)
 
 
+@pytest.mark.parametrize("targets", [1, 2])
+def test_only_predictions_far_outside_the_range_of_the_targets_draw_a_warning(targets, rng):
+    X = rng.standard_normal((40, 2))
+    Y = (X[:, :1] * np.arange(1, 1 + targets))[:, : targets if targets > 1 else None]
+    model = AsymmetricLSSVR(kernel="linear").fit(X, Y)
+    edge, width = Y.max(axis=0)[-1] / targets, np.ptp(Y, axis=0)[-1] / targets  # of the first column of X
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict([[edge + 0.9 * width, 0], [edge - 1.9 * width, 0]])
+    for far in (edge + 1.1 * width, edge - 2.1 * width):
+        with pytest.warns(LopsidedWarning, match=f"for 1 of 3 samples.* {far:.3g} for sample 1"):
+            model.predict([[0, 0], [far, 0], [edge, 0]])
+
+
+def test_constant_targets_have_no_range_that_predictions_leave(rng):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", LopsidedWarning)
+        AsymmetricLSSVR(kernel="rbf", C=1.0).fit(rng.standard_normal((20, 2)), np.full(20, 0.1)).predict([[1e6, 0]])
+
+
 def test_every_sample_of_a_small_set_is_a_landmark_by_default():
     some, all_of_them = (
         AsymmetricLSSVR(1.0, kernel=RBF(2.0), solver=solver).fit(X, REAL) for solver in (Nystrom(), Nystrom(len(X)))

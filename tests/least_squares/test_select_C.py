@@ -310,6 +310,7 @@ def test_held_out_selection_gives_accurate_classifiers():
     assert model.score(iris[1::2], kinds[1::2]) > 0.9
 
 
+@pytest.mark.filterwarnings("ignore:predictions for .* leave the range:lopsided.exceptions.LopsidedWarning")
 @pytest.mark.parametrize("seed", range(3))
 def test_a_stack_of_noise_does_not_look_better_than_it_is(seed):
     rng = np.random.default_rng(seed)

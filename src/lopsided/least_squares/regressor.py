@@ -8,7 +8,8 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils import Tags
 
-from .._core import ArrayLike, by_blocks, gate, real_targets
+from .._core import ArrayLike, by_blocks, count_of, gate, real_targets
+from ..exceptions import LopsidedWarning, warn
 from .base import AsymmetricLeastSquares
 from .targets import Targets, quantile
 
@@ -59,8 +60,13 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
 
         X holds new samples, or k(new, training) if kernel="precomputed". Only then Z is given: k(training, new),
         transposed; it may be omitted if merge="source", or if the matrix of ``fit`` was symmetric.
+
+        A smooth function that fits the samples of ``fit`` may take any value far from them: there is a warning if
+        predictions leave the range of the targets by more than its width.
         """
-        return self._squeeze(self._decide(X, Z))
+        values = self._decide(X, Z)
+        _warn_if_far_beyond(values, *self._target_range)
+        return self._squeeze(values)
 
     @gate
     def predict_interval(self, X: ArrayLike, *, coverage: float = 0.9, Z: ArrayLike = None) -> np.ndarray:
@@ -89,10 +95,25 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
 
     def _encode_targets(self, y: np.ndarray, weights: np.ndarray | None) -> Targets:
         Y = real_targets(y)
-        self._flat = np.ndim(y) == 1
+        self._flat, self._target_range = np.ndim(y) == 1, np.stack([Y.min(axis=0), Y.max(axis=0)])
         return Targets(Y, Y, weights)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
+
+
+def _warn_if_far_beyond(values: np.ndarray, lowest: np.ndarray, highest: np.ndarray) -> None:
+    """Warn if predictions (n, k) leave the range of the targets, two arrays (k,), by more than its width."""
+    width = highest - lowest
+    far = (np.maximum(values - highest, lowest - values) > width) & (width > 0)
+    if far.any():
+        row, column = np.argwhere(far)[0]
+        warn(
+            f"predictions for {far.any(axis=1).sum()} of {count_of(len(values), 'sample')} leave the range of the "
+            f"targets of fit, {lowest[column]:.3g} to {highest[column]:.3g}, by more than its width, as "
+            f"{values[row, column]:.3g} for sample {row}; such samples are unlike those of fit: look for outliers among "
+            "their columns, or take ranks of the columns, as in kernel=Ranked(RBF())",
+            LopsidedWarning,
+        )
