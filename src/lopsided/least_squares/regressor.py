@@ -113,7 +113,7 @@ def _warn_if_far_beyond(values: np.ndarray, lowest: np.ndarray, highest: np.ndar
         warn(
             f"predictions for {far.any(axis=1).sum()} of {count_of(len(values), 'sample')} leave the range of the "
             f"targets of fit, {lowest[column]:.3g} to {highest[column]:.3g}, by more than its width, as "
-            f"{values[row, column]:.3g} for sample {row}; such samples are unlike those of fit: look for outliers among "
+            f"{values[row, column]:.3g} for sample {row}; they are unlike those of fit: look for outliers among "
             "their columns, or take ranks of the columns, as in kernel=Ranked(RBF())",
             LopsidedWarning,
         )
