@@ -322,6 +322,24 @@ def test_a_stack_of_noise_does_not_look_better_than_it_is(seed):
     assert numbers.score(new, rng.standard_normal((500, 5))) > -1
 
 
+def test_a_stack_is_not_judged_by_what_it_was_trained_on_where_folds_lack_a_class():
+    """Labels at random, of which twenty occur once, so that no fold is left by samples of all classes."""
+    rng = np.random.default_rng(0)
+    y, points = np.append(np.arange(20), rng.integers(20, 30, 60)), rng.standard_normal((80, 5))
+    folds = KFold(8, shuffle=True, random_state=0)
+    model = AsymmetricLSSVC([1.0], kernel=SNE(1.0), merge="stack", cv=folds).fit(points, y)
+    assert model.held_out_score_ < 0.2  # chance is 0.08
+    assert not (model.held_out_predictions_[:20].argmax(axis=1) == y[:20]).any()
+
+
+def test_a_stack_of_two_classes_is_held_out_without_one_of_them():
+    """What nine samples of one class teach: the other has odds of one in ten."""
+    y = np.append("rare", np.repeat("usual", 9))
+    model = AsymmetricLSSVC([1.0], kernel="sne", merge="stack", cv=KFold(10)).fit(X[:10], y)
+    assert model.held_out_predictions_[0] == pytest.approx(np.log(10))
+    assert model.held_out_score_ == pytest.approx(0.9)
+
+
 @either
 @pytest.mark.parametrize("C", [2.0, [0.5, 2.0, 30.0]], ids=["one", "several"])
 @pytest.mark.parametrize("solver", ["auto", "minres", "nystrom"])
