@@ -93,6 +93,25 @@ def test_bandwidths_are_in_units_of_the_spread_of_the_samples(width, rng):
         np.testing.assert_allclose(found, spread * select_kernel.FRACTIONS)
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_bandwidths_of_the_laplacian_are_in_units_of_the_spread_of_each_column(kind, rng):
+    X = rng.standard_normal((50, 4)) * [1, 10, 0.1, 0] + [0, 5, 100, 1000]
+    kernels = itertools.chain(*select_kernel.list_kernels("auto", kind(X)))
+    found = [each.bandwidth for each in kernels if type(each) is Laplacian]
+    np.testing.assert_allclose(found, X.std(axis=0).sum() * select_kernel.FRACTIONS)
+
+
+@pytest.mark.parametrize("estimator", [AsymmetricLSSVC, AsymmetricLSSVR])
+def test_where_columns_begin_does_not_matter(estimator, rng):
+    """All kernels but the linear one compare differences of points, and centring makes it one that does."""
+    X = np.round(rng.standard_normal((90, 3)), 3)
+    y = np.abs(X).sum(axis=1) > 2.2
+    one, other = estimator().fit(X, y), estimator().fit(X + [1000.0, -300.0, 20.0], y)
+    assert [type(each.kernel) for each in one.kernel_path_] == [type(each.kernel) for each in other.kernel_path_]
+    errors = [[each.error for each in model.kernel_path_] for model in (one, other)]
+    np.testing.assert_allclose(*errors, rtol=1e-5)
+
+
 def near_bandwidths(kernel):
     return [type(kernel)(kernel.bandwidth / 2), type(kernel)(kernel.bandwidth * 2)]
 

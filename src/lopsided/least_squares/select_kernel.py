@@ -22,6 +22,7 @@ from ..kernels import (
     StudentT,
     as_kernel,
     root_mean_squared_distance,
+    summed_deviations,
 )
 from ..operators import Stored, as_operator
 from .merging import HeldOutResult, Merging
@@ -91,10 +92,11 @@ def list_kernels(kernel: Any, X: Array, *, many: bool = False) -> list[list[Kern
     """Unfitted kernels to be compared, in one list for each choice of units; in doubt the first is used, the usual.
 
     "auto" stands for Linear and, at three bandwidths each, RBF, Laplacian, StudentT and SNE. The unit is the root mean
-    squared distance of two samples, divided by sqrt(2); for the Laplacian, whose distances are in the 1-norm, its own.
-    If columns differ in spread, there is a list of the same kernels on standardised columns, which comes first unless
-    samples are sparse, as texts are; if they are dense, there is another, of ranked columns. Of ``many`` samples only
-    symmetric kernels are compared: others need twice the memory and thrice the time for as many landmarks.
+    squared distance of two samples, divided by sqrt(2), or the sum of the standard deviations of the columns for the
+    Laplacian, whose distances are in the 1-norm. If columns differ in spread, there is a list of the same kernels on
+    standardised columns, which comes first unless samples are sparse, as texts are; if they are dense, there is
+    another, of ranked columns. Of ``many`` samples only symmetric kernels are compared: others need twice the memory
+    and thrice the time for as many landmarks.
     """
     if isinstance(kernel, list):
         if not kernel:
@@ -114,8 +116,7 @@ def list_kernels(kernel: Any, X: Array, *, many: bool = False) -> list[list[Kern
 
 def _kernels_on(X: Array, many: bool) -> list[Kernel]:
     unit = root_mean_squared_distance(X, X) / np.sqrt(2)
-    in_one_norm = Laplacian().fit(X, X).bandwidth_
-    units = [(RBF, unit), (Laplacian, in_one_norm), *([] if many else [(StudentT, unit), (SNE, unit)])]
+    units = [(RBF, unit), (Laplacian, summed_deviations(X)), *([] if many else [(StudentT, unit), (SNE, unit)])]
     return [Linear(), *(kind(float(size * part)) for kind, size in units for part in FRACTIONS)]
 
 
