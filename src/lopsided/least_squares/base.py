@@ -202,8 +202,9 @@ class AsymmetricLeastSquares(Estimator, ABC):
 
     def _check_samples(self, X: Array, y: Any) -> tuple[Array, np.ndarray]:
         """Validate samples and targets. Samples in memory are copied, since predictions compare new ones with them."""
-        if (rows := as_row_blocks(X, "X")) is not None:
-            _, y = check_X_y(np.zeros((rows.shape[0], 1)), at_hand(y), **self._target_checks)
+        y = reject_masked(at_hand(y), "y", text=True)
+        if not takes_values(self.kernel) and (rows := as_row_blocks(X, "X")) is not None:
+            _, y = check_X_y(np.zeros((rows.shape[0], 1)), y, **self._target_checks)
             return check_samples(self, rows, reset=True), y
         copy = not (takes_values(self.kernel) or isinstance(X, np.memmap))
         checks = {"accept_sparse": "csr", "dtype": FLOATS, "copy": copy, "ensure_min_samples": 2, **self._target_checks}
