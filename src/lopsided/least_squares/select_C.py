@@ -1,5 +1,6 @@
 """Selection of C by exact leave-one-out or cross-validation."""
 
+import reprlib
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
@@ -163,11 +164,11 @@ def warn_if_useless(system: SaddleSystem, *, in_units: bool) -> None:
     s = system.norm_estimate()
     least, most = USEFUL_C
     if s > 0 and not least < system.C * s < most:
-        what = "the functions are nearly constant" if system.C * s <= least else "they follow every sample"
+        what = "are nearly constant" if system.C * s <= least else "follow every sample"
         way_out = "" if in_units else ", or give C in units of the matrix with scale_C=True"
         warn(
             f"C={system.C:g} is far outside the useful range of this kernel matrix, {WIDE_C[0] / s:.2g} to "
-            f"{WIDE_C[-1] / s:.2g}, so that {what}; use C='auto'{way_out}",
+            f"{WIDE_C[-1] / s:.2g}, so that the functions {what}; use C='auto'{way_out}",
             LopsidedWarning,
         )
 
@@ -213,13 +214,15 @@ def _folds(family: SaddleFamily, merging: Merging, cv: Any, X: Array, y: np.ndar
         folds = list(check_cv(splits, strata, classifier=merging.of_classes).split(X, strata))
     except TypeError as error:
         raise ValueError(
-            f"cv={cv!r} must be a number of folds, a splitter such as KFold, or pairs of indices"
+            f"cv={reprlib.repr(cv)} must be a number of folds, a splitter such as KFold, or pairs of indices"
         ) from error
     parts = [[left_out for _, left_out in folds], *folds]
     if not all(
         np.array_equal(np.sort(np.concatenate([[], *map(np.ravel, part)])), np.arange(len(y))) for part in parts
     ):
-        raise ValueError(f"cv={cv} must leave every sample out once and train on all the others, as KFold does")
+        raise ValueError(
+            f"cv={reprlib.repr(cv)} must leave every sample out once and train on all the others, as KFold does"
+        )
     return [(np.asarray(kept, dtype=np.intp), np.asarray(left_out, dtype=np.intp)) for kept, left_out in folds]
 
 

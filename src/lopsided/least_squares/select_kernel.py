@@ -79,7 +79,7 @@ class KernelPath(tuple[Compared, ...]):
 
     def __str__(self) -> str:
         lines = [f"{'error':>10}  {'score':>8}  {'C':>10}  {'samples':>7}  kernel"]
-        lines += [f"{e:>10.4g}  {r:>8.4f}  {C:>10.3g}  {n:>7}  {kernel!r}" for kernel, C, e, r, n in self]
+        lines += [f"{e:>10.4g}  {r:>8.4f}  {C:>10.3g}  {n:>7}  {_in_a_line(kernel)}" for kernel, C, e, r, n in self]
         return "\n".join(lines)
 
 
@@ -101,7 +101,13 @@ def list_kernels(kernel: Any, X: Array, *, many: bool = False) -> list[list[Kern
     if isinstance(kernel, list):
         if not kernel:
             raise ValueError("kernel=[] lists no kernel; give at least one, or 'auto'")
-        return [[as_kernel(each) for each in kernel]]
+        kernels = [as_kernel(each) for each in kernel]
+        if any(each.takes_values for each in kernels):
+            raise ValueError(
+                "kernel lists 'precomputed', but X holds one matrix, or points for the others; fit each matrix with "
+                "kernel='precomputed', and compare held_out_score_"
+            )
+        return [kernels]
     choices = [_kernels_on(X, many)]
     columns = Standardised(Linear()).fit(X, X)
     if columns.scale_.max() > EVEN * columns.scale_.min():
@@ -237,8 +243,13 @@ def _at_best_C(
 def _listed(failed: Sequence[Failed]) -> str:
     """Why kernels fail, each reason once."""
     reasons = dict.fromkeys(each.reason for each in failed)
-    names = {reason: [repr(each.kernel) for each in failed if each.reason == reason] for reason in reasons}
+    names = {reason: [_in_a_line(each.kernel) for each in failed if each.reason == reason] for reason in reasons}
     return "; ".join(f"{', '.join(kernels)}: {reason}" for reason, kernels in names.items())
+
+
+def _in_a_line(kernel: Kernel) -> str:
+    """The kernel as it prints, but without the line breaks that a matrix among its parameters has."""
+    return " ".join(repr(kernel).split())
 
 
 def _error(trial: Trial) -> float:
