@@ -112,6 +112,25 @@ def test_where_columns_begin_does_not_matter(estimator, rng):
     np.testing.assert_allclose(*errors, rtol=1e-5)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("settings", [{}, {"kernel": "sne"}, {"kernel": "sne", "merge": "stack"}], ids=str)
+def test_units_of_several_targets_do_not_matter(settings, weighted, rng):
+    X = rng.uniform(-2, 2, (80, 2))
+    Y = np.column_stack([X[:, 0] + rng.standard_normal(80), np.sin(4 * X[:, 1])])
+    units, weights = np.array([1e5, 1e-2]), rng.random(80) if weighted else None
+    one, other = (AsymmetricLSSVR(**settings).fit(X, targets, weights) for targets in (Y, units * Y + [0, 3]))
+    assert repr(one.kernel_) == repr(other.kernel_) and one.C_ == other.C_
+    np.testing.assert_allclose((other.predict(X) - [0, 3]) / units, one.predict(X), rtol=1e-6, atol=1e-6)
+    assert other.held_out_score_ == pytest.approx(one.held_out_score_)
+
+
+def test_a_target_that_is_constant_up_to_rounding_decides_nothing(rng):
+    X = rng.standard_normal((60, 2))
+    y, constant = X[:, 0] + 0.3 * rng.standard_normal(60), np.where(np.arange(60) % 2, 0.3, 0.1 + 0.2)
+    assert len(np.unique(constant)) == 2
+    assert AsymmetricLSSVR().fit(X, np.column_stack([y, constant])).C_ == AsymmetricLSSVR().fit(X, y).C_
+
+
 def near_bandwidths(kernel):
     return [type(kernel)(kernel.bandwidth / 2), type(kernel)(kernel.bandwidth * 2)]
 

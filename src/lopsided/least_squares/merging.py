@@ -61,7 +61,7 @@ class Merging:
 
         With "stack", each of the given folds is predicted by a stacking model trained on the other folds; without
         folds, the model trained on all is used. With ``clipped``, the squared error is that of predictions clipped to
-        the range of the targets.
+        the range of the targets; of several targets, each counts in units of its standard deviation.
         """
         if not len(source):  # no C gave finite values
             return []
@@ -78,7 +78,8 @@ class Merging:
             losses = _log_losses(slopes[:, None, None] * per_class_scores(merged), targets)
         else:
             judged = np.clip(merged, targets.Y.min(axis=0), targets.Y.max(axis=0)) if clipped else merged
-            losses = np.square(judged - targets.Y).mean(axis=-1)
+            units = 1.0 if self.of_classes or merged.shape[-1] == 1 else targets.spreads
+            losses = np.square((judged - targets.Y) / units).mean(axis=-1)
         scores = targets.means(argmax_class(merged) == targets.y) if self.of_classes else _r2(targets, merged)
         return [HeldOutResult(*parts) for parts in zip(mergers, merged, losses * targets.shares, scores, strict=True)]
 

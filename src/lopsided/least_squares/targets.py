@@ -12,6 +12,7 @@ from sklearn.utils.validation import _check_sample_weight
 from .._core import Array, at_hand, reject_masked
 
 EPS = np.finfo(float).eps
+CONSTANT_EPS = 64  # in units of eps times the largest target: deviations below it are rounding errors
 SMALLEST_SHARE = EPS**4  # of the largest weight: products of a few weights must not underflow
 LARGEST_WEIGHT = 1e100  # and its reciprocal: nor overflow
 
@@ -32,6 +33,12 @@ class Targets:
     def shares(self) -> np.ndarray:
         """Weights (n,) of the samples that sum to one."""
         return np.full(len(self.y), 1 / len(self.y)) if self.weights is None else self.weights / self.weights.sum()
+
+    @property
+    def spreads(self) -> np.ndarray:
+        """Standard deviations (k,) of the columns; infinite where they are rounding errors of a constant."""
+        spreads = np.sqrt(self.shares @ np.square(self.Y - self.shares @ self.Y))
+        return np.where(spreads > CONSTANT_EPS * EPS * np.abs(self.Y).max(axis=0), spreads, np.inf)
 
     def means(self, values: np.ndarray) -> np.ndarray:
         """Weighted means (g,) over the samples of values (g, n)."""
