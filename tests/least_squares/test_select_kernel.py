@@ -196,6 +196,20 @@ def test_landmarks_fit_the_budget():
     assert build.many_landmarks(RBF(), X, budget // 4) is None
 
 
+def test_many_samples_in_a_small_budget_get_the_landmarks_that_fit(monkeypatch, rng):
+    """Without them MINRES would evaluate the kernel at every step, and only at a small C."""
+    monkeypatch.setattr(build, "EXACT_SIZE", 400)
+    X = rng.standard_normal((2000, 3))
+    y, budget = np.sin(3 * X[:, 0]), 3 * 8 * 2000 * 150
+    model = AsymmetricLSSVR(memory_budget=budget, n_jobs=1).fit(X, y)
+    assert model.solver_.name == "nystrom" and len(model.X_fit_) == 150
+    assert model.held_out_score_ > 0.9
+    assert build.many_landmarks(RBF(), X, budget, few=True)[0].n_landmarks == 150
+    assert build.many_landmarks(RBF(), X, 3 * 8 * 2000 * build.FEWEST_LANDMARKS, few=True) is None
+    monkeypatch.setattr(build, "landmark_bytes", lambda *args: budget + 1)  # of many threads
+    assert build.many_landmarks(RBF(), X, budget, few=True) is None
+
+
 def test_graph_kernels_are_compared_over_their_parameters():
     A, labels = make_citation_graph(150, random_state=0)
     nodes = np.arange(150)[:, None]

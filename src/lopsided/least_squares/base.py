@@ -237,7 +237,7 @@ class AsymmetricLeastSquares(Estimator, ABC):
         if not (damping or isinstance(kernel, Precomputed)):
             chosen = select_nystrom(self.solver, kernel, X, X, budget=budget)
             if self.solver == self.kernel == "auto":
-                chosen = many_landmarks(kernel, X, budget) or chosen
+                chosen = many_landmarks(kernel, X, budget) or chosen or many_landmarks(kernel, X, budget, few=True)
             if chosen is not None:
                 return saddle_of_landmarks(kernel, X, *chosen, budget=budget, seed=seed, weights=weights)
         largest_C = np.inf if grid is None or self.scale_C else float(grid.values.max())
