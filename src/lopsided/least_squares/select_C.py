@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.utils import resample
 
 from .._core import Array, slices_of
@@ -76,7 +76,7 @@ def select_C(
         values = _auto_C_grid(family, targets, merging, seed, size)
     else:
         values = grid.of(family)
-    return compare_C(family, values, targets, merging, _folds(family, merging, cv, X, targets.y), clipped=clear)
+    return compare_C(family, values, targets, merging, _folds(family, merging, cv, X, targets.y, seed), clipped=clear)
 
 
 def stack_if_better(
@@ -93,7 +93,7 @@ def stack_if_better(
     if np.bincount(targets.y, minlength=targets.Y.shape[1]).min() < STACKING_FOLDS:
         return None
     stacking = replace(merging, how="stack")
-    folds = _folds(family, stacking, STACKING_FOLDS, targets.Y, targets.y)
+    folds = _folds(family, stacking, STACKING_FOLDS, targets.Y, targets.y, 0)
     ((source, target),) = family.leave_folds_out(np.array([C]), targets.Y, folds)
     if not np.isfinite(source + target).all():
         return None
@@ -134,7 +134,7 @@ def _auto_C_grid(family: SaddleFamily, targets: Targets, merging: Merging, seed:
     part = Spectral.of_matrix(Stored(A.take(some, some)), np.inf, weights=chosen.weights)
     unit_of_part = _unit_of_C(part)
     grid = part.clear_of_singular((MINRES_C if iterated else WIDE_C) * unit_of_part)
-    folds = _folds(part, merging, None, some, chosen.y)
+    folds = _folds(part, merging, None, some, chosen.y, seed)
     best = compare_C(part, grid, chosen, merging, folds, clipped=True)[0]
     return best / unit_of_part * unit * (np.ones(1) if iterated else NEIGHBOUR_FACTORS)
 
@@ -190,12 +190,13 @@ def stratified_subset(y: np.ndarray, size: int, seed: int, *, of_classes: bool) 
     return np.union1d(some, np.unique(y, return_index=True)[1]) if of_classes else np.sort(some)
 
 
-def _folds(family: SaddleFamily, merging: Merging, cv: Any, X: Array, y: np.ndarray) -> list[Fold]:
+def _folds(family: SaddleFamily, merging: Merging, cv: Any, X: Array, y: np.ndarray, seed: int) -> list[Fold]:
     """Folds to be held out, or an empty list for exact leave-one-out.
 
     Stacking never uses leave-one-out: the mean of the remaining labels reveals the label left out, and a stacking model
     would learn only that. The default is ten folds, or fewer if the smallest class of two or more samples has fewer; a
-    class of one sample is dealt out with the largest class.
+    class of one sample is dealt out with the largest class. They are drawn at random: of samples in some order, folds
+    of neighbours would leave only strangers to learn from.
     """
     if cv is None and family.leaves_one_out and merging.how != "stack":
         return []
@@ -209,7 +210,8 @@ def _folds(family: SaddleFamily, merging: Merging, cv: Any, X: Array, y: np.ndar
             )
         if numbers is not None:
             strata = np.where(np.isin(y, numbers[counts == 1]), numbers[counts.argmax()], y)
-        splits = min(N_FOLDS, int(counts[counts > 1].min()))
+        count, kind = min(N_FOLDS, int(counts[counts > 1].min())), StratifiedKFold if merging.of_classes else KFold
+        splits = kind(count, shuffle=True, random_state=seed)
     try:
         folds = list(check_cv(splits, strata, classifier=merging.of_classes).split(X, strata))
     except TypeError as error:
