@@ -259,12 +259,13 @@ def test_self_training_checks_the_names_of_columns():
         model.transform(table[table.columns[::-1]])
 
 
-def test_self_training_takes_features_that_are_sparse():
+@pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.coo_array, pd.DataFrame, lambda X: X.astype(int)])
+def test_self_training_takes_features_of_every_kind(kind):
     counts, known = np.abs(np.round(3 * X)), with_gaps(Y, 20)
-    dense, sparse_ = FunctionTransformer(), FunctionTransformer(sparse.csr_matrix)
-    one, other = (SelfTrainedFeatures(features).fit(counts, known) for features in (dense, sparse_))
-    np.testing.assert_array_equal(one.labels_, other.labels_)
-    assert other.n_self_labelled_ == 20
+    dense, other = FunctionTransformer(), FunctionTransformer(kind)
+    one, two = (SelfTrainedFeatures(features).fit(counts, known) for features in (dense, other))
+    np.testing.assert_array_equal(one.labels_, two.labels_)
+    assert two.n_self_labelled_ == 20
 
 
 @pytest.mark.filterwarnings("ignore:A column-vector y")

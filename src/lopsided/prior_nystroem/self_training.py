@@ -6,14 +6,13 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import TransformerMixin, clone
 from sklearn.svm import LinearSVC
 from sklearn.utils import Tags, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
-from .._core import Array, ArrayLike, Estimator, atomic_fit, check_samples, gate, row_lengths, seed_of
+from .._core import Array, ArrayLike, Estimator, atomic_fit, check_points, check_samples, gate, row_lengths, seed_of
 from .estimator import PriorNystroem
 from .supervision import Labels, as_labels, read_supervision
 
@@ -102,8 +101,7 @@ class SelfTrainedFeatures(TransformerMixin, Estimator):
 
     def _predicted(self, X: Array, rows: np.ndarray, numbers: np.ndarray, others: np.ndarray) -> np.ndarray:
         """Class numbers that a linear SVM, trained on labelled rows, gives to the others."""
-        F, G = (self.features_.transform(X[part]) for part in (rows, others))
-        F, G = (part if sparse.issparse(part) else np.asarray(part) for part in (F, G))
+        F, G = (check_points(self.features_.transform(X[part]), "the features") for part in (rows, others))
         unit = np.sqrt(np.square(row_lengths(F)).mean()) or 1.0  # LinearSVC shrinks its intercept, too
         return LinearSVC(C=self.C, dual=False).fit(F / unit, numbers).predict(G / unit)  # draws nothing
 
