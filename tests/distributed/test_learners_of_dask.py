@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_moons
 
-from lopsided import AsymmetricLSSVC, AsymmetricLSSVR, Nystrom, PriorNystroem
+from lopsided import AsymmetricLSSVC, AsymmetricLSSVR, Nystrom, PriorNystroem, SelfTrainedFeatures
 from lopsided.kernels import RBF, SNE
 
 X, LABELS = make_moons(400, noise=0.2, random_state=0)
@@ -90,3 +90,15 @@ def test_prior_nystroem_compares_two_sets_in_blocks():
     found = PriorNystroem(**settings).fit(LAZY, LABELS, Z=right, y_right=LABELS[:300])
     assert_close(found.transform(LAZY_NEW), expected.transform(NEW))
     assert_close(found.transform_right(LAZY_NEW), expected.transform_right(NEW))
+
+
+def test_self_training_completes_labels_as_in_memory():
+    known = np.where(np.arange(len(LABELS)) % 5, -1, LABELS)
+    expected, found = (SelfTrainedFeatures(PriorNystroem(20)).fit(rows, known) for rows in (X, LAZY))
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+    assert_close(found.transform(LAZY_NEW), expected.transform(NEW))
+
+
+def test_a_precomputed_matrix_must_be_in_memory():
+    with pytest.raises(TypeError, match=r"dask collection.*X\.compute\(\)"):
+        AsymmetricLSSVC(kernel="precomputed").fit(da.from_array(X @ X.T, chunks=100), LABELS)

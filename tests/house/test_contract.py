@@ -72,7 +72,7 @@ def choices_see_repeated_samples(estimator):
     return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse") if chooses}
 
 
-@pytest.mark.filterwarnings("ignore:n_components=100 exceeds:lopsided.exceptions.RankWarning")
+@pytest.mark.filterwarnings("ignore:100 landmarks exceed:lopsided.exceptions.RankWarning")
 @pytest.mark.filterwarnings("ignore:of [0-9]+ samples the labels hold:lopsided.exceptions.LopsidedWarning")
 @parametrize_with_checks(
     [

@@ -128,6 +128,13 @@ def test_masked_entries_are_not_read_as_data(estimator):
         next(getattr(model, ask) for ask in ("predict", "transform", "recommend") if hasattr(model, ask))(masked)
 
 
+@pytest.mark.parametrize("estimator", [e for e in ESTIMATORS if e.__sklearn_tags__().target_tags.required], ids=repr)
+def test_masked_targets_are_not_read_as_data(estimator):
+    X, y = data_for(estimator)
+    with pytest.raises(ValueError, match="y has 1 masked entry; fill"):
+        clone(estimator).fit(X, np.ma.masked_array(y, np.arange(len(y)) == 3))
+
+
 @pytest.mark.parametrize(
     ("former", "latter"),
     [(one, other) for one in ESTIMATORS for other in ESTIMATORS if type(one) is type(other) and one is not other],

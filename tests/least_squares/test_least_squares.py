@@ -206,6 +206,7 @@ def test_threads_do_not_change_the_answer():
         ({"solver": "symmetric"}, r"needs K = K'.*differ by up to \d.*'auto'"),
         ({"damping": 1.0, "solver": "spectral"}, "damping=1.0 needs solver='dense' or 'sparse_lu', not 'spectral'"),
         ({"damping": 1.0, "solver": Nystrom(9)}, "damping=1.0 needs"),
+        ({"kernel": ["rbf", "precomputed"]}, "lists 'precomputed', but X holds one matrix"),
         ({"kernel": "precomputed", "solver": Nystrom(9)}, "compares points, and kernel='precomputed' has none"),
         ({"solver": Nystrom(landmarks=(range(9), range(9)))}, "needs a named strategy and extension='orthonormal'"),
         ({"solver": Nystrom(9, extension="plain")}, "needs a named strategy and extension='orthonormal'"),

@@ -186,7 +186,7 @@ def test_folds_are_ten_or_as_many_as_the_smallest_class_of_several_samples_has(s
     if cv is not None and min(sizes) < cv:
         return
     for how, held_out in (("stack", True), ("mean", cv is not None)):
-        folds = select_C._folds(family, Merging(how, True, False), cv, np.zeros((len(y), 1)), y)
+        folds = select_C._folds(family, Merging(how, True, False), cv, np.zeros((len(y), 1)), y, 0)
         assert len(folds) == (cv or number if held_out else 0)
         for kept, left_out in folds:
             np.testing.assert_array_equal(np.sort(np.concatenate([kept, left_out])), np.arange(len(y)))
@@ -197,7 +197,9 @@ def test_folds_are_ten_or_as_many_as_the_smallest_class_of_several_samples_has(s
 @pytest.mark.parametrize(("n", "number"), [(2, 2), (7, 7), (10, 10), (30, 10)])
 def test_folds_of_real_targets_are_ten_or_one_a_sample(n, number):
     family = Spectral.of_matrix(Stored(np.eye(n)), 1.0)
-    assert len(select_C._folds(family, Merging("stack", False, False), None, np.zeros((n, 1)), np.zeros(n))) == number
+    assert (
+        len(select_C._folds(family, Merging("stack", False, False), None, np.zeros((n, 1)), np.zeros(n), 0)) == number
+    )
 
 
 SPARSE = sparse.csr_array(np.where(np.quantile(K, 0.9) < K, K, 0))

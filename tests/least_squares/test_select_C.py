@@ -7,15 +7,17 @@ import pytest
 from machine_data import BITS, NEW, REAL, THREE, TWO, X, either, signs, targets_of
 from scipy import sparse
 from scipy.optimize import minimize_scalar
+from sklearn.base import clone
 from sklearn.datasets import load_iris, make_moons
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
-from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from cases import centred, solve_bordered
 from lopsided import AsymmetricLSSVC, AsymmetricLSSVR, Nystrom
+from lopsided._core import seed_of
 from lopsided.exceptions import LopsidedWarning
 from lopsided.kernels import RBF, SNE
 from lopsided.least_squares import merging
@@ -124,9 +126,10 @@ def test_folds_with_one_sample_each_are_leave_one_out():
 
 
 def test_minres_and_damping_hold_out_ten_folds():
+    drawn = StratifiedKFold(10, shuffle=True, random_state=seed_of(3))
     for parameters in ({"solver": "minres"}, {"damping": 1.0}):
-        model = AsymmetricLSSVC([0.3, 0.7], **parameters, kernel="sne").fit(X, TWO)
-        folds = AsymmetricLSSVC([0.3, 0.7], cv=10, **parameters, kernel="sne").fit(X, TWO)
+        model = AsymmetricLSSVC([0.3, 0.7], random_state=3, **parameters, kernel="sne").fit(X, TWO)
+        folds = AsymmetricLSSVC([0.3, 0.7], cv=drawn, **parameters, kernel="sne").fit(X, TWO)
         np.testing.assert_array_equal(model.held_out_predictions_, folds.held_out_predictions_)
 
 
@@ -202,10 +205,10 @@ def test_stacking_learns_nothing_from_random_labels(rng):
 
 
 def test_stacked_regression_weighs_the_functions():
-    model = AsymmetricLSSVR(20.0, merge="stack", kernel="sne").fit(X, REAL)
+    model = AsymmetricLSSVR(1.0, merge="stack", kernel="sne").fit(X, REAL)
     features = np.column_stack([model.source_decision_function(NEW), model.target_decision_function(NEW)])
     np.testing.assert_allclose(model.predict(NEW), model.merger_.predict(features).ravel(), rtol=1e-12)
-    assert model.held_out_score_ > AsymmetricLSSVR([20.0], kernel="sne").fit(X, REAL).held_out_score_
+    assert model.held_out_score_ > AsymmetricLSSVR([1.0], kernel="sne").fit(X, REAL).held_out_score_
 
 
 @pytest.mark.filterwarnings("ignore:The number of unique classes")
@@ -321,6 +324,36 @@ def test_a_stack_of_noise_does_not_look_better_than_it_is(seed):
         points, rng.standard_normal((60, 5))
     )
     assert numbers.score(new, rng.standard_normal((500, 5))) > -1
+
+
+def test_a_stack_is_not_judged_by_what_it_was_trained_on_where_folds_lack_a_class():
+    """Labels at random, of which twenty occur once, so that no fold is left by samples of all classes."""
+    rng = np.random.default_rng(0)
+    y, points = np.append(np.arange(20), rng.integers(20, 30, 60)), rng.standard_normal((80, 5))
+    folds = KFold(8, shuffle=True, random_state=0)
+    model = AsymmetricLSSVC([1.0], kernel=SNE(1.0), merge="stack", cv=folds).fit(points, y)
+    assert model.held_out_score_ < 0.2  # chance is 0.08
+    assert not (model.held_out_predictions_[:20].argmax(axis=1) == y[:20]).any()
+
+
+@pytest.mark.parametrize("settings", [{"merge": "stack"}, {"solver": "minres"}, {"damping": 0.1}], ids=str)
+@either
+def test_samples_in_order_are_held_out_as_in_disorder(estimator, settings, rng):
+    points = np.sort(rng.uniform(0, 10, 150))
+    y = np.sin(2 * points) + 0.1 * rng.standard_normal(150)
+    y = y > 0 if estimator is AsymmetricLSSVC else y
+    mixed = rng.permutation(150)
+    model = estimator([3.0], kernel=SNE(0.5), **settings)
+    one, other = (clone(model).fit(points[some, None], y[some]) for some in (np.arange(150), mixed))
+    assert one.held_out_score_ == pytest.approx(other.held_out_score_, abs=0.05)
+
+
+def test_a_stack_of_two_classes_is_held_out_without_one_of_them():
+    """What nine samples of one class teach: the other has odds of one in ten."""
+    y = np.append("rare", np.repeat("usual", 9))
+    model = AsymmetricLSSVC([1.0], kernel="sne", merge="stack", cv=KFold(10)).fit(X[:10], y)
+    assert model.held_out_predictions_[0] == pytest.approx(np.log(10))
+    assert model.held_out_score_ == pytest.approx(0.9)
 
 
 @either

@@ -93,6 +93,44 @@ def test_bandwidths_are_in_units_of_the_spread_of_the_samples(width, rng):
         np.testing.assert_allclose(found, spread * select_kernel.FRACTIONS)
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_bandwidths_of_the_laplacian_are_in_units_of_the_spread_of_each_column(kind, rng):
+    X = rng.standard_normal((50, 4)) * [1, 10, 0.1, 0] + [0, 5, 100, 1000]
+    kernels = itertools.chain(*select_kernel.list_kernels("auto", kind(X)))
+    found = [each.bandwidth for each in kernels if type(each) is Laplacian]
+    np.testing.assert_allclose(found, X.std(axis=0).sum() * select_kernel.FRACTIONS)
+
+
+@pytest.mark.parametrize("estimator", [AsymmetricLSSVC, AsymmetricLSSVR])
+def test_where_columns_begin_does_not_matter(estimator, rng):
+    """All kernels but the linear one compare differences of points, and centring makes it one that does."""
+    X = np.round(rng.standard_normal((90, 3)), 3)
+    y = np.abs(X).sum(axis=1) > 2.2
+    one, other = estimator().fit(X, y), estimator().fit(X + np.array([1000.0, -300.0, 20.0]), y)
+    assert [type(each.kernel) for each in one.kernel_path_] == [type(each.kernel) for each in other.kernel_path_]
+    errors = [[each.error for each in model.kernel_path_] for model in (one, other)]
+    np.testing.assert_allclose(*errors, rtol=1e-5)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("settings", [{}, {"kernel": "sne"}, {"kernel": "sne", "merge": "stack"}], ids=str)
+def test_units_of_several_targets_do_not_matter(settings, weighted, rng):
+    X = rng.uniform(-2, 2, (80, 2))
+    Y = np.column_stack([X[:, 0] + rng.standard_normal(80), np.sin(4 * X[:, 1])])
+    units, weights = np.array([1e5, 1e-2]), rng.random(80) if weighted else None
+    one, other = (AsymmetricLSSVR(**settings).fit(X, targets, weights) for targets in (Y, units * Y + [0, 3]))
+    assert repr(one.kernel_) == repr(other.kernel_) and one.C_ == other.C_
+    np.testing.assert_allclose((other.predict(X) - [0, 3]) / units, one.predict(X), rtol=1e-6, atol=1e-6)
+    assert other.held_out_score_ == pytest.approx(one.held_out_score_)
+
+
+def test_a_target_that_is_constant_up_to_rounding_decides_nothing(rng):
+    X = rng.standard_normal((60, 2))
+    y, constant = X[:, 0] + 0.3 * rng.standard_normal(60), np.where(np.arange(60) % 2, 0.3, 0.1 + 0.2)
+    assert len(np.unique(constant)) == 2
+    assert AsymmetricLSSVR().fit(X, np.column_stack([y, constant])).C_ == AsymmetricLSSVR().fit(X, y).C_
+
+
 def near_bandwidths(kernel):
     return [type(kernel)(kernel.bandwidth / 2), type(kernel)(kernel.bandwidth * 2)]
 
@@ -158,6 +196,20 @@ def test_landmarks_fit_the_budget():
     assert build.many_landmarks(RBF(), X, budget // 4) is None
 
 
+def test_many_samples_in_a_small_budget_get_the_landmarks_that_fit(monkeypatch, rng):
+    """Without them MINRES would evaluate the kernel at every step, and only at a small C."""
+    monkeypatch.setattr(build, "EXACT_SIZE", 400)
+    X = rng.standard_normal((2000, 3))
+    y, budget = np.sin(3 * X[:, 0]), 3 * 8 * 2000 * 150
+    model = AsymmetricLSSVR(memory_budget=budget, n_jobs=1).fit(X, y)
+    assert model.solver_.name == "nystrom" and len(model.X_fit_) == 150
+    assert model.held_out_score_ > 0.9
+    assert build.many_landmarks(RBF(), X, budget, few=True)[0].n_landmarks == 150
+    assert build.many_landmarks(RBF(), X, 3 * 8 * 2000 * build.FEWEST_LANDMARKS, few=True) is None
+    monkeypatch.setattr(build, "landmark_bytes", lambda *args: budget + 1)  # of many threads
+    assert build.many_landmarks(RBF(), X, budget, few=True) is None
+
+
 def test_graph_kernels_are_compared_over_their_parameters():
     A, labels = make_citation_graph(150, random_state=0)
     nodes = np.arange(150)[:, None]
@@ -171,6 +223,22 @@ def test_the_record_prints_as_a_table(rings):
     lines = str(AsymmetricLSSVC(kernel=[Linear(), RBF(0.5)]).fit(*rings).kernel_path_).splitlines()
     assert lines[0].split() == ["error", "score", "C", "samples", "kernel"]
     assert lines[1].endswith("RBF(bandwidth=0.5)") and lines[2].endswith("Linear()")
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_a_kernel_takes_one_line_in_the_record(container, rng):
+    """The matrix among the parameters of a graph kernel prints in several lines."""
+    A, y = container(rng.random((40, 40)) < 0.1), np.arange(40) % 2
+    path = AsymmetricLSSVC(kernel=[NodeKernel(A), Diffusion(A)]).fit(np.arange(40.0)[:, None], y).kernel_path_
+    lines = str(path).splitlines()
+    assert len(lines) == 3 and all("40)" in line for line in lines[1:])
+
+
+def test_a_score_of_all_is_one(rng):
+    X = rng.standard_normal((57, 2))
+    y = X[:, 0] > 0
+    for weights in (None, np.ones(57)):
+        assert AsymmetricLSSVC([1e3], kernel="linear").fit(X + 9 * y[:, None], y, weights).held_out_score_ == 1
 
 
 def test_a_kernel_that_fails_is_left_out_and_all_that_fail_are_named(rings):
@@ -298,7 +366,7 @@ def test_a_class_between_others_is_told_by_stacking():
     X, y = make_gaussian_quantiles(n_samples=500, n_features=4, n_classes=4, random_state=0)
     auto, mean = (AsymmetricLSSVC(merge=merge).fit(X[:300], y[:300]) for merge in ("auto", "mean"))
     assert (auto.merge_, mean.merge_) == ("stack", "mean")
-    assert auto.held_out_score_ > mean.held_out_score_ + 0.1
+    assert np.rint(300 * auto.held_out_score_) >= np.rint(300 * mean.held_out_score_) + 30
     assert auto.score(X[300:], y[300:]) > mean.score(X[300:], y[300:]) + 0.1
     np.testing.assert_array_equal(auto.predict_proba(X).argmax(axis=1), auto.predict(X))
 

@@ -188,17 +188,21 @@ def test_intervals_count_weights():
         (np.where(np.arange(30) == 3, 1e-90, 1.0), "range from 1e-90 to 1"),
         (np.full(30, 1e120), "largest of 30 sample weights is 1e.120"),
         (np.where(np.arange(30) == 3, np.nan, 1.0), "NaN"),
+        (np.ma.masked_array(np.ones(30), np.arange(30) == 3), "sample_weight has 1 masked entry"),
     ],
-    ids=["negative", "zeros", "one", "too few", "too different", "too large", "nan"],
+    ids=["negative", "zeros", "one", "too few", "too different", "too large", "nan", "masked"],
 )
 def test_bad_weights_are_refused(weights, message, estimator):
     with pytest.raises(ValueError, match=message):
         estimator().fit(X, targets_of(estimator), weights)
 
 
-@pytest.mark.parametrize("how", [{"class_weight": {"no": 0.0}}, {"class_weight": "balanced"}, {}])
+NO_WEIGHT = [{"no": 0.0}, {"no": np.nan}]
+
+
+@pytest.mark.parametrize("how", [*({"class_weight": each} for each in (*NO_WEIGHT, "balanced")), {}], ids=str)
 def test_a_class_without_weight_is_named(how):
-    weights = None if how.get("class_weight") == {"no": 0.0} else np.where(TWO == "no", 0.0, 1.0)
+    weights = None if how.get("class_weight") in NO_WEIGHT else np.where(TWO == "no", 0.0, 1.0)
     with pytest.raises(ValueError, match="samples of class .*no.* have no weight above 0"):
         AsymmetricLSSVC(**how).fit(X, TWO, weights)
     with pytest.raises(ValueError, match="class_weight"):

@@ -20,7 +20,7 @@ from lopsided.exceptions import RankWarning
 from lopsided.kernels import RBF, SNE, TL1, Exponential, Laplacian, Linear, NodeKernel, Polynomial, Tanh
 from lopsided.nystrom import Landmarks, nystrom
 from lopsided.nystrom.landmarks import STRATEGIES, given_landmarks
-from lopsided.nystrom.solver import _bytes as landmark_bytes
+from lopsided.nystrom.solver import landmark_bytes
 from lopsided.operators import as_operator
 from lopsided.svd import nystrom_if_large
 

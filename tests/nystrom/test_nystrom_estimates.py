@@ -340,9 +340,9 @@ def test_the_bytes_of_landmarks_are_those_of_arrays(counts, shape):
     small = solver.SMALL_COPIES * np.empty(counts).nbytes
     most = max(counts)
     factors = sum(np.empty((most, min(n, landmarks.CANDIDATES_PER_PIVOT * most))).nbytes for n in shape)
-    assert solver._bytes("uniform", counts, shape) == tiles + small
-    assert solver._bytes("pivoted", counts, shape) == tiles + max(small, factors)
-    assert solver._bytes((np.arange(20), np.arange(30)), counts, shape) == tiles + small
+    assert solver.landmark_bytes("uniform", counts, shape) == tiles + small
+    assert solver.landmark_bytes("pivoted", counts, shape) == tiles + max(small, factors)
+    assert solver.landmark_bytes((np.arange(20), np.arange(30)), counts, shape) == tiles + small
 
 
 def of_table(K):

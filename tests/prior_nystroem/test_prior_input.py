@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from cases import assert_close
 from lopsided import PriorNystroem, SelfTrainedFeatures
@@ -48,6 +49,7 @@ BAD = {
     "y_right_alone": ({}, {"y": Y, "y_right": Y}, "give Z"),
     "short": ({}, {"y": Y[:10]}, "inconsistent numbers of samples"),
     "continuous": ({}, {"y": np.linspace(0, 1, 40)}, "Unknown label type"),
+    "masked": ({}, {"y": np.ma.masked_array(Y, np.arange(40) == 3)}, "y has 1 masked entry"),
     "mixed": ({}, {"y": np.array(["a", 3] * 20, dtype=object)}, "mixes labels of types int, str"),
     "weight": ({"prior_weight": 0.0}, {"y": Y}, "prior_weight.*Got 0.0"),
     "nan_weight": ({"prior_weight": np.nan}, {"y": Y}, "prior_weight.*Got nan"),
@@ -148,7 +150,7 @@ def test_labels_of_fewer_than_two_classes_give_the_plain_method_and_a_warning(la
 
 def test_every_sample_is_a_landmark_if_more_are_asked_for(rng):
     X, y = noisy(rng, n=15)
-    with pytest.warns(RankWarning, match="n_components=100 exceeds the 15 samples"):
+    with pytest.warns(RankWarning, match="100 landmarks exceed the 15 samples"):
         model = PriorNystroem().fit(X, y)
     assert model.components_.shape == (15, 30)
     with warnings.catch_warnings():
@@ -223,3 +225,51 @@ def test_labels_that_pandas_calls_missing_are_no_labels(dtype):
     model = PriorNystroem(10).fit(X, pd.Series(y, dtype=dtype))
     np.testing.assert_array_equal(model.transform(X), expected.transform(X))
     assert set(SelfTrainedFeatures(PriorNystroem(10)).fit(X, pd.Series(y, dtype=dtype)).labels_) == {"a", "b"}
+
+
+NAMES = [None, "a", "b", "b"] * 10
+DAYS = np.array(["NaT", "2001-01-01", "2001-01-02", "2001-01-02"] * 10, dtype="datetime64[D]")
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        [np.nan if name is None else name for name in NAMES],
+        [-1 if name is None else np.str_(name) if number % 3 else name for number, name in enumerate(NAMES)],
+        DAYS,
+        [None if name is None else [0, np.int64(1)][name == "b"] for name in NAMES],
+    ],
+    ids=["nan in a list", "-1 in a list", "days", "numbers of two types"],
+)
+def test_a_missing_label_is_not_a_class(y):
+    expected, model = PriorNystroem(10).fit(X, np.array(NAMES, dtype=object)), PriorNystroem(10).fit(X, y)
+    assert len(model.classes_) == 2
+    np.testing.assert_array_equal(model.transform(X), expected.transform(X))
+    twice = SelfTrainedFeatures(PriorNystroem(10), max_labelled=3).fit(X, y)
+    assert len(twice.features_.classes_) == 2 and twice.n_self_labelled_ == 3
+
+
+def test_self_training_checks_the_names_of_columns():
+    table = pd.DataFrame(X, columns=list("abcdef"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = SelfTrainedFeatures(PriorNystroem(10)).fit(table, Y)
+        assert_close(model.transform(table), SelfTrainedFeatures(PriorNystroem(10)).fit(X, Y).transform(X))
+    with pytest.raises(ValueError, match="feature names"):
+        model.transform(table[table.columns[::-1]])
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.coo_array, pd.DataFrame, lambda X: X.astype(int)])
+def test_self_training_takes_features_of_every_kind(kind):
+    counts, known = np.abs(np.round(3 * X)), with_gaps(Y, 20)
+    dense, other = FunctionTransformer(), FunctionTransformer(kind)
+    one, two = (SelfTrainedFeatures(features).fit(counts, known) for features in (dense, other))
+    np.testing.assert_array_equal(one.labels_, two.labels_)
+    assert two.n_self_labelled_ == 20
+
+
+@pytest.mark.filterwarnings("ignore:A column-vector y")
+def test_self_training_takes_a_column_of_labels():
+    known = with_gaps(Y, 20)
+    one, other = (SelfTrainedFeatures(PriorNystroem(10)).fit(X, y) for y in (known, known[:, None]))
+    np.testing.assert_array_equal(one.labels_, other.labels_)

@@ -83,7 +83,7 @@ class LearnedKernelSVDClassifier(ClassifierMixin, LearnedKernelSVD):
     def fit(self, X: Any, y: Any) -> Self:
         """Learn C and the head from samples X (n, p) and labels y (n,)."""
         self._validate_params()
-        X, y = validate_data(self, reject_masked(X, "X"), y, dtype=FLOATS)
+        X, y = validate_data(self, reject_masked(X, "X"), reject_masked(y, "y", text=True), dtype=FLOATS)
         check_classification_targets(y)
         self.classes_, codes = encoded(y)
         Y = np.eye(len(self.classes_), dtype=X.dtype)[codes]
@@ -143,7 +143,8 @@ class LearnedKernelSVDRegressor(RegressorMixin, LearnedKernelSVD):
     def fit(self, X: Any, y: Any) -> Self:
         """Learn C and the head from samples X (n, p) and real targets y (n,) or (n, outputs)."""
         self._validate_params()
-        X, y = validate_data(self, reject_masked(X, "X"), y, dtype=FLOATS, multi_output=True, y_numeric=True)
+        X, y = reject_masked(X, "X"), reject_masked(y, "y", text=True)
+        X, y = validate_data(self, X, y, dtype=FLOATS, multi_output=True, y_numeric=True)
         Y = real_targets(y)
         middle, spread = Y.mean(axis=0), Y.std(axis=0)
         spread = np.where(spread > 0, spread, 1)

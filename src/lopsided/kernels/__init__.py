@@ -1,7 +1,7 @@
 """Similarities k(x, z) that need not equal k(z, x), their arithmetic and their structure on sparse data."""
 
 from .association import Association
-from .bandwidth import root_mean_squared_distance as root_mean_squared_distance
+from .bandwidth import root_mean_squared_distance as root_mean_squared_distance, summed_deviations as summed_deviations
 from .base import Kernel, Product, Scaled, Sum, Swapped
 from .columns import OfColumns as OfColumns, Ranked, Standardised
 from .distance import TL1, Laplacian

@@ -37,6 +37,18 @@ def root_mean_squared_distance(X: Array, Z: Array) -> float:
     return unit * float(np.sqrt(found)) if found > 0 else 1.0
 
 
+def summed_deviations(X: Array) -> float:
+    """Sum of the standard deviations of the columns, the scale of distances in the 1-norm; one for constant data."""
+    unit = float(safe_unit(X))
+    X = in_unit(X, X.dtype.type(unit))
+    if sparse.issparse(X):
+        variances = mean_variance_axis(canonical(X).astype(float, copy=False), axis=0)[1]
+    else:
+        parts = slices_of(X.shape[1], max(1, CHUNK_ENTRIES // X.shape[0]))
+        variances = np.concatenate([X[:, columns].var(axis=0, dtype=float) for columns in parts])
+    return unit * float(np.sqrt(variances).sum()) or 1.0
+
+
 class BandwidthKernel(Kernel):
     """Base class of the kernels with a bandwidth that is learned if it is None.
 

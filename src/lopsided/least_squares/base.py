@@ -196,8 +196,9 @@ class AsymmetricLeastSquares(Estimator, ABC):
 
     def _check_samples(self, X: Array, y: Any) -> tuple[Array, np.ndarray]:
         """Validate samples and targets. Samples in memory are copied, since predictions compare new ones with them."""
-        if (rows := as_row_blocks(X, "X")) is not None:
-            _, y = check_X_y(np.zeros((rows.shape[0], 1)), at_hand(y), **self._target_checks)
+        y = reject_masked(at_hand(y), "y", text=True)
+        if not takes_values(self.kernel) and (rows := as_row_blocks(X, "X")) is not None:
+            _, y = check_X_y(np.zeros((rows.shape[0], 1)), y, **self._target_checks)
             return check_samples(self, rows, reset=True), y
         copy = not (takes_values(self.kernel) or isinstance(X, np.memmap))
         checks = {"accept_sparse": "csr", "dtype": FLOATS, "copy": copy, "ensure_min_samples": 2, **self._target_checks}
@@ -230,7 +231,7 @@ class AsymmetricLeastSquares(Estimator, ABC):
         if not (damping or isinstance(kernel, Precomputed)):
             chosen = select_nystrom(self.solver, kernel, X, X, budget=budget)
             if self.solver == self.kernel == "auto":
-                chosen = many_landmarks(kernel, X, budget) or chosen
+                chosen = many_landmarks(kernel, X, budget) or chosen or many_landmarks(kernel, X, budget, few=True)
             if chosen is not None:
                 return saddle_of_landmarks(kernel, X, *chosen, budget=budget, seed=seed, weights=weights)
         largest_C = np.inf if grid is None or self.scale_C else float(grid.values.max())

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from .._core import Array, RowBlocks, check_finite, product, same_points, svd
 from ..exceptions import NotFiniteError
 from ..kernels import Kernel, Precomputed
-from ..nystrom import Nystrom, NystromFactors, approximate
+from ..nystrom import Nystrom, NystromFactors, approximate, landmark_bytes
 from ..operators import KernelOperator, LowRank, Stored, Sum, as_operator
 from ..svd import Choice, Factors
 from .saddle import (
@@ -38,6 +38,7 @@ MANY_LANDMARKS, SAMPLES_PER_LANDMARK, MOST_LANDMARKS = 2000, 12, 5000
 # One decomposition costs less than leave-one-out by factorisations at three values of C: 4,000 samples take 30 s
 # instead of two minutes. Beyond this size both take many minutes, and memory counts.
 DECOMPOSED_SIZE = 1 << 14
+FEWEST_LANDMARKS = 100  # in a small budget; MINRES, which is left without them, takes minutes and only a small C
 FACTOR_COPIES = 6  # arrays of the size of the left factors that are held at once, at most
 LARGEST_SUM = 1e150  # bound on sums of kernel values, whose squares must not overflow
 
@@ -118,15 +119,22 @@ def are_many(X: Array) -> bool:
     return X.shape[0] > EXACT_SIZE
 
 
-def many_landmarks(kernel: Kernel, X: Array, budget: int) -> tuple[Nystrom, Choice] | None:
-    """Landmarks for samples too many to decompose, as many as the budget has room for; None if they are few."""
+def many_landmarks(kernel: Kernel, X: Array, budget: int, *, few: bool = False) -> tuple[Nystrom, Choice] | None:
+    """Landmarks for samples too many to decompose, as many as the budget has room for; None if samples are few.
+
+    So it is if landmarks are no more than the usual number or, with ``few``, too few to be of use, and if their own
+    matrix exceeds the budget.
+    """
     n, copies = X.shape[0], FACTOR_COPIES // 2 if kernel.symmetric else FACTOR_COPIES
     wanted = max(MANY_LANDMARKS, min(n // SAMPLES_PER_LANDMARK, MOST_LANDMARKS))
     room = budget / (copies * n * X.dtype.itemsize)
     count = min(wanted, int(room), affordable_size(budget))
-    if not are_many(X) or count <= N_LANDMARKS:
+    if not are_many(X) or count <= (FEWEST_LANDMARKS if few else N_LANDMARKS):
         return None
-    return Nystrom(count), Choice("nystrom", f"decomposing {n} samples would take minutes")
+    method = Nystrom(count)
+    if landmark_bytes(method.landmarks, (count, count), (n, n)) > budget:
+        return None
+    return method, Choice("nystrom", f"decomposing {n} samples would take minutes")
 
 
 def saddle_of_landmarks(

@@ -69,7 +69,7 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
         "stack" if its held-out log-loss is lower: a machine per class sees little of a class that lies between others.
     cv : int, splitter or None, default=None
         How samples are held out; the kernel stays fitted on all. None means exact leave-one-out from one factorisation,
-        or up to 10 folds if merge="stack" or the solver gives no entries of the inverse (MINRES, damping).
+        or up to 10 random folds if merge="stack" or the solver gives no entries of the inverse (MINRES, damping).
     solver : {"auto", "dense", "spectral", "symmetric", "sparse_lu", "minres", "nystrom"} or Nystrom, default="auto"
         A :class:`~lopsided.Nystrom` object, or "nystrom" for Nystrom(1000), replaces the kernel matrix by a low-rank
         approximation from landmarks, for many samples; the others are exact. "auto" decides by size, sparsity, symmetry
@@ -84,7 +84,7 @@ class AsymmetricLSSVC(ClassifierMixin, AsymmetricLeastSquares):
     tol : float, default=0.0
         Relative residual that MINRES may leave; 0 means 1e-10. The other solvers are exact to rounding.
     random_state : int, RandomState instance or None, default=None
-        Seed of the landmarks and of the subset that selects C; None means a fixed seed.
+        Seed of the landmarks, of the subset that selects C and of the folds; None means a fixed seed.
     n_jobs : int or None, default=None
         Number of threads for kernel blocks and sparse products; None means one per core.
     memory_budget : float, str or None, default=None

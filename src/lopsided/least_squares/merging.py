@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import logsumexp
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -58,9 +59,9 @@ class Merging:
     ) -> list[HeldOutResult]:
         """Merge held-out values of both functions, arrays of shape (g, n, k) for g values of C, and judge each.
 
-        With "stack", each of the given folds is predicted by a stacking model trained on the other folds, unless these
-        lack a class; then, and without folds, the model trained on all is used. With ``clipped``, the squared error is
-        that of predictions clipped to the range of the targets.
+        With "stack", each of the given folds is predicted by a stacking model trained on the other folds; without
+        folds, the model trained on all is used. With ``clipped``, the squared error is that of predictions clipped to
+        the range of the targets; of several targets, each counts in units of its standard deviation.
         """
         if not len(source):  # no C gave finite values
             return []
@@ -77,7 +78,8 @@ class Merging:
             losses = _log_losses(slopes[:, None, None] * per_class_scores(merged), targets)
         else:
             judged = np.clip(merged, targets.Y.min(axis=0), targets.Y.max(axis=0)) if clipped else merged
-            losses = np.square(judged - targets.Y).mean(axis=-1)
+            units = 1.0 if self.of_classes or merged.shape[-1] == 1 else targets.spreads
+            losses = np.square((judged - targets.Y) / units).mean(axis=-1)
         scores = targets.means(argmax_class(merged) == targets.y) if self.of_classes else _r2(targets, merged)
         return [HeldOutResult(*parts) for parts in zip(mergers, merged, losses * targets.shares, scores, strict=True)]
 
@@ -88,10 +90,14 @@ class Merging:
         model = self._stack(source, target, targets)
         merged = self.merge(source, target, model)
         for kept, left_out in folds:
-            if self.of_classes and len(np.unique(targets.y[kept])) < len(np.unique(targets.y)):
-                continue
-            apart = self._stack(source[kept], target[kept], targets.take(kept))
-            merged[left_out] = self.merge(source[left_out], target[left_out], apart)
+            taught = targets.take(kept)
+            if self.of_classes and (taught.y == taught.y[0]).all():  # a single class leaves nothing to learn
+                values = np.zeros((len(left_out), 1))
+            else:
+                apart = self._stack(source[kept], target[kept], taught)
+                values = self.merge(source[left_out], target[left_out], apart)
+                values = per_class_scores(values) if self.of_classes else values
+            merged[left_out] = _with_unseen_classes(values, taught) if self.of_classes else values
         return model, merged
 
     def _stack(self, source: np.ndarray, target: np.ndarray, targets: Targets) -> Any:
@@ -101,6 +107,17 @@ class Merging:
         ratios = None if targets.weights is None else targets.weights / targets.weights.mean()
         weights = {f"{name}__sample_weight": ratios for name in stack.named_steps}
         return stack.fit(np.hstack([source, target]), targets.y, **weights)
+
+
+def _with_unseen_classes(scores: np.ndarray, taught: Targets) -> np.ndarray:
+    """Decisions (m, k) on all classes, from scores (m, seen) of a model of samples in which some classes may lack.
+
+    The odds of a class that is not among n samples are held to be 1 to n + 1, as in Laplace's rule of succession.
+    """
+    n_classes = max(2, taught.Y.shape[1])
+    decisions = np.repeat(logsumexp(scores, axis=1, keepdims=True) - np.log(len(taught.y) + 1), n_classes, axis=1)
+    decisions[:, np.unique(taught.y)] = scores
+    return decisions if n_classes > 2 else np.diff(decisions, axis=1)
 
 
 def _r2(targets: Targets, merged: np.ndarray) -> np.ndarray:

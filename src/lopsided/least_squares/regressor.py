@@ -25,7 +25,8 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
     ----------
     C : float, array-like or "auto", default="auto"
         Inverse regularisation strength, the inverse of KernelRidge's alpha. Of several values, the one with the least
-        squared error of held-out predictions is used; "auto" as in :class:`AsymmetricLSSVC`.
+        squared error of held-out predictions is used, each of several targets in units of its standard deviation;
+        "auto" as in :class:`AsymmetricLSSVC`.
     merge : {"auto", "mean", "source", "target", "stack"}, default="auto"
         How f_s and f_t are combined: their mean ("auto" or "mean"), one of them alone, or a ridge regression on
         standardised held-out values of both ("stack").

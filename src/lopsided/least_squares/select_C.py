@@ -1,5 +1,6 @@
 """Selection of C by exact leave-one-out or cross-validation."""
 
+import reprlib
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
@@ -7,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.utils import resample
 
 from .._core import Array, slices_of
@@ -75,7 +76,7 @@ def select_C(
         values = _auto_C_grid(family, targets, merging, seed, size)
     else:
         values = grid.of(family)
-    return compare_C(family, values, targets, merging, _folds(family, merging, cv, X, targets.y), clipped=clear)
+    return compare_C(family, values, targets, merging, _folds(family, merging, cv, X, targets.y, seed), clipped=clear)
 
 
 def stack_if_better(
@@ -92,7 +93,7 @@ def stack_if_better(
     if np.bincount(targets.y, minlength=targets.Y.shape[1]).min() < STACKING_FOLDS:
         return None
     stacking = replace(merging, how="stack")
-    folds = _folds(family, stacking, STACKING_FOLDS, targets.Y, targets.y)
+    folds = _folds(family, stacking, STACKING_FOLDS, targets.Y, targets.y, 0)
     ((source, target),) = family.leave_folds_out(np.array([C]), targets.Y, folds)
     if not np.isfinite(source + target).all():
         return None
@@ -133,7 +134,7 @@ def _auto_C_grid(family: SaddleFamily, targets: Targets, merging: Merging, seed:
     part = Spectral.of_matrix(Stored(A.take(rows, rows)), np.inf, weights=chosen.weights)
     unit_of_part = _unit_of_C(part)
     grid = part.clear_of_singular((MINRES_C if iterated else WIDE_C) * unit_of_part)
-    folds = _folds(part, merging, None, rows, chosen.y)
+    folds = _folds(part, merging, None, rows, chosen.y, seed)
     best = compare_C(part, grid, chosen, merging, folds, clipped=True)[0]
     return best / unit_of_part * unit * (np.ones(1) if iterated else NEIGHBOUR_FACTORS)
 
@@ -169,11 +170,11 @@ def warn_if_useless(system: SaddleSystem, *, in_units: bool) -> None:
     s = system.norm_estimate()
     least, most = USEFUL_C
     if s > 0 and not least < system.C * s < most:
-        what = "the functions are nearly constant" if system.C * s <= least else "they follow every sample"
+        what = "are nearly constant" if system.C * s <= least else "follow every sample"
         way_out = "" if in_units else ", or give C in units of the matrix with scale_C=True"
         warn(
             f"C={system.C:g} is far outside the useful range of this kernel matrix, {WIDE_C[0] / s:.2g} to "
-            f"{WIDE_C[-1] / s:.2g}, so that {what}; use C='auto'{way_out}",
+            f"{WIDE_C[-1] / s:.2g}, so that the functions {what}; use C='auto'{way_out}",
             LopsidedWarning,
         )
 
@@ -195,12 +196,13 @@ def stratified_subset(y: np.ndarray, size: int, seed: int, *, of_classes: bool) 
     return np.union1d(rows, np.unique(y, return_index=True)[1]) if of_classes else np.sort(rows)
 
 
-def _folds(family: SaddleFamily, merging: Merging, cv: Any, X: Array, y: np.ndarray) -> list[Fold]:
+def _folds(family: SaddleFamily, merging: Merging, cv: Any, X: Array, y: np.ndarray, seed: int) -> list[Fold]:
     """Folds to be held out, or an empty list for exact leave-one-out.
 
     Stacking never uses leave-one-out: the mean of the remaining labels reveals the label left out, and a stacking model
     would learn only that. The default is ten folds, or fewer if the smallest class of two or more samples has fewer; a
-    class of one sample is dealt out with the largest class.
+    class of one sample is dealt out with the largest class. They are drawn at random: of samples in some order, folds
+    of neighbours would leave only strangers to learn from.
     """
     if cv is None and family.leaves_one_out and merging.how != "stack":
         return []
@@ -214,18 +216,21 @@ def _folds(family: SaddleFamily, merging: Merging, cv: Any, X: Array, y: np.ndar
             )
         if numbers is not None:
             strata = np.where(np.isin(y, numbers[counts == 1]), numbers[counts.argmax()], y)
-        splits = min(N_FOLDS, int(counts[counts > 1].min()))
+        count, kind = min(N_FOLDS, int(counts[counts > 1].min())), StratifiedKFold if merging.of_classes else KFold
+        splits = kind(count, shuffle=True, random_state=seed)
     try:
         folds = list(check_cv(splits, strata, classifier=merging.of_classes).split(X, strata))
     except TypeError as error:
         raise ValueError(
-            f"cv={cv!r} must be a number of folds, a splitter such as KFold, or pairs of indices"
+            f"cv={reprlib.repr(cv)} must be a number of folds, a splitter such as KFold, or pairs of indices"
         ) from error
     parts = [[left_out for _, left_out in folds], *folds]
     if not all(
         np.array_equal(np.sort(np.concatenate([[], *map(np.ravel, part)])), np.arange(len(y))) for part in parts
     ):
-        raise ValueError(f"cv={cv} must leave every sample out once and train on all the others, as KFold does")
+        raise ValueError(
+            f"cv={reprlib.repr(cv)} must leave every sample out once and train on all the others, as KFold does"
+        )
     return [(np.asarray(kept, dtype=np.intp), np.asarray(left_out, dtype=np.intp)) for kept, left_out in folds]
 
 

@@ -22,6 +22,7 @@ from ..kernels import (
     StudentT,
     as_kernel,
     root_mean_squared_distance,
+    summed_deviations,
 )
 from ..operators import Stored, as_operator
 from .merging import HeldOutResult, Merging
@@ -78,7 +79,7 @@ class KernelPath(tuple[Compared, ...]):
 
     def __str__(self) -> str:
         lines = [f"{'error':>10}  {'score':>8}  {'C':>10}  {'samples':>7}  kernel"]
-        lines += [f"{e:>10.4g}  {r:>8.4f}  {C:>10.3g}  {n:>7}  {kernel!r}" for kernel, C, e, r, n in self]
+        lines += [f"{e:>10.4g}  {r:>8.4f}  {C:>10.3g}  {n:>7}  {_in_a_line(kernel)}" for kernel, C, e, r, n in self]
         return "\n".join(lines)
 
 
@@ -91,15 +92,22 @@ def list_kernels(kernel: Any, X: Array, *, many: bool = False) -> list[list[Kern
     """Unfitted kernels to be compared, in one list for each choice of units; in doubt the first is used, the usual.
 
     "auto" stands for Linear and, at three bandwidths each, RBF, Laplacian, StudentT and SNE. The unit is the root mean
-    squared distance of two samples, divided by sqrt(2); for the Laplacian, whose distances are in the 1-norm, its own.
-    If columns differ in spread, there is a list of the same kernels on standardised columns, which comes first unless
-    samples are sparse, as texts are; if they are dense, there is another, of ranked columns. Of ``many`` samples only
-    symmetric kernels are compared: others need twice the memory and thrice the time for as many landmarks.
+    squared distance of two samples, divided by sqrt(2), or the sum of the standard deviations of the columns for the
+    Laplacian, whose distances are in the 1-norm. If columns differ in spread, there is a list of the same kernels on
+    standardised columns, which comes first unless samples are sparse, as texts are; if they are dense, there is
+    another, of ranked columns. Of ``many`` samples only symmetric kernels are compared: others need twice the memory
+    and thrice the time for as many landmarks.
     """
     if isinstance(kernel, list):
         if not kernel:
             raise ValueError("kernel=[] lists no kernel; give at least one, or 'auto'")
-        return [[as_kernel(each) for each in kernel]]
+        kernels = [as_kernel(each) for each in kernel]
+        if any(each.takes_values for each in kernels):
+            raise ValueError(
+                "kernel lists 'precomputed', but X holds one matrix, or points for the others; fit each matrix with "
+                "kernel='precomputed', and compare held_out_score_"
+            )
+        return [kernels]
     choices = [_kernels_on(X, many)]
     columns = Standardised(Linear()).fit(X, X)
     if columns.scale_.max() > EVEN * columns.scale_.min():
@@ -114,8 +122,7 @@ def list_kernels(kernel: Any, X: Array, *, many: bool = False) -> list[list[Kern
 
 def _kernels_on(X: Array, many: bool) -> list[Kernel]:
     unit = root_mean_squared_distance(X, X) / np.sqrt(2)
-    in_one_norm = Laplacian().fit(X, X).bandwidth_
-    units = [(RBF, unit), (Laplacian, in_one_norm), *([] if many else [(StudentT, unit), (SNE, unit)])]
+    units = [(RBF, unit), (Laplacian, summed_deviations(X)), *([] if many else [(StudentT, unit), (SNE, unit)])]
     return [Linear(), *(kind(float(size * part)) for kind, size in units for part in FRACTIONS)]
 
 
@@ -226,8 +233,13 @@ def _at_best_C(
 def _listed(failed: Sequence[Failed]) -> str:
     """Why kernels fail, each reason once."""
     reasons = dict.fromkeys(each.reason for each in failed)
-    names = {reason: [repr(each.kernel) for each in failed if each.reason == reason] for reason in reasons}
+    names = {reason: [_in_a_line(each.kernel) for each in failed if each.reason == reason] for reason in reasons}
     return "; ".join(f"{', '.join(kernels)}: {reason}" for reason, kernels in names.items())
+
+
+def _in_a_line(kernel: Kernel) -> str:
+    """The kernel as it prints, but without the line breaks that a matrix among its parameters has."""
+    return " ".join(repr(kernel).split())
 
 
 def _error(trial: Trial) -> float:

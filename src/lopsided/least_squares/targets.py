@@ -9,9 +9,10 @@ import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import _check_sample_weight
 
-from .._core import Array
+from .._core import Array, at_hand, reject_masked
 
 EPS = np.finfo(float).eps
+CONSTANT_EPS = 64  # in units of eps times the largest target: deviations below it are rounding errors
 SMALLEST_SHARE = EPS**4  # of the largest weight: products of a few weights must not underflow
 LARGEST_WEIGHT = 1e100  # and its reciprocal: nor overflow
 
@@ -33,9 +34,15 @@ class Targets:
         """Weights (n,) of the samples that sum to one."""
         return np.full(len(self.y), 1 / len(self.y)) if self.weights is None else self.weights / self.weights.sum()
 
+    @property
+    def spreads(self) -> np.ndarray:
+        """Standard deviations (k,) of the columns; infinite where they are rounding errors of a constant."""
+        spreads = np.sqrt(self.shares @ np.square(self.Y - self.shares @ self.Y))
+        return np.where(spreads > CONSTANT_EPS * EPS * np.abs(self.Y).max(axis=0), spreads, np.inf)
+
     def means(self, values: np.ndarray) -> np.ndarray:
         """Weighted means (g,) over the samples of values (g, n)."""
-        return values @ self.shares
+        return values.mean(axis=1) if self.weights is None else values @ self.weights / self.weights.sum()
 
 
 def quantile(errors: np.ndarray, share: float, weights: np.ndarray | None) -> np.ndarray:
@@ -54,6 +61,7 @@ def check_weights(sample_weight: Any, X: Array) -> np.ndarray | None:
     """Validate weights of the samples of X: finite, not negative, at least one above zero."""
     if sample_weight is None:
         return None
+    sample_weight = reject_masked(at_hand(sample_weight), "sample_weight")
     return _check_range(_check_sample_weight(sample_weight, X, dtype=float, ensure_non_negative=True))
 
 
@@ -69,11 +77,10 @@ def with_class_weights(
         factors = np.divide(sums.sum() / len(classes), sums, out=np.zeros_like(sums), where=sums > 0)
     else:
         factors = compute_class_weight(class_weight, classes=classes, y=classes[y])
-    if not ((factors > 0) & (sums > 0)).all():
-        which = classes[(factors <= 0) | (sums <= 0)].tolist()[0]
+    if len(idle := classes[~((factors > 0) & (sums > 0))]):  # a factor of nan among them
         raise ValueError(
-            f"the samples of class {which!r} have no weight above 0; give the class a positive weight, or leave its "
-            "samples out"
+            f"the samples of class {idle.tolist()[0]!r} have no weight above 0; give the class a positive weight, or "
+            "leave its samples out"
         )
     return _check_range(weights * factors[y])
 

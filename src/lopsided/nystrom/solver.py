@@ -162,7 +162,7 @@ def _attempt(
     quiet: bool = False,
 ) -> NystromFactors:
     """Choose so many landmarks, unless they are given, and apply :func:`nystrom` to them."""
-    if (needed := _bytes(method.landmarks, counts, (X.shape[0], Z.shape[0]))) > budget:
+    if (needed := landmark_bytes(method.landmarks, counts, (X.shape[0], Z.shape[0]))) > budget:
         raise ValueError(
             f"{counts[0]} x {counts[1]} landmarks and a block per thread need {needed} bytes, above the budget of "
             f"{budget}; raise memory_budget to that, or use fewer landmarks with solver=Nystrom(n_landmarks)"
@@ -203,7 +203,7 @@ def _search(
         left, right = map(len, result.landmarks)
         path.append(Attempt(left, right, eta))
         larger = min(GROWTH * counts[0], shape[0]), min(GROWTH * counts[1], shape[1])
-        stuck = given or larger == counts or _bytes(method.landmarks, larger, shape) > budget
+        stuck = given or larger == counts or landmark_bytes(method.landmarks, larger, shape) > budget
         if eta <= tol or stuck:
             break
         counts = larger
@@ -265,7 +265,7 @@ def _counts(n_landmarks: int | Counts | None, k: int | float, shape: Counts, *, 
     return int(left), int(right)
 
 
-def _bytes(landmarks: Any, counts: Counts, shape: Counts) -> int:
+def landmark_bytes(landmarks: Any, counts: Counts, shape: Counts) -> int:
     """Memory for the landmark matrix, or for the pivoting that selects the landmarks, plus a block per thread."""
     small = SMALL_COPIES * 8 * counts[0] * counts[1]
     if isinstance(landmarks, str) and landmarks == "pivoted":

@@ -16,7 +16,6 @@ from .._core import (
     RowBlocks,
     as_configured,
     as_indexable,
-    at_hand,
     atomic_fit,
     budget_bytes,
     check_finite,
@@ -239,7 +238,7 @@ class PriorNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator
             Alternative to labels: two arrays of sample indices of shape (p, 2); with Z, a row of X and a row of Z.
         """
         self._validate_params()
-        X, y, y_right = check_samples(self, X, reset=True), at_hand(y), at_hand(y_right)
+        X = check_samples(self, X, reset=True)
         self._right_names = column_names(Z)
         kernels = self.kernel if isinstance(self.kernel, list) else [self.kernel]
         if any(as_kernel(kernel).same_width for kernel in kernels):  # these compare columns of X with those of Z

@@ -81,7 +81,7 @@ def _landmarks_of(points: Array, landmarks: Any, count: int, rng: np.random.Gene
         return given_landmarks(landmarks, points, side)
     n = points.shape[0]
     if count > n:
-        warn(f"n_components={count} exceeds the {n} samples; every sample is a landmark", RankWarning)
+        warn(f"{count} landmarks exceed the {n} samples; every sample is a landmark", RankWarning)
     return ONE_SIDED[landmarks](points, min(count, n), rng)
 
 

@@ -10,11 +10,11 @@ from sklearn.base import TransformerMixin, clone
 from sklearn.svm import LinearSVC
 from sklearn.utils import Tags, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from .._core import FLOATS, Array, ArrayLike, Estimator, as_indexable, atomic_fit, gate, seed_of
+from .._core import Array, ArrayLike, Estimator, atomic_fit, check_points, check_samples, gate, row_lengths, seed_of
 from .estimator import PriorNystroem
-from .supervision import Labels, read_supervision
+from .supervision import Labels, as_labels, read_supervision
 
 
 class SelfTrainedFeatures(TransformerMixin, Estimator):
@@ -73,7 +73,7 @@ class SelfTrainedFeatures(TransformerMixin, Estimator):
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Learn features of samples X (n, width) from labels y (n,), complete the labels, and learn again."""
         self._validate_params()
-        X = validate_data(self, as_indexable(X, "X"), accept_sparse="csr", dtype=FLOATS)
+        X, y = check_samples(self, X, reset=True), None if y is None else as_labels(y, "y").copy()
         features = PriorNystroem() if self.features is None else clone(self.features)
         known, classes = read_supervision(X, y, None, None, None, balanced=False)
         self.features_ = features.fit(X, y)
@@ -82,18 +82,17 @@ class SelfTrainedFeatures(TransformerMixin, Estimator):
             rows, numbers = known.left
             others = np.setdiff1d(np.arange(X.shape[0]), rows)
             others = np.sort(np.random.default_rng(seed_of(self.random_state)).permutation(others)[: self.max_labelled])
-            self.labels_ = np.array(y)
             if len(others):
-                self.labels_[others] = classes[self._predicted(X, rows, numbers, others)]
+                y[others] = classes[self._predicted(X, rows, numbers, others)]
                 more = getattr(self.features_, "for_more_labels", lambda: clone(features))()
-                self.features_, self.n_self_labelled_ = more.fit(X, self.labels_), len(others)
+                self.features_, self.n_self_labelled_ = more.fit(X, y), len(others)
         return self
 
     @gate
     def transform(self, X: ArrayLike) -> np.ndarray:
         """Features of the second fit."""
         check_is_fitted(self)
-        return self.features_.transform(X)
+        return self.features_.transform(check_samples(self, X, reset=False))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the features."""
@@ -102,8 +101,8 @@ class SelfTrainedFeatures(TransformerMixin, Estimator):
 
     def _predicted(self, X: Array, rows: np.ndarray, numbers: np.ndarray, others: np.ndarray) -> np.ndarray:
         """Class numbers that a linear SVM, trained on labelled rows, gives to the others."""
-        F, G = (np.asarray(self.features_.transform(X[part])) for part in (rows, others))
-        unit = np.sqrt(np.square(F).sum(axis=1).mean()) or 1.0  # LinearSVC shrinks its intercept, too
+        F, G = (check_points(self.features_.transform(X[part]), "the features") for part in (rows, others))
+        unit = np.sqrt(np.square(row_lengths(F)).mean()) or 1.0  # LinearSVC shrinks its intercept, too
         return LinearSVC(C=self.C, dual=False).fit(F / unit, numbers).predict(G / unit)  # draws nothing
 
     def __sklearn_tags__(self) -> Tags:

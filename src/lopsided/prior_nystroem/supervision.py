@@ -7,7 +7,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length
 
-from .._core import Array, count_of
+from .._core import Array, at_hand, count_of, reject_masked
 from ..exceptions import LopsidedWarning, warn
 from ..io import is_missing
 
@@ -98,15 +98,23 @@ def folds_of(known: Labels | Pairs, rng: np.random.Generator) -> list[Parts]:
     return [((a, c), (b, d)) for (a, b), (c, d) in zip(left, right, strict=False)]
 
 
+def as_labels(y: Any, name: str) -> np.ndarray:
+    """Labels as an array (n,); of a list, numpy would make "nan" of what is missing among texts."""
+    y = reject_masked(at_hand(y), name, text=True)
+    are_text = {isinstance(label, str) for label in y} if isinstance(y, (list, tuple)) else ()
+    return column_or_1d(np.asarray(y, dtype=object if len(are_text) > 1 else None), warn=True)
+
+
 def _labelled(y: Any, X: Array, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of the labelled samples, and their labels; -1 ("-1" in string labels), None, nan and NA mean none."""
-    y = column_or_1d(np.asarray(y), warn=True)
+    """Rows of the labelled samples, and their labels; -1 ("-1" in string labels), None, nan, NaT and NA mean none."""
+    y = as_labels(y, name)
     check_consistent_length(X, y)
     rows = np.flatnonzero(~_missing(y))
     labels = y[rows]
-    if y.dtype.kind == "O" and len({type(label) for label in labels}) > 1:
-        kinds = sorted({type(label).__name__ for label in labels})
-        raise ValueError(f"{name} mixes labels of types {', '.join(kinds)}; use one type, and -1 for no label")
+    if y.dtype.kind == "O":
+        plain = (label.item() if isinstance(label, np.generic) else label for label in labels)
+        if len(kinds := sorted({type(label).__name__ for label in plain})) > 1:
+            raise ValueError(f"{name} mixes labels of types {', '.join(kinds)}; use one type, and -1 for no label")
     if len(labels):
         check_classification_targets(labels.astype(str) if y.dtype.kind == "O" else labels)
     return rows, labels
@@ -118,6 +126,8 @@ def _missing(y: np.ndarray) -> np.ndarray:
         return np.array([is_missing(label) or label in (-1, "-1") for label in y], dtype=bool)
     if y.dtype.kind in "US":
         return np.asarray(y == "-1")
+    if y.dtype.kind in "mM":
+        return np.isnat(y)
     return np.asarray(y == -1) | (np.isnan(y) if y.dtype.kind == "f" else False)
 
 
