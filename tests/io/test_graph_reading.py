@@ -288,6 +288,26 @@ def test_columns_of_a_wide_table_are_known_by_other_names_too(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "names",
+    [
+        ("receiver", "sender"),
+        ("to_id", "from_id"),
+        ("ToNodeId", "FromNodeId"),
+        ("target_id", "source_id", "times"),
+        ("followed", "follower", "since"),
+    ],
+)
+def test_columns_whose_names_say_a_direction_are_not_read_the_other_way_round(names, tmp_path):
+    rows = [("bob", "ann", 2), ("cem", "ann", 2)]
+    table = pd.DataFrame(rows, columns=["target", "source", "weight"]).iloc[:, : len(names)].set_axis(names, axis=1)
+    table.to_csv(tmp_path / "e.csv", index=False)
+    for given in (table, tmp_path / "e.csv"):
+        graph = read_graph(given)
+        assert graph.nodes.tolist() == ["ann", "bob", "cem"]
+        assert graph.adjacency.toarray().tolist() == (np.array([[0, 1, 1], [0, 0, 0], [0, 0, 0]]) * len(names[1:])).tolist()
+
+
+@pytest.mark.parametrize(
     ("text", "line"),
     [
         ('source,target\n# x\na,"b\nb,c\nc,d\n', 3),

@@ -16,10 +16,13 @@ USUAL_NAMES = {
     "weight": ("weight", "w", "value"),
 }
 ROLES = tuple(USUAL_NAMES)
-OTHER_NAMES = {  # that name a direction too; columns in the usual order need none of them
-    "source": ("sender", "follower", "citing", "origin"),
-    "target": ("receiver", "recipient", "followee", "followed", "cited", "destination", "dest"),
+DIRECTIONS = {  # names, also with "id" behind them, that say which end is which, but nothing of other columns
+    "source": (*USUAL_NAMES["source"], "sender", "follower", "citing", "origin"),
+    "target": (
+        *USUAL_NAMES["target"], "tgt", "receiver", "recipient", "followee", "followed", "cited", "destination", "dest"
+    ),
 }
+OF_NODES = re.compile(r"[ _-]?(id|node|node[ _-]?id)$")
 TIMES = ("time", "timestamp", "date", "datetime", "year", "ts")  # names of a third column that is not a weight
 NAMELESS = re.compile(r"(__index_level_\d+__|Unnamed: \d+)?")  # names that pandas gives to an unnamed index
 LOGGER = "lopsided.io"
@@ -36,11 +39,13 @@ def choose_columns(names: Sequence[str], width: int, wanted: Wanted) -> list[int
     weight = [] if w is None else [w]
     if u is None and v is None:
         ends = [i for i in range(width) if i != w and not (names and NAMELESS.fullmatch(names[i]))]
+        u, v = (_usual([_plain(name) for name in names], role, DIRECTIONS[role]) for role in DIRECTIONS)
+        if u is not None and v is not None:
+            ends.sort(key=lambda i: (i != u, i != v))
         if len(ends) == 3 and w is None and names and names[ends[2]].lower() in TIMES:
             return ends[:2]
         if len(ends) == 2 or (len(ends) == 3 and w is None):
             return ends + weight
-        u, v = (_usual(names, role, OTHER_NAMES[role]) for role in OTHER_NAMES)
     if u is not None and u == v:
         raise ValueError(f"source and target are the same column, {names[u]!r}; name two of {shown(names)}")
     if u is not None and v is not None:
@@ -58,8 +63,13 @@ def choose_columns(names: Sequence[str], width: int, wanted: Wanted) -> list[int
 
 def has_usual_names(cells: Sequence[str]) -> bool:
     """Whether the cells name a source and a target."""
-    lower = {cell.lower() for cell in cells}
-    return all(not lower.isdisjoint(USUAL_NAMES[role] + OTHER_NAMES[role]) for role in OTHER_NAMES)
+    plain = {_plain(cell) for cell in cells}
+    return all(not plain.isdisjoint(names) for names in DIRECTIONS.values())
+
+
+def _plain(name: str) -> str:
+    """The name in lower case, without "id" or "node" behind it."""
+    return OF_NODES.sub("", name.lower())
 
 
 def log_columns(names: Sequence[str], place: Sequence[int]) -> None:
