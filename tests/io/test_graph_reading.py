@@ -298,13 +298,12 @@ def test_columns_of_a_wide_table_are_known_by_other_names_too(tmp_path):
     ],
 )
 def test_columns_whose_names_say_a_direction_are_not_read_the_other_way_round(names, tmp_path):
-    rows = [("bob", "ann", 2), ("cem", "ann", 2)]
-    table = pd.DataFrame(rows, columns=["target", "source", "weight"]).iloc[:, : len(names)].set_axis(names, axis=1)
+    table = pd.DataFrame([("bob", "ann", 1), ("cem", "ann", 1)]).iloc[:, : len(names)].set_axis(names, axis=1)
     table.to_csv(tmp_path / "e.csv", index=False)
     for given in (table, tmp_path / "e.csv"):
         graph = read_graph(given)
         assert graph.nodes.tolist() == ["ann", "bob", "cem"]
-        assert graph.adjacency.toarray().tolist() == (np.array([[0, 1, 1], [0, 0, 0], [0, 0, 0]]) * len(names[1:])).tolist()
+        assert graph.adjacency.toarray().tolist() == [[0, 1, 1], [0, 0, 0], [0, 0, 0]]
 
 
 @pytest.mark.parametrize(
@@ -659,3 +658,48 @@ def test_infinities_of_both_signs_are_refused_without_a_word_of_numpy():
         read_graph(A)
     with pytest.raises(ValueError, match="source contains infinity"):
         reconstruct_graph(A, A, np.eye(30))
+
+
+@pytest.mark.parametrize("labels", [list("abc"), [1, 2, 3], list("abcdef")])
+def test_a_matrix_with_ids_in_a_file_is_not_taken_for_edges(labels, tmp_path):
+    path, A = tmp_path / "a.csv", pd.DataFrame(np.eye(len(labels)), index=labels, columns=labels)
+    A.to_csv(path)
+    for given in (path, pd.read_csv(path)):
+        with pytest.raises(ValueError, match="is an adjacency matrix, with ids.*index_col=0"):
+            read_graph(given)
+    path.write_text("0,1,2\n1,2,1\n2,0,5\n")
+    assert read_graph(path).adjacency.toarray().tolist() == [[0, 2, 0], [0, 0, 1], [5, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("e.edges", "% asym unweighted\n% 2 3 3\n1 2\n2 3\n"),
+        ("e.txt", "%%MatrixMarket of a kind\n# and more\n%\n1\t2\n2\t3\n"),
+        ("e.csv", "sep=;\nsource;target\n1;2\n2;3\n"),
+        ("e.csv", '\ufeff"sep=;"\r\n1;2\r\n2;3\r\n'),
+    ],
+)
+def test_preambles_of_other_programs_are_no_edges(name, text, tmp_path):
+    path = tmp_path / name
+    path.write_text(text, "utf-8")
+    assert read_graph(path).nodes.tolist() == [1, 2, 3]
+    path.write_text(f"{text}4\n", "utf-8")
+    with pytest.raises(ValueError, match=f"line {len(text.splitlines()) + 1} has 1 cell"):
+        read_graph(path)
+
+
+def test_ids_that_begin_like_a_preamble_are_ids(tmp_path):
+    path = tmp_path / "e.csv"
+    path.write_text("%20a,sep=b\nsep=b,%20a\n")
+    assert read_graph(path).nodes.tolist() == ["%20a", "sep=b"]
+
+
+def test_one_number_written_in_two_ways_is_warned_of(tmp_path):
+    """As pandas writes integers of which some are missing."""
+    path = tmp_path / "e.csv"
+    path.write_text("source,target\n1,2.0\n2,3.0\n")
+    with pytest.warns(LopsidedWarning, match="'2' and '2.0' are read as different nodes"):
+        assert len(read_graph(path).nodes) == 4
+    path.write_text("source,target\n1.0,2.0\n2.0,1.1\n")
+    assert read_graph(path).nodes.tolist() == ["1.0", "2.0", "1.1"]

@@ -10,7 +10,7 @@ from scipy import sparse
 from .._core import AdjacencyBlocks, is_lazy
 from ..kernels import check_adjacency
 from .edges import checked_weights, holds_edges, is_path, is_text, read_edges
-from .ids import as_ids, factorized, is_missing, whole_numbers
+from .ids import as_ids, factorized, is_missing, warn_of_twins, whole_numbers
 
 
 class Graph(NamedTuple):
@@ -110,6 +110,8 @@ def read_graph(
             what = repr(str(graph)) if is_path(graph) else "the graph"
             raise ValueError(f"{what} has no edges, hence no nodes; a table of edges needs at least one row")
         nodes = whole_numbers(edges.nodes) if is_text(graph) else edges.nodes
+        if is_text(graph):
+            warn_of_twins(nodes)
         return Graph(assembled(edges.source, edges.target, edges.weight, 2 * (len(nodes),)), nodes)
     for role, name in (("source", source), ("target", target)):
         if name is not None:

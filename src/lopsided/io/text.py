@@ -18,6 +18,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # written by spreadsheets
 SAMPLE_BYTES = 1 << 16  # in which the first line ends
 NO_EDGES = re.compile(rb"(?:[ \t]*(?:#.*)?\n)*")  # blank lines and comments
 COMMENT = re.compile(rb"^[ \t]*#.*", re.MULTILINE)
+PREAMBLE = re.compile(rb'(?:[ \t]*(?:#.*|%(?:[% \t].*)?|"?sep=."?)?\n)*')  # "% asym" of KONECT, "sep=;" of spreadsheets
 UNEVEN = re.compile(rb"  |^ | $", re.MULTILINE)
 ATTRIBUTES = re.compile(rb"[ \t]\{(['\"].*)?\}[ \t]*$", re.MULTILINE)  # the dict that networkx writes after an edge
 WEIGHT = re.compile(rb"'weight': (?:np\.\w+\()?([^,)}]*)")
@@ -76,10 +77,13 @@ def start(data: bytes) -> int:
 
 
 def cleaned(data: bytes, promised: str) -> Text:
-    """Make comments blank lines, guess the separator, and put single spaces between the cells of edge lists."""
+    """Blank comments and what precedes the first edge, guess the separator, and put single spaces between cells."""
     data = data.removeprefix(BYTE_ORDER_MARK)
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if data[:1] in (b"%", b"s", b'"', b"#"):
+        end = PREAMBLE.match(data).end()  # type: ignore[union-attr]
+        data = b"\n" * data.count(b"\n", 0, end) + data[end:]
     raw, data = data, COMMENT.sub(b"", data) if b"#" in data else data
     separator = _separator(data, promised)
     if separator != SPACES:
