@@ -189,6 +189,49 @@ def test_tables_of_text_without_a_header_lose_no_row(run):
     assert "3 nodes have labels" in err
 
 
+def test_ids_of_every_file_are_what_is_written_there(run):
+    """007 is not 7, nor 1.10 what 1.1 is."""
+    ids = ["007", "7", "1.10", "1.1", "1e2", "100", "2024-01-01", "true"]
+    edges = pd.DataFrame({"source": ids, "target": [*ids[1:], ids[0]]})
+    edges.to_csv("e.csv", index=False)
+    edges[["target", "source"]].to_csv("pairs.csv")  # turned round, with an index of pandas
+    pd.DataFrame({"class": list("xyxyxyxy"), "id": ids}).to_csv("l.csv")
+    columns = {"source": str, "target": str, "user": str, "item": str, "id": str}
+    out, _ = run("links", "e.csv", "--pairs", "pairs.csv")
+    assert pd.read_csv(io.StringIO(out), dtype=columns)[["source", "target"]].equals(edges)
+    assert "8 nodes have labels" in run("explore", "e.csv", "--labels", "l.csv")[1]
+    out, err = run("recommend", "e.csv", "-k", "7", "--known")
+    found = pd.read_csv(io.StringIO(out), dtype=columns)
+    assert {*found["user"]} == {*found["item"]} == {*ids} and "8 users" in err and "8 items" in err
+    run("embed", "e.csv", "-o", "v.csv", "-k", 2)
+    assert "8 nodes have labels" in run("explore", "v.csv", "--labels", "l.csv")[1]
+
+
+@pytest.mark.parametrize("name", ["", "Unnamed: 0", "id", "ID"])
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_numbers_of_rows_are_no_measurements(run, name, ending):
+    """Rows sorted by class give the classes away by their numbers."""
+    X, y = load_iris(return_X_y=True)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(species=y)
+    frame["species"] = frame["species"].astype("Int64").mask(np.arange(150) % 5 == 0)
+    frame.insert(0, name, np.arange(1000, 1150))
+    {"csv": frame.to_csv, "parquet": frame.to_parquet}[ending](f"t.{ending}", index=False)
+    out, err = run("classify", f"t.{ending}", "--label", "species")
+    assert "of 4 numbers" in err and from_csv(out)["id"].tolist() == [*range(1000, 1150, 5)]
+    out, err = run("bicluster", f"t.{ending}", "--drop", "species", "-k", 2)
+    assert "4 columns" in err and from_csv(out)["name"].tolist()[:2] == ["1000", "1001"]
+
+
+@pytest.mark.parametrize(
+    ("third", "values", "weighted"),
+    [("Anzahl", [1, 5, 2], True), ("visit_id", [1, 5, 2], False), ("year", [2001, 2002, 2001], False)],
+)
+def test_a_third_column_of_interactions_is_a_weight_unless_it_is_an_id_or_a_time(run, third, values, weighted):
+    pd.DataFrame({"Kunde": list("aab"), "Artikel": list("xyy"), third: values}).to_csv("r.csv", index=False)
+    err = run("recommend", "r.csv", "-k", 1)[1]
+    assert (f"weighted by {third!r}" in err) == weighted and ("all of weight 1" in err) != weighted
+
+
 def test_recommend_gives_what_is_left_to_users_who_have_nearly_all(run):
     pairs = [("ann", item) for item in "abcd"] + [("bob", item) for item in "abc"] + [("cem", item) for item in "de"]
     pd.DataFrame(pairs, columns=["user", "item"]).to_csv("r.csv", index=False)
