@@ -588,6 +588,20 @@ def test_a_square_table_with_equal_labels_is_an_adjacency(labels):
     assert nodes.tolist() == list(labels)
 
 
+def test_a_square_table_whose_labels_come_in_another_order_is_the_same_adjacency():
+    A = pd.DataFrame(ADJACENCY, index=list("bac"), columns=list("bac"))
+    graph = read_graph(A[["a", "c", "b"]])
+    assert graph.nodes.tolist() == list("bac")
+    np.testing.assert_array_equal(graph.adjacency.toarray(), ADJACENCY)
+
+
+@pytest.mark.parametrize("names", [list("bcd"), list("bc"), list("bcx")])
+def test_a_table_whose_rows_and_columns_share_some_labels_is_refused(names):
+    """As pandas.crosstab gives if not every source is a target."""
+    with pytest.raises(ValueError, match=r"'b' labels a row and a column.*reindex"):
+        read_graph(pd.DataFrame(np.eye(3, len(names)), index=list("abe"), columns=names))
+
+
 def test_columns_that_cannot_be_edges_are_refused(tmp_path):
     path = tmp_path / "edges.txt"
     path.write_text("1 2 3 4\n2 3 4 5\n")

@@ -137,7 +137,7 @@ def reject_matrix(names: Sequence[str], labels: Sequence[Any]) -> None:
     if with_corner and list(map(str, labels)) == list(names[1:]):
         raise ValueError(
             "the table is an adjacency matrix, with ids in its first row and column, and not a list of edges; pass "
-            "pandas.read_csv(path, index_col=0), or table.set_index(table.columns[0]) of a table"
+            "table.set_index(table.columns[0]), or pandas.read_csv(path, index_col=0) of a file"
         )
 
 

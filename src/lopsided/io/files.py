@@ -44,7 +44,10 @@ def separator_of(path: Path) -> str | None:
     """The separator that the extension of a file of a table promises; None for Parquet, which has none."""
     kind = extension(path)
     if kind not in (*SEPARATORS, ".parquet"):
-        raise ValueError(f"{path.name!r} ends with {kind!r}, not with one of {', '.join(SEPARATORS)}, .parquet")
+        raise ValueError(
+            f"{path.name!r} ends with {kind!r}, not with one of {', '.join(SEPARATORS)}, .parquet"
+            "; networkx and pandas read others, and fit takes what they give"
+        )
     return SEPARATORS.get(kind)
 
 
