@@ -149,8 +149,8 @@ def is_adjacency_table(table: Any) -> bool:
     both = next((name for name in table.columns if isinstance(name, str) and name in table.index), None)
     if both is not None:
         raise ValueError(
-            f"{both!r} labels a row and a column, as in an adjacency matrix, but the labels of rows and of columns are "
-            "not the same; pass table.reindex(index=ids, columns=ids, fill_value=0), or drop the index of a table of edges"
+            f"{both!r} labels a row and a column, as in an adjacency matrix, but those of rows and of columns "
+            "differ; pass table.reindex(index=ids, columns=ids, fill_value=0), or drop the index of a table of edges"
         )
     return False
 
