@@ -164,6 +164,17 @@ def test_bicluster_finds_the_blocks_of_a_table(run, name):
     assert name != "t.csv" or frame["name"].tolist()[0] == "r0"
 
 
+def test_bicluster_fills_missing_cells_in_as_the_library_does(run):
+    rng = np.random.default_rng(0)
+    X = np.kron(np.eye(2), np.ones((10, 6))) * 5 + rng.random((20, 12))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    pd.DataFrame(X).add_prefix("c").to_csv("t.csv", index=False)
+    out, err = run("bicluster", "t.csv", "-k", 2)
+    clusters = from_csv(out)["cluster"].to_numpy()
+    assert f"{np.isnan(X).sum()} missing values are filled in" in err
+    np.testing.assert_array_equal(clusters, np.repeat([0, 1, 0, 1], [10, 10, 6, 6]) ^ clusters[0])
+
+
 def test_recommend_leaves_out_what_users_have(run):
     rng = np.random.default_rng(0)
     taste = rng.integers(0, 2, 40)
@@ -387,6 +398,7 @@ def test_strange_ids_go_through(run):
             "there is text in column 'c'; leave a column out with --drop COLUMN",
         ),
         (["classify", "holes.csv", "--label", "c"], "2 cells are empty, the first in row 1 of column 'b'"),
+        (["bicluster", "nothing.csv"], "there is nothing in column 'b'; leave a column out with --drop"),
         (["classify", "follows.csv", "--labels", "text.csv", "--new", "wide.csv"], "are for tables"),
         (["bicluster", "wide.csv", "-k", "few"], "-k: few is not a whole number of at least 1, or auto"),
         (["bicluster", "text.csv"], "there is text in columns 'c', 'd'"),
@@ -408,6 +420,7 @@ def test_strange_ids_go_through(run):
 )
 def test_mistakes_end_with_code_2_and_one_line(run, arguments, message):
     Path("empty.csv").write_text("")
+    Path("nothing.csv").write_text("a,b,c\n1,,2\n2,,1\n")
     Path("words.csv").write_text("only\nwords\n")
     Path("wide.csv").write_text("a,b,c,d\n1,2,3,4\n5,6,7,8\n")
     Path("text.csv").write_text("a,b,c,d\nx,2,y,4\nz,6,w,e\n")

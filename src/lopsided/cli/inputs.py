@@ -151,7 +151,9 @@ def is_empty(column: np.ndarray) -> np.ndarray:
     return np.isnan(column) if column.dtype.kind == "f" else np.zeros(len(column), dtype=bool)
 
 
-def numeric_table(given: str, leave_out: list[str]) -> tuple[Any, np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+def numeric_table(
+    given: str, leave_out: list[str], *, may_miss: bool = False
+) -> tuple[Any, np.ndarray, np.ndarray, dict[str, np.ndarray]]:
     """Numbers, names of rows, names of columns and the columns left out, of a table or matrix file.
 
     A column called id names the rows, or one without a name, as pandas writes its index, or else a first one of text.
@@ -170,17 +172,20 @@ def numeric_table(given: str, leave_out: list[str]) -> tuple[Any, np.ndarray, np
     first = next(iter(columns), None)
     if rows is None and first is not None and columns[first].dtype == object:
         rows = columns.pop(first)
+    empty = [name for name, column in columns.items() if is_empty(column).all()]
+    if empty and len(empty) < len(columns):
+        raise ValueError(f"there is nothing in {shown_columns(empty)}; leave a column out with --drop COLUMN")
     text = [name for name, column in columns.items() if column.dtype.kind not in "biuf"]
     if text or not columns:
         wrong = f"there is text in {shown_columns(text)}" if text else "there is no column of numbers"
         raise ValueError(f"{wrong}; leave a column out with --drop COLUMN")
     X = np.column_stack([column.astype(float) for column in columns.values()])
     names = np.array(list(columns), dtype=object)
-    empty = np.argwhere(np.isnan(X))
-    if len(empty):
-        row, j = empty[0]
+    holes = np.argwhere(np.isnan(X))
+    if len(holes) and not may_miss:
+        row, j = holes[0]
         raise ValueError(
-            f"{count_of(len(empty), 'cell is', 'cells are')} empty, the first in row {row + 1} of column {names[j]!r}; "
+            f"{count_of(len(holes), 'cell is', 'cells are')} empty, the first in row {row + 1} of column {names[j]!r}; "
             "fill them in, remove those rows, or leave the column out with --drop"
         )
     return X, np.arange(len(X)) if rows is None else rows, names, aside
