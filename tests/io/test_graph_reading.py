@@ -234,6 +234,8 @@ def test_a_first_line_unlike_all_others_is_a_header(tmp_path):
         (["sender", "receiver", "date"], "2024-05-01", 1),
         (["who", "whom", "timestamp"], "1700000000", 1),
         (["sender", "receiver", "amount"], "3", 3),
+        (["from", "to", "Count"], "3", 3),
+        (["source", "target", "kind"], "3", 1),
     ],
 )
 def test_a_third_column_is_a_weight_unless_it_is_a_time(names, third, weight, tmp_path, caplog):

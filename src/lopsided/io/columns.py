@@ -13,7 +13,7 @@ Wanted = Mapping[str, str]  # names of columns given by the caller, by role
 USUAL_NAMES = {
     "source": ("source", "src", "from"),
     "target": ("target", "dst", "to"),
-    "weight": ("weight", "w", "value"),
+    "weight": ("weight", "w", "value", "weights", "count", "counts", "amount"),
 }
 ROLES = tuple(USUAL_NAMES)
 DIRECTIONS = {  # names, also with "id" behind them, that say which end is which, but nothing of other columns

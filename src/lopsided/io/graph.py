@@ -56,10 +56,10 @@ def read_graph(
         edges, as CSV or TSV (.csv, .tsv), whitespace-separated edge list (.edgelist, .edges, .txt), all of which may be
         compressed (.gz), or Parquet (.parquet). Files require the extra ``lopsided[graph]``.
     source, target, weight : str or None, default=None
-        Column names of a table. None means source (src, from), target (dst, to) and weight (w, value) or, failing that,
-        names that say a direction in any order, such as sender and receiver or to_id and from_id, or else
-        the order of the columns, without unnamed ones such as an index written by pandas, and without a third one that
-        is named like a time. Without a weight column all weights are 1. The logger ``lopsided.io`` says at the level
+        Column names of a table. None means source (src, from), target (dst, to) and weight (w, value, count, amount)
+        or, failing that, names that say a direction, such as sender and receiver or to_id and from_id, or else the
+        order of the columns, without unnamed ones such as an index written by pandas, and without a third one that is
+        named like a time. Without a weight column all weights are 1. The logger ``lopsided.io`` says at the level
         INFO what was chosen. For networkx graphs ``weight`` is the edge attribute, "weight" by default.
     header : bool or None, default=None
         Whether the first line of a text file holds the column names. None detects this, see Notes.
