@@ -79,11 +79,14 @@ def whole_numbers(ids: np.ndarray) -> np.ndarray:
 
 
 def warn_of_twins(ids: np.ndarray) -> None:
-    """Warn of ids such as "2" and "2.0", which are one number; columns with missing ids are often written so."""
-    fractions = [id for id in ids.tolist() if id.endswith(".0")] if ids.dtype == object else []
-    twin = (
-        next(iter({id.removesuffix(".0") for id in fractions}.intersection(ids.tolist())), None) if fractions else None
-    )
+    """Warn of ids such as "2" and "2.0", one number in two columns, as pandas writes it if some are missing.
+
+    Then one of the ids of the first edge, which come first, is written so.
+    """
+    if ids.dtype != object or not any(text.endswith(".0") for text in ids[:2].tolist()):
+        return
+    fractions = {text[:-2] for text in ids.tolist() if text.endswith(".0")}
+    twin = next((text for text in ids.tolist() if text in fractions), None)
     if twin is not None:
         warn(
             f"the ids {twin!r} and {twin + '.0'!r} are read as different nodes; if they are one, write them alike",
