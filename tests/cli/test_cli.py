@@ -239,8 +239,9 @@ def test_numbers_of_rows_are_no_measurements(run, name, ending):
 )
 def test_a_third_column_of_interactions_is_a_weight_unless_it_is_an_id_or_a_time(run, third, values, weighted):
     pd.DataFrame({"Kunde": list("aab"), "Artikel": list("xyy"), third: values}).to_csv("r.csv", index=False)
-    err = run("recommend", "r.csv", "-k", 1)[1]
-    assert (f"weighted by {third!r}" in err) == weighted and ("all of weight 1" in err) != weighted
+    for options in ([], ["--user", "Artikel", "--item", "Kunde"]):
+        err = run("recommend", "r.csv", "-k", 1, *options)[1]
+        assert (f"weighted by {third!r}" in err) == weighted and ("all of weight 1" in err) != weighted
 
 
 def test_recommend_gives_what_is_left_to_users_who_have_nearly_all(run):
@@ -312,9 +313,10 @@ def test_vectors_on_standard_output_are_within_the_json_object(run):
 
 
 def test_columns_that_were_guessed_are_said_aloud(run):
-    Path("g.csv").write_text("when,sender,receiver,amount\n1,ann,bob,3\n2,bob,ann,4\n")
+    Path("g.csv").write_text("when,sender,receiver,amount,kind\n1,ann,bob,3,x\n2,bob,ann,4,y\n")
     _, err = run("embed", "g.csv", "-k", 1)
-    assert err.startswith("columns: source 'sender', target 'receiver'; not used: 'when', 'amount'\n")
+    said = "columns: source 'sender', target 'receiver', weight 'amount'; not used: 'when', 'kind'\n"
+    assert err.startswith(said)
 
 
 def test_decimal_commas_of_spreadsheets_are_read_in_tables_too(run):

@@ -12,23 +12,13 @@ Wanted = Mapping[str, str]  # names of columns given by the caller, by role
 
 USUAL_NAMES = {
     "source": ("source", "src", "from"),
-    "target": ("target", "dst", "to"),
+    "target": ("target", "dst", "tgt", "to"),
     "weight": ("weight", "w", "value", "weights", "count", "counts", "amount"),
 }
 ROLES = tuple(USUAL_NAMES)
 DIRECTIONS = {  # names, also with "id" behind them, that say which end is which, but nothing of other columns
     "source": (*USUAL_NAMES["source"], "sender", "follower", "citing", "origin"),
-    "target": (
-        *USUAL_NAMES["target"],
-        "tgt",
-        "receiver",
-        "recipient",
-        "followee",
-        "followed",
-        "cited",
-        "destination",
-        "dest",
-    ),
+    "target": (*USUAL_NAMES["target"], "receiver", "recipient", "followee", "followed", "cited", "destination", "dest"),
 }
 OF_NODES = re.compile(r"[ _-]?(id|node|node[ _-]?id)$")
 TIMES = ("time", "timestamp", "date", "datetime", "year", "ts")  # names of a third column that is not a weight

@@ -70,8 +70,9 @@ def _interactions(
 ) -> tuple[sparse.csr_array, np.ndarray, np.ndarray]:
     names = list(columns)
     roles = {role: _column(names, role, getattr(options, role), place) for place, role in enumerate(USUAL_NAMES)}
-    if roles["weight"] is None and [roles["user"], roles["item"]] == names[:2]:
-        roles["weight"] = next((name for name in names[2:3] if _may_be_weight(name, columns[name])), None)
+    rest = [name for name in names if name not in roles.values()]
+    if roles["weight"] is None and len(rest) == 1 and not any(map(_is_usual, names)):
+        roles["weight"] = rest[0] if _may_be_weight(rest[0], columns[rest[0]]) else None
     if roles["user"] == roles["item"]:
         raise ValueError(f"users and items are the same column, {roles['user']!r}; name two with --user and --item")
     ends = [columns[str(roles[role])] for role in ("user", "item")]
@@ -113,8 +114,12 @@ def _column(names: list[str], role: str, given: str | None, place: int) -> str |
     return names[place]
 
 
+def _is_usual(name: str) -> bool:
+    return any(ID.sub("", name.lower()) in usual for usual in USUAL_NAMES.values())
+
+
 def _may_be_weight(name: str, column: np.ndarray) -> bool:
-    """Whether a third column, behind users and items, holds weights: numbers, but neither ids nor times."""
+    """Whether the column beside users and items, none of them with a usual name, holds weights: no ids or times."""
     return column.dtype.kind in "iuf" and not ID.search(name.lower()) and not is_time(name, column)
 
 
