@@ -266,6 +266,20 @@ def test_svd_image_rebuilds_an_image(run):
     assert Path("again.jpg").read_bytes().startswith(b"\xff\xd8")
 
 
+@pytest.mark.parametrize(
+    ("name", "dtype", "white"),
+    [("i.png", np.uint16, 65535), ("i.tif", np.uint16, 65535), ("i.tif", np.int32, 65535), ("f.tif", np.float32, 1)],
+)
+def test_images_of_more_than_8_bits_keep_their_tones(run, name, dtype, white):
+    tones = np.add.outer(np.arange(32), np.arange(40)) / 70
+    Image.fromarray((tones * white).astype(dtype)).save(name)
+    run("svd-image", name, "-k", 2, "-o", "rebuilt.png")
+    with Image.open("rebuilt.png") as image:
+        np.testing.assert_allclose(np.asarray(image) / 255, tones, atol=2 / 255)
+    Image.fromarray((tones * white * 2).astype(np.int32 if white > 1 else dtype)).save("bright.tif")
+    assert "not from 0 to" in run("svd-image", "bright.tif", "-k", 2, code=2)
+
+
 def test_info_tells_what_a_report_needs(run):
     facts = json.loads(run("info", "--json")[0])
     assert {"lopsided", "numpy", "BLAS", "threads", "memory budget"} <= facts.keys()
