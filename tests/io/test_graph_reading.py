@@ -676,6 +676,19 @@ def test_infinities_of_both_signs_are_refused_without_a_word_of_numpy():
         reconstruct_graph(A, A, np.eye(30))
 
 
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_commas_within_ids_do_not_separate_where_another_sign_is_in_every_line(separator, tmp_path):
+    path = tmp_path / "e.csv"
+    rows = [["Smith, J.", "Doe", "2"], ["Doe", "Li", "3"], ["Li", "Smith, J.", "1"]]
+    path.write_text("".join(separator.join(row) + "\n" for row in rows))
+    assert read_graph(path).nodes.tolist() == ["Smith, J.", "Doe", "Li"]
+    path.write_text(separator.join(["a", "b", "1.234,5"]) + "\n" + separator.join(["b", "c", "2,5"]))
+    with pytest.raises(ValueError, match="holds '1.234,5', which is not a number"):
+        read_graph(path)
+    path.write_text(f"a{separator}b,c\nc,a{separator}b\n")
+    assert read_graph(path).nodes.tolist() == [f"a{separator}b".strip(), "c"]
+
+
 @pytest.mark.parametrize("labels", [list("abc"), [1, 2, 3], list("abcdef")])
 def test_a_matrix_with_ids_in_a_file_is_not_taken_for_edges(labels, tmp_path):
     path, A = tmp_path / "a.csv", pd.DataFrame(np.eye(len(labels)), index=labels, columns=labels)
