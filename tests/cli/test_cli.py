@@ -164,6 +164,17 @@ def test_bicluster_finds_the_blocks_of_a_table(run, name):
     assert name != "t.csv" or frame["name"].tolist()[0] == "r0"
 
 
+def test_bicluster_fills_missing_cells_in_as_the_library_does(run):
+    rng = np.random.default_rng(0)
+    X = np.kron(np.eye(2), np.ones((10, 6))) * 5 + rng.random((20, 12))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    pd.DataFrame(X).add_prefix("c").to_csv("t.csv", index=False)
+    out, err = run("bicluster", "t.csv", "-k", 2)
+    clusters = from_csv(out)["cluster"].to_numpy()
+    assert f"{np.isnan(X).sum()} missing values are filled in" in err
+    np.testing.assert_array_equal(clusters, np.repeat([0, 1, 0, 1], [10, 10, 6, 6]) ^ clusters[0])
+
+
 def test_recommend_leaves_out_what_users_have(run):
     rng = np.random.default_rng(0)
     taste = rng.integers(0, 2, 40)
@@ -189,6 +200,50 @@ def test_tables_of_text_without_a_header_lose_no_row(run):
     assert "3 nodes have labels" in err
 
 
+def test_ids_of_every_file_are_what_is_written_there(run):
+    """007 is not 7, nor 1.10 what 1.1 is."""
+    ids = ["007", "7", "1.10", "1.1", "1e2", "100", "2024-01-01", "true"]
+    edges = pd.DataFrame({"source": ids, "target": [*ids[1:], ids[0]]})
+    edges.to_csv("e.csv", index=False)
+    edges[["target", "source"]].to_csv("pairs.csv")  # turned round, with an index of pandas
+    pd.DataFrame({"class": list("xyxyxyxy"), "id": ids}).to_csv("l.csv")
+    columns = {"source": str, "target": str, "user": str, "item": str, "id": str}
+    out, _ = run("links", "e.csv", "--pairs", "pairs.csv")
+    assert pd.read_csv(io.StringIO(out), dtype=columns)[["source", "target"]].equals(edges)
+    assert "8 nodes have labels" in run("explore", "e.csv", "--labels", "l.csv")[1]
+    out, err = run("recommend", "e.csv", "-k", "7", "--known")
+    found = pd.read_csv(io.StringIO(out), dtype=columns)
+    assert {*found["user"]} == {*found["item"]} == {*ids} and "8 users" in err and "8 items" in err
+    run("embed", "e.csv", "-o", "v.csv", "-k", 2)
+    assert "8 nodes have labels" in run("explore", "v.csv", "--labels", "l.csv")[1]
+
+
+@pytest.mark.parametrize("name", ["", "Unnamed: 0", "id", "ID"])
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_numbers_of_rows_are_no_measurements(run, name, ending):
+    """Rows sorted by class give the classes away by their numbers."""
+    X, y = load_iris(return_X_y=True)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(species=y)
+    frame["species"] = frame["species"].astype("Int64").mask(np.arange(150) % 5 == 0)
+    frame.insert(0, name, np.arange(1000, 1150))
+    {"csv": frame.to_csv, "parquet": frame.to_parquet}[ending](f"t.{ending}", index=False)
+    out, err = run("classify", f"t.{ending}", "--label", "species")
+    assert "of 4 numbers" in err and from_csv(out)["id"].tolist() == [*range(1000, 1150, 5)]
+    out, err = run("bicluster", f"t.{ending}", "--drop", "species", "-k", 2)
+    assert "4 columns" in err and from_csv(out)["name"].tolist()[:2] == ["1000", "1001"]
+
+
+@pytest.mark.parametrize(
+    ("third", "values", "weighted"),
+    [("Anzahl", [1, 5, 2], True), ("visit_id", [1, 5, 2], False), ("year", [2001, 2002, 2001], False)],
+)
+def test_a_third_column_of_interactions_is_a_weight_unless_it_is_an_id_or_a_time(run, third, values, weighted):
+    pd.DataFrame({"Kunde": list("aab"), "Artikel": list("xyy"), third: values}).to_csv("r.csv", index=False)
+    for options in ([], ["--user", "Artikel", "--item", "Kunde"]):
+        err = run("recommend", "r.csv", "-k", 1, *options)[1]
+        assert (f"weighted by {third!r}" in err) == weighted and ("all of weight 1" in err) != weighted
+
+
 def test_recommend_gives_what_is_left_to_users_who_have_nearly_all(run):
     pairs = [("ann", item) for item in "abcd"] + [("bob", item) for item in "abc"] + [("cem", item) for item in "de"]
     pd.DataFrame(pairs, columns=["user", "item"]).to_csv("r.csv", index=False)
@@ -209,6 +264,20 @@ def test_svd_image_rebuilds_an_image(run):
     assert facts["output"] == "photo.svd.png" and facts["psnr"] > 40 and np.abs(rebuilt - picture).max() <= 3
     run("svd-image", "photo.png", "-k", 3, "-o", "again.jpg", "--kernel", "exponential")
     assert Path("again.jpg").read_bytes().startswith(b"\xff\xd8")
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype", "white"),
+    [("i.png", np.uint16, 65535), ("i.tif", np.uint16, 65535), ("i.tif", np.int32, 65535), ("f.tif", np.float32, 1)],
+)
+def test_images_of_more_than_8_bits_keep_their_tones(run, name, dtype, white):
+    tones = np.add.outer(np.arange(32), np.arange(40)) / 70
+    Image.fromarray((tones * white).astype(dtype)).save(name)
+    run("svd-image", name, "-k", 2, "-o", "rebuilt.png")
+    with Image.open("rebuilt.png") as image:
+        np.testing.assert_allclose(np.asarray(image) / 255, tones, atol=2 / 255)
+    Image.fromarray((tones * white * 2).astype(np.int32 if white > 1 else dtype)).save("bright.tif")
+    assert "not from 0 to" in run("svd-image", "bright.tif", "-k", 2, code=2)
 
 
 def test_info_tells_what_a_report_needs(run):
@@ -258,9 +327,10 @@ def test_vectors_on_standard_output_are_within_the_json_object(run):
 
 
 def test_columns_that_were_guessed_are_said_aloud(run):
-    Path("g.csv").write_text("when,sender,receiver,amount\n1,ann,bob,3\n2,bob,ann,4\n")
+    Path("g.csv").write_text("when,sender,receiver,amount,kind\n1,ann,bob,3,x\n2,bob,ann,4,y\n")
     _, err = run("embed", "g.csv", "-k", 1)
-    assert err.startswith("columns: source 'sender', target 'receiver'; not used: 'when', 'amount'\n")
+    said = "columns: source 'sender', target 'receiver', weight 'amount'; not used: 'when', 'kind'\n"
+    assert err.startswith(said)
 
 
 def test_decimal_commas_of_spreadsheets_are_read_in_tables_too(run):
@@ -344,6 +414,7 @@ def test_strange_ids_go_through(run):
             "there is text in column 'c'; leave a column out with --drop COLUMN",
         ),
         (["classify", "holes.csv", "--label", "c"], "2 cells are empty, the first in row 1 of column 'b'"),
+        (["bicluster", "nothing.csv"], "there is nothing in column 'b'; leave a column out with --drop"),
         (["classify", "follows.csv", "--labels", "text.csv", "--new", "wide.csv"], "are for tables"),
         (["bicluster", "wide.csv", "-k", "few"], "-k: few is not a whole number of at least 1, or auto"),
         (["bicluster", "text.csv"], "there is text in columns 'c', 'd'"),
@@ -365,6 +436,7 @@ def test_strange_ids_go_through(run):
 )
 def test_mistakes_end_with_code_2_and_one_line(run, arguments, message):
     Path("empty.csv").write_text("")
+    Path("nothing.csv").write_text("a,b,c\n1,,2\n2,,1\n")
     Path("words.csv").write_text("only\nwords\n")
     Path("wide.csv").write_text("a,b,c,d\n1,2,3,4\n5,6,7,8\n")
     Path("text.csv").write_text("a,b,c,d\nx,2,y,4\nz,6,w,e\n")

@@ -12,7 +12,8 @@ from lopsided.exceptions import LopsidedWarning
 from lopsided.graphs import decoder as room, learn_decoder
 from lopsided.graphs.decoder import EdgeDecoder, Formula, by_factors
 from lopsided.graphs.kernel_choice import COSINE, FACTORS, LEARNED, STEP
-from lopsided.graphs.learn_decoder import _logistic, learned, learns_scores, with_better_ranking
+from lopsided.graphs.learn_decoder import learned, learns_scores, with_better_ranking
+from lopsided.graphs.logistic import fit_terms
 from lopsided.graphs.nodes import known_nodes, some_nodes
 from lopsided.graphs.parts import Part
 from lopsided.graphs.trials import Trial
@@ -264,7 +265,7 @@ def pairs(rng):
 
 def test_free_coefficients_are_those_of_scikit_learn(pairs):
     X, y = pairs
-    weights, constant = _logistic(X, y, n_positive=0)
+    weights, constant = fit_terms(X, y, n_positive=0)
     scaler = StandardScaler().fit(X)
     expected = LogisticRegression(C=1.0, tol=1e-8, max_iter=1000).fit(scaler.transform(X), y)
     np.testing.assert_allclose(weights, expected.coef_[0] / scaler.scale_, rtol=1e-3, atol=1e-4)
@@ -274,16 +275,31 @@ def test_free_coefficients_are_those_of_scikit_learn(pairs):
 
 def test_coefficients_of_kernels_are_not_negative_and_the_others_are_free(pairs):
     X, y = pairs
-    weights, _ = _logistic(X, y, n_positive=2)
+    weights, _ = fit_terms(X, y, n_positive=2)
     assert weights[0] > 0 and weights[1] == 0 and weights[2] > 0
-    rest, _ = _logistic(X[:, [0, 2, 3]], y, n_positive=1)
+    rest, _ = fit_terms(X[:, [0, 2, 3]], y, n_positive=1)
     np.testing.assert_allclose(weights[[0, 2, 3]], rest, rtol=1e-3, atol=1e-4)
-    assert _logistic(X[:, [0, 2, 1]], y, n_positive=2)[0][2] < 0
+    assert fit_terms(X[:, [0, 2, 1]], y, n_positive=2)[0][2] < 0
+
+
+@pytest.mark.parametrize("scale", [0.01, 0.3, 1.0])
+def test_coefficients_of_both_ways_together_are_not_negative(pairs, scale):
+    """Bounds hold in the units of the columns, and change nothing where they are slack."""
+    X, y = pairs
+    X = X[:, [0, 2, 1, 3]] * [1.0, 1.0, scale, 1.0]  # the third column, the first way back, asks for -0.2 / scale
+    free, _ = fit_terms(X, y, n_positive=2)
+    weights, constant = fit_terms(X, y, n_positive=2, both_ways=True)
+    assert (weights[:2] >= 0).all() and (weights[:2] + weights[2:] >= -1e-12 * np.abs(weights[:2])).all()
+    if (free[:2] + free[2:] > 0).all():
+        np.testing.assert_allclose(weights, free, rtol=1e-3, atol=1e-4)
+    else:
+        assert weights[0] + weights[2] == pytest.approx(0, abs=1e-12 * weights[0])
+    assert np.isfinite(constant)
 
 
 def test_a_column_without_spread_gets_no_weight(pairs):
     X, y = pairs
-    weights, _ = _logistic(np.column_stack([X, np.full(len(X), 3.0)]), y, n_positive=0)
+    weights, _ = fit_terms(np.column_stack([X, np.full(len(X), 3.0)]), y, n_positive=0)
     assert weights[-1] == 0
 
 
@@ -294,7 +310,7 @@ def test_of_few_pairs_the_penalty_counts(seed, n_positive):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((30, 4)) * [1.0, 10.0, 0.1, 3.0]
     y = X @ [1.0, -0.2, 4.0, 0.0] + rng.logistic(size=30) > 0
-    weights, constant = _logistic(X, y.astype(int), n_positive)
+    weights, constant = fit_terms(X, y.astype(int), n_positive)
     gradient = (X - X.mean(axis=0)).T @ (expit(X @ weights + constant) - y) / X.std(axis=0) + weights * X.std(axis=0)
     at_zero = (np.arange(4) < n_positive) & (weights == 0)
     np.testing.assert_allclose(np.where(at_zero, np.minimum(gradient, 0), gradient), 0, atol=1e-3)

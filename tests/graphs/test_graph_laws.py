@@ -188,6 +188,27 @@ def test_the_default_knows_what_is_near():
     np.testing.assert_allclose(scores(fitted(A, k=N)), np.sqrt(np.where(near < 1e-4, 0, near)), atol=precision("auto"))
 
 
+CUT_BY_AN_EDGE = {  # by hiding one, so that hidden edges join what is far apart
+    "cycle": nx.cycle_graph(60, nx.DiGraph),
+    "two cycles": nx.disjoint_union(nx.cycle_graph(30, nx.DiGraph), nx.cycle_graph(30, nx.DiGraph)),
+    "tree, down": nx.balanced_tree(2, 6, nx.DiGraph),
+    "tree, up": nx.balanced_tree(2, 6, nx.DiGraph).reverse(),
+    "tree of three": nx.balanced_tree(3, 4, nx.DiGraph),
+    "recursive tree": nx.DiGraph(
+        [(int(v * draw), v) for v, draw in enumerate(np.random.default_rng(0).random(200)) if v]
+    ),
+}
+
+
+@pytest.mark.parametrize("graph", CUT_BY_AN_EDGE.values(), ids=CUT_BY_AN_EDGE)
+def test_known_edges_score_more_than_other_pairs_where_hidden_ones_are_far_apart(graph):
+    model = DirectedGraphEmbedding(n_components=16).fit(graph)
+    n = len(model.nodes_)
+    pairs = np.flatnonzero(~np.eye(n, dtype=bool))
+    scores = model.score_edges(model.nodes_[pairs // n], model.nodes_[pairs % n])
+    assert roc_auc_score(model.adjacency_.toarray().ravel()[pairs] > 0, scores) > 0.6
+
+
 def test_the_learned_decoder_adds_up_what_its_parts_say_of_a_pair():
     """F, P F and the cosine of linear SVD in both directions, logarithms of degrees, the reverse edge."""
     model = DirectedGraphEmbedding(N, kernel=NodeKernel(), tol=0.0).fit(A)

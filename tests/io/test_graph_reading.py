@@ -234,6 +234,8 @@ def test_a_first_line_unlike_all_others_is_a_header(tmp_path):
         (["sender", "receiver", "date"], "2024-05-01", 1),
         (["who", "whom", "timestamp"], "1700000000", 1),
         (["sender", "receiver", "amount"], "3", 3),
+        (["from", "to", "Count"], "3", 3),
+        (["source", "target", "kind"], "3", 1),
     ],
 )
 def test_a_third_column_is_a_weight_unless_it_is_a_time(names, third, weight, tmp_path, caplog):
@@ -285,6 +287,25 @@ def test_a_header_is_seen_above_weights_of_which_some_are_missing(tmp_path):
 def test_columns_of_a_wide_table_are_known_by_other_names_too(tmp_path):
     table = pd.DataFrame({"when": ["x"], "recipient": ["bob"], "amount": [2.0], "sender": ["ann"]})
     assert read_graph(table).nodes.tolist() == ["ann", "bob"]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("receiver", "sender"),
+        ("to_id", "from_id"),
+        ("ToNodeId", "FromNodeId"),
+        ("target_id", "source_id", "times"),
+        ("followed", "follower", "since"),
+    ],
+)
+def test_columns_whose_names_say_a_direction_are_not_read_the_other_way_round(names, tmp_path):
+    table = pd.DataFrame([("bob", "ann", 1), ("cem", "ann", 1)]).iloc[:, : len(names)].set_axis(names, axis=1)
+    table.to_csv(tmp_path / "e.csv", index=False)
+    for given in (table, tmp_path / "e.csv"):
+        graph = read_graph(given)
+        assert graph.nodes.tolist() == ["ann", "bob", "cem"]
+        assert graph.adjacency.toarray().tolist() == [[0, 1, 1], [0, 0, 0], [0, 0, 0]]
 
 
 @pytest.mark.parametrize(
@@ -569,6 +590,20 @@ def test_a_square_table_with_equal_labels_is_an_adjacency(labels):
     assert nodes.tolist() == list(labels)
 
 
+def test_a_square_table_whose_labels_come_in_another_order_is_the_same_adjacency():
+    A = pd.DataFrame(ADJACENCY, index=list("bac"), columns=list("bac"))
+    graph = read_graph(A[["a", "c", "b"]])
+    assert graph.nodes.tolist() == list("bac")
+    np.testing.assert_array_equal(graph.adjacency.toarray(), ADJACENCY)
+
+
+@pytest.mark.parametrize("names", [list("bcd"), list("bc"), list("bcx")])
+def test_a_table_whose_rows_and_columns_share_some_labels_is_refused(names):
+    """As pandas.crosstab gives if not every source is a target."""
+    with pytest.raises(ValueError, match=r"'b' labels a row and a column.*reindex"):
+        read_graph(pd.DataFrame(np.eye(3, len(names)), index=list("abe"), columns=names))
+
+
 def test_columns_that_cannot_be_edges_are_refused(tmp_path):
     path = tmp_path / "edges.txt"
     path.write_text("1 2 3 4\n2 3 4 5\n")
@@ -639,3 +674,61 @@ def test_infinities_of_both_signs_are_refused_without_a_word_of_numpy():
         read_graph(A)
     with pytest.raises(ValueError, match="source contains infinity"):
         reconstruct_graph(A, A, np.eye(30))
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_commas_within_ids_do_not_separate_where_another_sign_is_in_every_line(separator, tmp_path):
+    path = tmp_path / "e.csv"
+    rows = [["Smith, J.", "Doe", "2"], ["Doe", "Li", "3"], ["Li", "Smith, J.", "1"]]
+    path.write_text("".join(separator.join(row) + "\n" for row in rows))
+    assert read_graph(path).nodes.tolist() == ["Smith, J.", "Doe", "Li"]
+    path.write_text(separator.join(["a", "b", "1.234,5"]) + "\n" + separator.join(["b", "c", "2,5"]))
+    with pytest.raises(ValueError, match="holds '1.234,5', which is not a number"):
+        read_graph(path)
+    path.write_text(f"a{separator}b,c\nc,a{separator}b\n")
+    assert read_graph(path).nodes.tolist() == [f"a{separator}b".strip(), "c"]
+
+
+@pytest.mark.parametrize("labels", [list("abc"), [1, 2, 3], list("abcdef")])
+def test_a_matrix_with_ids_in_a_file_is_not_taken_for_edges(labels, tmp_path):
+    path, A = tmp_path / "a.csv", pd.DataFrame(np.eye(len(labels)), index=labels, columns=labels)
+    A.to_csv(path)
+    for given in (path, pd.read_csv(path)):
+        with pytest.raises(ValueError, match="is an adjacency matrix, with ids.*index_col=0"):
+            read_graph(given)
+    path.write_text("0,1,2\n1,2,1\n2,0,5\n")
+    assert read_graph(path).adjacency.toarray().tolist() == [[0, 2, 0], [0, 0, 1], [5, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("e.edges", "% asym unweighted\n% 2 3 3\n1 2\n2 3\n"),
+        ("e.txt", "%%MatrixMarket of a kind\n# and more\n%\n1\t2\n2\t3\n"),
+        ("e.csv", "sep=;\nsource;target\n1;2\n2;3\n"),
+        ("e.csv", '\ufeff"sep=;"\r\n1;2\r\n2;3\r\n'),
+    ],
+)
+def test_preambles_of_other_programs_are_no_edges(name, text, tmp_path):
+    path = tmp_path / name
+    path.write_text(text, "utf-8")
+    assert read_graph(path).nodes.tolist() == [1, 2, 3]
+    path.write_text(f"{text}4\n", "utf-8")
+    with pytest.raises(ValueError, match=f"line {len(text.splitlines()) + 1} has 1 cell"):
+        read_graph(path)
+
+
+def test_ids_that_begin_like_a_preamble_are_ids(tmp_path):
+    path = tmp_path / "e.csv"
+    path.write_text("%20a,sep=b\nsep=b,%20a\n")
+    assert read_graph(path).nodes.tolist() == ["%20a", "sep=b"]
+
+
+def test_one_number_written_in_two_ways_is_warned_of(tmp_path):
+    """As pandas writes integers of which some are missing."""
+    path = tmp_path / "e.csv"
+    path.write_text("source,target\n1,2.0\n2,3.0\n")
+    with pytest.warns(LopsidedWarning, match="'2' and '2.0' are read as different nodes"):
+        assert len(read_graph(path).nodes) == 4
+    path.write_text("source,target\n1.0,2.0\n2.0,1.1\n")
+    assert read_graph(path).nodes.tolist() == ["1.0", "2.0", "1.1"]

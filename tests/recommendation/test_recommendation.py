@@ -3,6 +3,7 @@
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.metrics import ndcg_score
@@ -195,8 +196,11 @@ def test_what_cannot_be_recommended_is_refused(A):
     assert model.recommend(np.ones((1, 60)), 60, new_only=False).shape == (1, 60)
     with pytest.warns(RankWarning, match="n_components=61 exceeds"):
         KernelRecommender(61).fit(A)
-    with pytest.raises(ValueError, match="NaN"):
-        KernelRecommender().fit(np.where(A > 0, A, np.nan))
+    ratings = pd.DataFrame(np.where(A > 0, A, np.nan))  # as DataFrame.pivot gives them
+    for table in (ratings, ratings.to_numpy()):
+        with pytest.raises(ValueError, match=rf"X has {(A == 0).sum():,} NaN.*is zero: pass X.fillna\(0\)"):
+            KernelRecommender().fit(table)
+    np.testing.assert_array_equal(KernelRecommender().fit(ratings.fillna(0)).recommend(A, 2), model.recommend(A, 2))
 
 
 def test_a_table_of_one_user_or_of_zeros_gives_an_answer():

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._core import count_of
 from ..graphs import DirectedGraphEmbedding, Graph
-from ..io import is_matrix_file, load, read_columns, read_graph, read_matrix, shown
+from ..io import is_matrix_file, is_nameless, load, read_columns, read_graph, read_matrix, shown
 from .report import PIPE, Report
 
 MODEL = ".lopsided"
@@ -127,13 +127,19 @@ def reject_unknown_ids(given: str, nodes: list[Any]) -> NoReturn:
     raise ValueError(f"no id in {given} is a node of the graph, whose ids look like {str(nodes[0])!r}")
 
 
-def two_columns(given: str, first: str, second: str) -> tuple[np.ndarray, np.ndarray]:
-    """The first two columns of a table."""
+def two_columns(given: str, second: str) -> tuple[np.ndarray, np.ndarray]:
+    """The ids in a table, in the column called id or else the first, and the first of the other columns."""
     with as_file(given) as path:
-        columns = list(read_columns(path).values())
+        table = read_columns(path, lambda names: _id_first(names)[:1])
+    columns = _id_first(list(table))
     if len(columns) < 2:
-        raise ValueError(f"{given} has one column; it needs two, {first} and {second}")
-    return columns[0], columns[1]
+        raise ValueError(f"{given} has one column; it needs two, an id and {second}")
+    return table[columns[0]], table[columns[1]]
+
+
+def _id_first(names: list[str]) -> list[str]:
+    """The names of columns, id before all others, without those of an index of pandas."""
+    return sorted((name for name in names if not is_nameless(name)), key=lambda name: name.lower() != "id")
 
 
 def is_empty(column: np.ndarray) -> np.ndarray:
@@ -143,35 +149,48 @@ def is_empty(column: np.ndarray) -> np.ndarray:
     return np.isnan(column) if column.dtype.kind == "f" else np.zeros(len(column), dtype=bool)
 
 
-def numeric_table(given: str, leave_out: list[str]) -> tuple[Any, np.ndarray, np.ndarray, dict[str, np.ndarray]]:
-    """Numbers, names of rows, names of columns and the columns left out, of a table or matrix file."""
+def numeric_table(
+    given: str, leave_out: list[str], *, may_miss: bool = False
+) -> tuple[Any, np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+    """Numbers, names of rows, names of columns and the columns left out, of a table or matrix file.
+
+    A column called id names the rows, or one without a name, as pandas writes its index, or else a first one of text.
+    """
     with as_file(given) as path:
         if is_matrix_file(path):
             X, y = read_matrix(path)
             return X, np.arange(X.shape[0]), np.arange(X.shape[1]), {} if y is None else {"label": y}
-        columns = read_columns(path)
+        columns = read_columns(path, lambda names: list(filter(_names_rows, names)))
     missing = [name for name in leave_out if name not in columns]
     if missing:
         raise ValueError(f"there is no {missing[0]!r} among the {shown_columns(list(columns))}")
     aside = {name: columns.pop(name) for name in leave_out}
+    numbers = [columns.pop(name) for name in list(filter(_names_rows, columns))]
+    rows: Any = numbers[-1] if numbers else None
     first = next(iter(columns), None)
-    rows: Any = None
-    if first is not None and columns[first].dtype == object:
+    if rows is None and first is not None and columns[first].dtype == object:
         rows = columns.pop(first)
+    empty = [name for name, column in columns.items() if is_empty(column).all()]
+    if empty and len(empty) < len(columns):
+        raise ValueError(f"there is nothing in {shown_columns(empty)}; leave a column out with --drop COLUMN")
     text = [name for name, column in columns.items() if column.dtype.kind not in "biuf"]
     if text or not columns:
         wrong = f"there is text in {shown_columns(text)}" if text else "there is no column of numbers"
         raise ValueError(f"{wrong}; leave a column out with --drop COLUMN")
     X = np.column_stack([column.astype(float) for column in columns.values()])
     names = np.array(list(columns), dtype=object)
-    empty = np.argwhere(np.isnan(X))
-    if len(empty):
-        row, j = empty[0]
+    holes = np.argwhere(np.isnan(X))
+    if len(holes) and not may_miss:
+        row, j = holes[0]
         raise ValueError(
-            f"{count_of(len(empty), 'cell is', 'cells are')} empty, the first in row {row + 1} of column {names[j]!r}; "
+            f"{count_of(len(holes), 'cell is', 'cells are')} empty, the first in row {row + 1} of column {names[j]!r}; "
             "fill them in, remove those rows, or leave the column out with --drop"
         )
     return X, np.arange(len(X)) if rows is None else rows, names, aside
+
+
+def _names_rows(name: str) -> bool:
+    return is_nameless(name) or name.lower() == "id"
 
 
 def shown_columns(names: list[str]) -> str:

@@ -168,7 +168,7 @@ def _classify(parser: argparse.ArgumentParser) -> None:
 
 
 def _bicluster(parser: argparse.ArgumentParser) -> None:
-    _input(parser, "table", f"{TABLE}; a first column of text names the rows")
+    _input(parser, "table", f"{TABLE}; a column called id, or a first column of text, names the rows")
     _output(parser, ".csv, .tsv, .parquet, .json or - (default)")
     parser.add_argument("-k", type=_clusters, default="auto", help="number of clusters, or auto (default)")
     _drop(parser)

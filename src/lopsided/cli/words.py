@@ -13,6 +13,10 @@ IN_OPTIONS = {
     "give abs(adjacency), or use Katz or NodeKernel, which allow signs": (
         "--kernel katz and --kernel node_kernel allow signs"
     ),
+    "pass table.set_index(table.columns[0]), or pandas.read_csv(path, index_col=0) of a file": (
+        "give the matrix alone, as .npy, .npz or .mtx"
+    ),
+    "; networkx and pandas read others, and fit takes what they give": "",
     "source=": "--source ",
     "target=": "--target ",
     "weight=": "--weight ",

@@ -200,7 +200,7 @@ def _checked_ids(nodes: np.ndarray | None) -> np.ndarray:
     if kinds not in ({"int"}, {"str"}):
         raise ValueError(
             f"node ids are of the types {', '.join(sorted(kinds))}; a stored graph needs all integers or all strings: "
-            "convert the columns with astype(str)"
+            "convert both columns with astype(int), or those of text with astype(str)"
         )
     return nodes
 

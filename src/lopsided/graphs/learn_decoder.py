@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import minimize
-from scipy.special import expit
+from scipy.stats import mannwhitneyu
 
-from .._core import AdjacencyBlocks, blocks_of, simplest_of_the_best, with_one_blas_thread
+from .._core import AdjacencyBlocks, blocks_of, simplest_of_the_best
 from .decoder import EdgeDecoder, Formula, Terms, blocks_of_pairs, by_factors, end_vectors, is_edge, start_vectors
 from .kernel_choice import FACTORS, LEARNED
+from .logistic import fit_terms
 from .nodes import Nodes, known_nodes, some_nodes
 from .parts import Part
 from .trials import Pairs, Trial
@@ -18,6 +18,7 @@ RANKED_EDGES = 1 << 10  # hidden edges of a trial whose targets are ranked: the 
 RANKED_TARGETS = 1 << 12  # nodes among which they are ranked
 RANKING_BYTES = 24  # for a score: itself, its copy, masks
 MOST_RANKING = 1 << 24  # bytes in a block of rankings
+CONTRADICTED = 0.16  # probability of ranks as low: a standard error below the middle
 SHORT_LIST = 20  # best targets of a node, of all nodes, among which hidden ones are looked for
 
 
@@ -41,20 +42,43 @@ def learned(parts_of: Sequence[Sequence[Part]], seen: Sequence[Trial]) -> Formul
 
     ``parts_of`` holds the parts of each trial. Scores are log-odds, up to a constant, since a graph has more pairs per
     edge than a trial has. Forward terms have coefficients >= 0: edges that are known are not to score less for being
-    near. Of all triplets, half of them, a quarter and so on, the most are used whose likelihood is within a standard
-    error of the best: where a few roles or communities make a graph, the triplets beyond them are noise. Cost:
+    near. Hiding an edge may cut the graph, as that of a tree does, and hidden edges are then told by being far, which
+    backward terms say too. If known edges then score less than other pairs, a term's coefficients of both ways have
+    a sum >= 0. Of all triplets, half of them, a quarter and so on, the most are used whose likelihood is within a
+    standard error of the best: where a few roles or communities make a graph, the triplets beyond them are noise. Cost:
     O(pairs k), once the trials are embedded.
     """
     known = [known_nodes(parts, trial.adjacency) for parts, trial in zip(parts_of, seen, strict=True)]
     widest = max(len(part.s) for part in parts_of[0])
     if not any(len(trial.negative[0]) for trial in seen):  # every pair is an edge
         return by_factors(len(parts_of[0]), widest)
-    tried = [_learned_at(widest >> halvings, parts_of, known, seen) for halvings in range(widest.bit_length())]
-    return tried[simplest_of_the_best([losses for _, losses in tried])][0]
+    for both_ways in (False, True):
+        widths = [widest >> halvings for halvings in range(widest.bit_length())]
+        tried = [_learned_at(width, parts_of, known, seen, both_ways) for width in widths]
+        formula = tried[simplest_of_the_best([losses for _, losses in tried])][0]
+        if not _contradicts_known_edges(formula, parts_of, known, seen):
+            break
+    return formula
+
+
+def _contradicts_known_edges(
+    formula: Formula, parts_of: Sequence[Sequence[Part]], known: Sequence[Nodes], seen: Sequence[Trial]
+) -> bool:
+    """Whether edges that trials know score less than pairs that are none, by the test of Mann and Whitney."""
+    scores: tuple[list[np.ndarray], list[np.ndarray]] = [], []
+    for parts, nodes, trial in zip(parts_of, known, seen, strict=True):
+        u, v = trial.adjacency.nonzero()
+        u, v = u[u != v], v[u != v]
+        sample = np.linspace(0, len(u) - 1, min(len(u), len(trial.hidden[0]))).astype(np.int64)
+        decoder = EdgeDecoder(formula, parts, nodes)
+        for found, pairs in zip(scores, ((u[sample], v[sample]), trial.negative), strict=True):
+            found.append(decoder.of_pairs(nodes, *pairs))
+    edges, others = map(np.concatenate, scores)
+    return bool(mannwhitneyu(edges, others, alternative="less", method="asymptotic").pvalue < CONTRADICTED)
 
 
 def _learned_at(
-    width: int, parts_of: Sequence[Sequence[Part]], known: Sequence[Nodes], seen: Sequence[Trial]
+    width: int, parts_of: Sequence[Sequence[Part]], known: Sequence[Nodes], seen: Sequence[Trial], both_ways: bool
 ) -> tuple[Formula, np.ndarray]:
     """The formula of the leading triplets, and its loss on each pair, minus the logarithm of its likelihood."""
     terms = [(number, term) for number, part in enumerate(parts_of[0]) for term in part.terms]
@@ -64,7 +88,7 @@ def _learned_at(
             numbers.append(_pair_features(parts, nodes, terms, pairs, width))
             truth.append(np.full(len(pairs[0]), label))
     X, y = np.concatenate(numbers), np.concatenate(truth)
-    weights, constant = _logistic(X, y, n_positive=len(terms))
+    weights, constant = fit_terms(X, y, len(terms), both_ways=both_ways)
     forward, backward, others = np.split(weights, [len(terms), 2 * len(terms)])
     n_parts, (*degree, reverse) = len(parts_of[0]), others
     ways = _by_part(terms, forward, n_parts), _by_part(terms, backward, n_parts)
@@ -130,26 +154,3 @@ def _by_part(terms: list[tuple[int, str]], weights: np.ndarray, n_parts: int) ->
     for (part, term), weight in zip(terms, weights, strict=True):
         found[part][term] = float(weight)
     return found
-
-
-@with_one_blas_thread
-def _logistic(X: np.ndarray, y: np.ndarray, n_positive: int) -> tuple[np.ndarray, float]:
-    """Coefficients and constant of a logistic regression, with the first few coefficients >= 0.
-
-    Minimises the sum of log(1 + exp(-+ score)) plus half the sum of squared coefficients, in units of the spread of
-    each column.
-    """
-    spread = X.std(axis=0)
-    spread += spread == 0
-    Z = np.column_stack([(X - X.mean(axis=0)) / spread, np.ones(len(X))])
-    penalty = np.append(np.ones(X.shape[1]), 0.0)
-
-    def loss(b: np.ndarray) -> tuple[float, np.ndarray]:
-        score = Z @ b
-        gradient = Z.T @ (expit(score) - y) + penalty * b
-        return float(np.logaddexp(0, score).sum() - y @ score + penalty @ b**2 / 2), gradient
-
-    free = [(0.0, None)] * n_positive + [(None, None)] * (Z.shape[1] - n_positive)
-    b = minimize(loss, np.zeros(Z.shape[1]), jac=True, bounds=free, method="L-BFGS-B").x
-    weights = b[:-1] / spread
-    return weights, float(b[-1] - weights @ X.mean(axis=0))

@@ -1,7 +1,7 @@
 """Graphs and tables in, saved models and vectors out and in."""
 
 from .atomic import written_whole as written_whole
-from .columns import Wanted as Wanted, shown as shown
+from .columns import Wanted as Wanted, is_nameless as is_nameless, is_time as is_time, shown as shown
 from .edges import Edges as Edges, holds_edges as holds_edges, is_text as is_text, read_edges as read_edges
 from .files import imported_pyarrow as imported_pyarrow, write_text as write_text
 from .graph import Graph, assembled as assembled, is_array_like as is_array_like, read_graph

@@ -12,14 +12,15 @@ Wanted = Mapping[str, str]  # names of columns given by the caller, by role
 
 USUAL_NAMES = {
     "source": ("source", "src", "from"),
-    "target": ("target", "dst", "to"),
-    "weight": ("weight", "w", "value"),
+    "target": ("target", "dst", "tgt", "to"),
+    "weight": ("weight", "w", "value", "weights", "count", "counts", "amount"),
 }
 ROLES = tuple(USUAL_NAMES)
-OTHER_NAMES = {  # that name a direction too; columns in the usual order need none of them
-    "source": ("sender", "follower", "citing", "origin"),
-    "target": ("receiver", "recipient", "followee", "followed", "cited", "destination", "dest"),
+DIRECTIONS = {  # names, also with "id" behind them, that say which end is which, but nothing of other columns
+    "source": (*USUAL_NAMES["source"], "sender", "follower", "citing", "origin"),
+    "target": (*USUAL_NAMES["target"], "receiver", "recipient", "followee", "followed", "cited", "destination", "dest"),
 }
+OF_NODES = re.compile(r"[ _-]?(id|node|node[ _-]?id)$")
 TIMES = ("time", "timestamp", "date", "datetime", "year", "ts")  # names of a third column that is not a weight
 NAMELESS = re.compile(r"(__index_level_\d+__|Unnamed: \d+)?")  # names that pandas gives to an unnamed index
 LOGGER = "lopsided.io"
@@ -29,18 +30,20 @@ UNIX_TIMES = (10**9, 2 * 10**9)  # seconds from 1970 to 2001 and to 2033
 
 def choose_columns(names: Sequence[str], width: int, wanted: Wanted) -> list[int]:
     """Positions of source, target and, if there are any, weights: by the wanted or usual names, or else by order."""
-    repeated = sorted(name for name, count in Counter(names).items() if count > 1 and not NAMELESS.fullmatch(name))
+    repeated = sorted(name for name, count in Counter(names).items() if count > 1 and not is_nameless(name))
     if repeated:
         raise ValueError(f"several of the columns {shown(names)} are called {shown(repeated)}; rename them")
     u, v, w = (_find(names, role, wanted.get(role)) for role in ROLES)
     weight = [] if w is None else [w]
     if u is None and v is None:
-        ends = [i for i in range(width) if i != w and not (names and NAMELESS.fullmatch(names[i]))]
+        ends = [i for i in range(width) if i != w and not (names and is_nameless(names[i]))]
+        u, v = (_usual([_plain(name) for name in names], role, DIRECTIONS[role]) for role in DIRECTIONS)
+        if u is not None and v is not None:
+            ends.sort(key=lambda i: (i != u, i != v))
         if len(ends) == 3 and w is None and names and names[ends[2]].lower() in TIMES:
             return ends[:2]
         if len(ends) == 2 or (len(ends) == 3 and w is None):
             return ends + weight
-        u, v = (_usual(names, role, OTHER_NAMES[role]) for role in OTHER_NAMES)
     if u is not None and u == v:
         raise ValueError(f"source and target are the same column, {names[u]!r}; name two of {shown(names)}")
     if u is not None and v is not None:
@@ -58,8 +61,13 @@ def choose_columns(names: Sequence[str], width: int, wanted: Wanted) -> list[int
 
 def has_usual_names(cells: Sequence[str]) -> bool:
     """Whether the cells name a source and a target."""
-    lower = {cell.lower() for cell in cells}
-    return all(not lower.isdisjoint(USUAL_NAMES[role] + OTHER_NAMES[role]) for role in OTHER_NAMES)
+    plain = {_plain(cell) for cell in cells}
+    return all(not plain.isdisjoint(names) for names in DIRECTIONS.values())
+
+
+def _plain(name: str) -> str:
+    """The name in lower case, without "id" or "node" behind it."""
+    return OF_NODES.sub("", name.lower())
 
 
 def log_columns(names: Sequence[str], place: Sequence[int]) -> None:
@@ -103,9 +111,24 @@ def shown(names: Sequence[str]) -> str:
     return ", ".join(quoted)
 
 
+def is_nameless(name: str) -> bool:
+    """Whether a column has no name, or the one that pandas gives to an unnamed index."""
+    return NAMELESS.fullmatch(name) is not None
+
+
 def by_position(width: int) -> list[str]:
     """The names of the columns of a text file that has no header."""
     return [f"column {j + 1}" for j in range(width)]
+
+
+def reject_matrix(names: Sequence[str], labels: Sequence[Any]) -> None:
+    """Raise an error if the first column of a table, ``labels``, repeats the names of the others: a matrix with ids."""
+    with_corner = len(names) > 2 and (is_nameless(names[0]) or not is_number(names[-1]))
+    if with_corner and list(map(str, labels)) == list(names[1:]):
+        raise ValueError(
+            "the table is an adjacency matrix, with ids in its first row and column, and not a list of edges; pass "
+            "table.set_index(table.columns[0]), or pandas.read_csv(path, index_col=0) of a file"
+        )
 
 
 def are_times(values: np.ndarray) -> bool:
@@ -113,6 +136,11 @@ def are_times(values: np.ndarray) -> bool:
     if not len(values) or not np.isfinite(values).all() or (values % 1).any():
         return False
     return any(unit * UNIX_TIMES[0] <= values.min() <= values.max() <= unit * UNIX_TIMES[1] for unit in (1, 1000))
+
+
+def is_time(name: str, values: np.ndarray) -> bool:
+    """Whether a column is named like a time, or holds Unix times."""
+    return name.lower() in TIMES or are_times(values)
 
 
 def is_number(cell: Any) -> bool:

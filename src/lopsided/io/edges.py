@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 
 from .._core import FLOATS
-from .columns import Wanted, choose_columns, is_number, log_columns
+from .columns import Wanted, choose_columns, is_number, log_columns, reject_matrix
 from .files import SEPARATORS, encoded_strings, extension, read_file
 from .ids import as_ids, by_appearance, encoded, reject_missing
 
@@ -86,6 +86,8 @@ def is_text(table: Any) -> bool:
 def _columns(table: Any, wanted: Wanted) -> tuple[np.ndarray, np.ndarray, Any]:
     """Codes and values of the ends, and weights or None, of a table in any library that narwhals knows."""
     names = [str(name) for name in (table.column_names if hasattr(table, "column_names") else table.columns)]
+    if len(table) == len(names) - 1 == len(set(names)) - 1:
+        reject_matrix(names, nw.from_native(table, eager_only=True)[:, 0].to_list())
     place = choose_columns(names, len(names), wanted)
     log_columns(names, place)
     frame = nw.from_native(table, eager_only=True)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..exceptions import LopsidedWarning, warn
 from .bounds import check_expansion, read_all
-from .columns import ROLES, Wanted, are_times, by_position, choose_columns, is_number, log_columns, shown
+from .columns import ROLES, Wanted, are_times, by_position, choose_columns, is_number, log_columns, reject_matrix, shown
 from .text import SPACES, Text, cleaned, decimal_sign, is_header, start
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".edgelist": SPACES, ".edges": SPACES, ".txt": SPACES}
@@ -44,7 +44,10 @@ def separator_of(path: Path) -> str | None:
     """The separator that the extension of a file of a table promises; None for Parquet, which has none."""
     kind = extension(path)
     if kind not in (*SEPARATORS, ".parquet"):
-        raise ValueError(f"{path.name!r} ends with {kind!r}, not with one of {', '.join(SEPARATORS)}, .parquet")
+        raise ValueError(
+            f"{path.name!r} ends with {kind!r}, not with one of {', '.join(SEPARATORS)}, .parquet"
+            "; networkx and pandas read others, and fit takes what they give"
+        )
     return SEPARATORS.get(kind)
 
 
@@ -65,6 +68,8 @@ def _table(text: Text, wanted: Wanted, header: bool | None, known: Container[Any
     width = len(first)
     if width < 2:
         text.check_width(2)
+    if len(rows) <= width:
+        reject_matrix(first[: len(rows)], [row[0] for row in rows[1:]])
     while width > 2 and not any(row[width - 1 : width] > [""] for row in rows):  # cells that spreadsheets leave empty
         width -= 1
     if header is None:

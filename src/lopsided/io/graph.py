@@ -10,7 +10,7 @@ from scipy import sparse
 from .._core import AdjacencyBlocks, is_lazy
 from ..kernels import check_adjacency
 from .edges import checked_weights, holds_edges, is_path, is_text, read_edges
-from .ids import as_ids, factorized, is_missing, whole_numbers
+from .ids import as_ids, factorized, is_missing, warn_of_twins, whole_numbers
 
 
 class Graph(NamedTuple):
@@ -51,14 +51,15 @@ def read_graph(
     ----------
     graph : sparse matrix, array, networkx graph, table, list or path
         One of: a square adjacency matrix, with nodes numbered from 0; a ``Graph``, or a square pandas.DataFrame with
-        the same labels on rows and columns; a networkx graph (undirected edges count in both directions); a pandas,
-        polars or pyarrow table of edges; a list of tuples (source, target[, weight]); the path of a table of edges, as
-        CSV or TSV (.csv, .tsv), whitespace-separated edge list (.edgelist, .edges, .txt), all of which may be
+        the same labels on rows and columns, in any order; a networkx graph (undirected edges count in both directions);
+        a pandas, polars or pyarrow table of edges; a list of tuples (source, target[, weight]); the path of a table of
+        edges, as CSV or TSV (.csv, .tsv), whitespace-separated edge list (.edgelist, .edges, .txt), all of which may be
         compressed (.gz), or Parquet (.parquet). Files require the extra ``lopsided[graph]``.
     source, target, weight : str or None, default=None
-        Column names of a table. None means source (src, from), target (dst, to) and weight (w, value) or, failing that,
-        the order of the columns, without unnamed ones such as an index written by pandas, and without a third one that
-        is named like a time. Without a weight column all weights are 1. The logger ``lopsided.io`` says at the level
+        Column names of a table. None means source (src, from), target (dst, to) and weight (w, value, count, amount)
+        or, failing that, names that say a direction, such as sender and receiver or to_id and from_id, or else the
+        order of the columns, without unnamed ones such as an index written by pandas, and without a third one that is
+        named like a time. Without a weight column all weights are 1. The logger ``lopsided.io`` says at the level
         INFO what was chosen. For networkx graphs ``weight`` is the edge attribute, "weight" by default.
     header : bool or None, default=None
         Whether the first line of a text file holds the column names. None detects this, see Notes.
@@ -102,7 +103,8 @@ def read_graph(
             "graph = lopsided.distributed.store_graph(edges, folder)"
         )
     if is_adjacency_table(graph):
-        graph = Graph(graph.to_numpy(), graph.columns)
+        table = graph[list(graph.index)] if graph.columns.is_unique else graph
+        graph = Graph(table.to_numpy(), graph.index)
     if holds_edges(graph):
         names = {"source": source, "target": target, "weight": weight}
         return _from_table(graph, {role: name for role, name in names.items() if name is not None}, header)
@@ -117,17 +119,25 @@ def read_graph(
 
 
 def is_adjacency_table(table: Any) -> bool:
-    """Whether table is a square pandas.DataFrame of numbers with the same labels on rows and columns."""
-    if not hasattr(table, "iloc") or getattr(table, "ndim", 0) != 2 or table.shape[0] != table.shape[1]:
+    """Whether table is a pandas.DataFrame of numbers with the same labels on rows and columns, in any order."""
+    if not hasattr(table, "iloc") or getattr(table, "ndim", 0) != 2 or len(table.columns) == 0:
         return False
-    if list(table.index) != list(table.columns) or not all(kind.kind in "biuf" for kind in table.dtypes):
+    if not all(kind.kind in "biuf" for kind in table.dtypes):
         return False
-    if len(table) in (2, 3) and list(table.columns) == list(range(len(table))):
+    if len(table.columns) == len(table) and set(table.index) == set(table.columns):
+        if len(table) in (2, 3) and list(table.columns) == list(range(len(table))):
+            raise ValueError(
+                f"the table has {len(table)} rows and {len(table)} unnamed columns, and may be an adjacency matrix or "
+                "a list of edges; pass table.to_numpy() for a matrix, or name the columns source and target"
+            )
+        return True
+    both = next((name for name in table.columns if isinstance(name, str) and name in table.index), None)
+    if both is not None:
         raise ValueError(
-            f"the table has {len(table)} rows and {len(table)} unnamed columns, and may be an adjacency matrix or a "
-            "list of edges; pass table.to_numpy() for a matrix, or name the columns source and target"
+            f"{both!r} labels a row and a column, as in an adjacency matrix, but those of rows and of columns "
+            "differ; pass table.reindex(index=ids, columns=ids, fill_value=0), or drop the index of a table of edges"
         )
-    return True
+    return False
 
 
 def is_networkx(graph: Any) -> bool:
@@ -160,6 +170,8 @@ def _from_table(table: Any, names: dict[str, str], header: bool | None) -> Graph
         what = repr(str(table)) if is_path(table) else "the graph"
         raise ValueError(f"{what} has no edges, hence no nodes; a table of edges needs at least one row")
     nodes = whole_numbers(edges.nodes) if is_text(table) else edges.nodes
+    if is_text(table):
+        warn_of_twins(nodes)
     return Graph(assembled(edges.source, edges.target, edges.weight, 2 * (len(nodes),)), nodes)
 
 

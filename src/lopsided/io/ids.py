@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ..exceptions import LopsidedWarning, warn
+
 LARGEST_ID = np.iinfo(np.int64).max  # an integer beyond it stays a Python object
 PLAIN = {str, int}  # types of ids, none of which is missing
 FINER_THAN_PYTHON = ("ns", "ps", "fs", "as")
@@ -74,6 +76,22 @@ def as_ids(values: Any) -> np.ndarray:
 def whole_numbers(ids: np.ndarray) -> np.ndarray:
     """Convert strings to integers if every one is an integer."""
     return ids.astype(np.int64) if all(map(is_whole, ids)) else ids
+
+
+def warn_of_twins(ids: np.ndarray) -> None:
+    """Warn of ids such as "2" and "2.0", one number in two columns, as pandas writes it if some are missing.
+
+    Then one of the ids of the first edge, which come first, is written so.
+    """
+    if ids.dtype != object or not any(text.endswith(".0") for text in ids[:2].tolist()):
+        return
+    fractions = {text[:-2] for text in ids.tolist() if text.endswith(".0")}
+    twin = next((text for text in ids.tolist() if text in fractions), None)
+    if twin is not None:
+        warn(
+            f"the ids {twin!r} and {twin + '.0'!r} are read as different nodes; if they are one, write them alike",
+            LopsidedWarning,
+        )
 
 
 def is_whole(text: str) -> bool:

@@ -16,8 +16,10 @@ SPACES = " "  # the separator that stands for any run of blanks and tabs
 OTHER_SEPARATORS = ",;|\t"  # guessed where the one that the file extension promises is absent
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # written by spreadsheets
 SAMPLE_BYTES = 1 << 16  # in which the first line ends
+SAMPLE_LINES = 100  # of them, in which separators are counted
 NO_EDGES = re.compile(rb"(?:[ \t]*(?:#.*)?\n)*")  # blank lines and comments
 COMMENT = re.compile(rb"^[ \t]*#.*", re.MULTILINE)
+PREAMBLE = re.compile(rb'(?:[ \t]*(?:#.*|%(?:[% \t].*)?|"?sep=."?)?\n)*')  # "% asym" of KONECT, "sep=;" of spreadsheets
 UNEVEN = re.compile(rb"  |^ | $", re.MULTILINE)
 ATTRIBUTES = re.compile(rb"[ \t]\{(['\"].*)?\}[ \t]*$", re.MULTILINE)  # the dict that networkx writes after an edge
 WEIGHT = re.compile(rb"'weight': (?:np\.\w+\()?([^,)}]*)")
@@ -25,7 +27,7 @@ ALONE_BY_CHANCE = 0.05  # share of rows without the ids of any other, below whic
 FEWEST_JUDGED = 20  # rows, from which that share is estimated
 DIGIT = re.compile(r"\d")
 WITH_POINT = re.compile(r"[+-]?\d*\.\d+")
-WITH_COMMA = re.compile(r"[+-]?\d*,(\d+)")
+WITH_COMMA = re.compile(r"[+-]?[\d.]*,(\d+)")
 THOUSANDS = 3  # digits after a comma that may separate them
 
 
@@ -76,10 +78,13 @@ def start(data: bytes) -> int:
 
 
 def cleaned(data: bytes, promised: str) -> Text:
-    """Make comments blank lines, guess the separator, and put single spaces between the cells of edge lists."""
+    """Blank comments and what precedes the first edge, guess the separator, and put single spaces between cells."""
     data = data.removeprefix(BYTE_ORDER_MARK)
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if data[:1] in (b"%", b"s", b'"', b"#"):
+        end = PREAMBLE.match(data).end()  # type: ignore[union-attr]
+        data = b"\n" * data.count(b"\n", 0, end) + data[end:]
     raw, data = data, COMMENT.sub(b"", data) if b"#" in data else data
     separator = _separator(data, promised)
     if separator != SPACES:
@@ -97,18 +102,28 @@ def cleaned(data: bytes, promised: str) -> Text:
 def _separator(data: bytes, promised: str) -> str:
     """The promised separator, unless the first line has another one instead: a,b as one cell, or a, b at a space.
 
-    Spaces separate the cells if the first two lines have them and nothing else.
+    So do semicolons and tabs beside commas that belong to numbers or ids. Spaces separate the cells if the first two
+    lines have them and nothing else.
     """
     begin = start(data)
-    line, *more = data[begin : begin + SAMPLE_BYTES].decode(errors="replace").split("\n")[:2]
+    lines = data[begin : begin + SAMPLE_BYTES].decode(errors="replace").split("\n")
+    line, *more = lines[:2]
     cells = line.split() or [""]
     if promised == SPACES:
         line = cells[0] if len(cells) == 1 else cells[0][-1]
     if promised in line:
-        between = (other for other in ";\t" if promised == "," and _has_decimal_commas(line.split(other)))
-        return next(between, promised)
+        filled = [each for each in lines[:SAMPLE_LINES] if each.strip()]
+        others = (one for one in ";\t" if promised == "," and one in line)
+        better = (one for one in others if _has_decimal_commas(line.split(one)) or _is_steady(one, filled))
+        return next(better, promised)
     spaced = all(len(each.split()) > 1 for each in (line, *more))
     return next((other for other in OTHER_SEPARATORS if other in line), SPACES if spaced else promised)
+
+
+def _is_steady(separator: str, lines: Sequence[str]) -> bool:
+    """Whether all lines have as many of a separator, but not of commas, which then belong to ids: Smith, J.;Doe;2."""
+    others, commas = ({line.count(sign) for line in lines} for sign in (separator, ","))
+    return len(others) == 1 < len(commas)
 
 
 def _has_decimal_commas(cells: list[str]) -> bool:

@@ -234,7 +234,12 @@ class KernelRecommender(Estimator):
         return min(self.n_components, most)
 
     def _validated(self, X: ArrayLike, *, reset: bool = False) -> Array:
-        X = validate_data(self, reject_masked(X, "X"), accept_sparse="csr", dtype=FLOATS, reset=reset)
+        form: dict[str, Any] = {"accept_sparse": "csr", "dtype": FLOATS, "ensure_all_finite": "allow-nan"}
+        X = validate_data(self, reject_masked(X, "X"), reset=reset, **form)
+        if missing := np.count_nonzero(np.isnan(X.data if sparse.issparse(X) else X)):
+            raise ValueError(
+                f"X has {missing:,} NaN; what a user did not choose is zero: pass X.fillna(0) or numpy.nan_to_num(X)"
+            )
         return canonical(X)
 
     def __sklearn_tags__(self) -> Tags:

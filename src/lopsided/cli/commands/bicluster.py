@@ -14,7 +14,7 @@ def run(options: argparse.Namespace) -> None:
     """Write a table side, name, cluster."""
     output = checked_output(options.output or PIPE, options.force)
     report = Report(options)
-    X, rows, columns, _ = numeric_table(options.table, options.drop)
+    X, rows, columns, _ = numeric_table(options.table, options.drop, may_miss=True)
     report.say(
         f"read {count_of(X.shape[0], 'row')} and {count_of(X.shape[1], 'column')}", rows=X.shape[0], columns=X.shape[1]
     )

@@ -89,7 +89,7 @@ def _new_rows(options: argparse.Namespace, names: np.ndarray) -> tuple[np.ndarra
 
 def _nodes(options: argparse.Namespace, report: Report) -> dict[str, Any]:
     graph = read_input_graph(options, report)
-    ids, classes = two_columns(options.labels, "an id", "a class")
+    ids, classes = two_columns(options.labels, "a class")
     number = {str(node): i for i, node in enumerate(graph.nodes.tolist())}
     places = np.array([number.get(str(id), -1) for id in ids.tolist()], dtype=np.intp)
     usable = ~is_empty(classes) & (places >= 0)

@@ -51,7 +51,7 @@ def _vectors(given: str, report: Report) -> Any:
         return None
     with as_file(given) as file:
         try:
-            columns = read_columns(file)
+            columns = read_columns(file, lambda names: [name for name in names if name == "id"])
         except ValueError:  # of no regular table; as a file of edges it gets a better message
             return None
     sides = [[column for name, column in columns.items() if name.startswith(f"{side}_")] for side in SIDES]
@@ -70,7 +70,7 @@ def _vectors(given: str, report: Report) -> Any:
 
 def _labels(given: str, nodes: list[Any]) -> dict[Any, str]:
     """The labels of those nodes that have one."""
-    ids, names = two_columns(given, "an id", "a label")
+    ids, names = two_columns(given, "a label")
     pairs = zip(ids.tolist(), names.tolist(), strict=True)
     label_of = {str(id): str(label) for id, label in pairs if label is not None}
     labels = {node: label_of[str(node)] for node in nodes if str(node) in label_of}

@@ -8,8 +8,8 @@ from scipy import sparse
 
 from ..._core import best_first
 from ...graphs import reverse_scores
-from ...io import plain_ids
-from ..inputs import embed, known_ids, nodes_of, read_graph_or_model, two_columns
+from ...io import plain_ids, read_edges
+from ..inputs import as_file, embed, known_ids, nodes_of, read_graph_or_model
 from ..report import PIPE, Report, checked_output
 
 
@@ -29,8 +29,10 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _pairs(given: str, nodes: np.ndarray) -> tuple[list[Any], list[Any]]:
-    columns = two_columns(given, "a source", "a target")
-    source, target = (known_ids([str(id) for id in column.tolist()], nodes) for column in columns)
+    with as_file(given) as path:
+        edges = read_edges(path, known={str(node) for node in nodes.tolist()})
+    ends = (edges.nodes[side].tolist() for side in (edges.source, edges.target))
+    source, target = (known_ids([str(id) for id in ids], nodes) for ids in ends)
     return source, target
 
 

@@ -2,12 +2,14 @@
 
 import argparse
 import re
+from collections.abc import Sequence
+from contextlib import suppress
 
 import numpy as np
 from scipy import sparse
 
 from ..._core import count_of
-from ...io import read_columns
+from ...io import factorized, is_time, read_columns
 from ...recommendation import KernelRecommender
 from ..inputs import as_file, is_empty, known_ids, settings_of, shown_columns
 from ..report import PIPE, Report, checked_output
@@ -25,7 +27,7 @@ def run(options: argparse.Namespace) -> None:
     output = checked_output(options.output or PIPE, options.force)
     report = Report(options)
     with as_file(options.interactions) as path:
-        columns = read_columns(path)
+        columns = read_columns(path, lambda names: _ids(names, options))
     X, users, items = _interactions(columns, options, report)
     wanted = known_ids(options.of, users) if options.of else users.tolist()
     number = {user: i for i, user in enumerate(users.tolist())}
@@ -66,11 +68,15 @@ def _ranked(
 def _interactions(
     columns: dict[str, np.ndarray], options: argparse.Namespace, report: Report
 ) -> tuple[sparse.csr_array, np.ndarray, np.ndarray]:
-    roles = {role: _column(columns, role, getattr(options, role), place) for place, role in enumerate(USUAL_NAMES)}
+    names = list(columns)
+    roles = {role: _column(names, role, getattr(options, role), place) for place, role in enumerate(USUAL_NAMES)}
+    rest = [name for name in names if name not in roles.values()]
+    if roles["weight"] is None and len(rest) == 1 and not any(map(_is_usual, names)):
+        roles["weight"] = rest[0] if _may_be_weight(rest[0], columns[rest[0]]) else None
     if roles["user"] == roles["item"]:
         raise ValueError(f"users and items are the same column, {roles['user']!r}; name two with --user and --item")
     ends = [columns[str(roles[role])] for role in ("user", "item")]
-    (users, u), (items, v) = (np.unique(_checked(side), return_inverse=True) for side in ends)
+    (users, u), (items, v) = map(_numbered, ends)
     weights = np.ones(len(u)) if roles["weight"] is None else columns[roles["weight"]]
     if weights.dtype.kind not in "biuf" or not np.isfinite(weights).all():
         raise ValueError(f"weights in {roles['weight']!r} must be finite numbers; --weight names another column")
@@ -85,11 +91,18 @@ def _interactions(
     return sparse.csr_array((weights.astype(float), (u, v)), shape=(len(users), len(items))), users, items
 
 
-def _column(columns: dict[str, np.ndarray], role: str, given: str | None, place: int) -> str | None:
+def _ids(names: list[str], options: argparse.Namespace) -> Sequence[str]:
+    """The names of the columns of users and items, as far as they are clear."""
+    found: list[str | None] = []
+    with suppress(ValueError):
+        found += [_column(names, role, getattr(options, role), place) for place, role in enumerate(("user", "item"))]
+    return [name for name in found if name is not None]
+
+
+def _column(names: list[str], role: str, given: str | None, place: int) -> str | None:
     """The name of the column of a role: given, usual, or the first and the second."""
-    names = list(columns)
     if given is not None:
-        if given not in columns:
+        if given not in names:
             raise ValueError(f"--{role} {given} is not among the {shown_columns(names)}")
         return given
     plain = [ID.sub("", name.lower()) for name in names]
@@ -101,7 +114,19 @@ def _column(columns: dict[str, np.ndarray], role: str, given: str | None, place:
     return names[place]
 
 
-def _checked(side: np.ndarray) -> np.ndarray:
+def _is_usual(name: str) -> bool:
+    return any(ID.sub("", name.lower()) in usual for usual in USUAL_NAMES.values())
+
+
+def _may_be_weight(name: str, column: np.ndarray) -> bool:
+    """Whether the column beside users and items, none of them with a usual name, holds weights: no ids or times."""
+    return column.dtype.kind in "iuf" and not ID.search(name.lower()) and not is_time(name, column)
+
+
+def _numbered(side: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct ids of one side, sorted, and the number of each."""
     if is_empty(side).any():
         raise ValueError("some interactions have no user or no item; drop them")
-    return side.astype(str) if side.dtype == object else side
+    codes, ids = factorized(np.fromiter(map(str, side), object, len(side)) if side.dtype == object else side)
+    order = np.argsort(ids)
+    return ids[order], np.argsort(order)[codes]

@@ -47,11 +47,20 @@ def run(options: argparse.Namespace) -> None:
 def _read(path: Path) -> np.ndarray:
     try:
         with _pillow().open(path) as image:
-            return np.asarray(image.convert("L" if image.mode in ("1", "L", "LA", "I", "I;16", "F") else "RGB"))
+            deep = image.mode[0] in "IF"  # more than 8 bits, of which a conversion by Pillow keeps the lowest alone
+            pixels = np.asarray(image if deep else image.convert("L" if image.mode in ("1", "L", "LA") else "RGB"))
     except FileNotFoundError:
         raise
     except (OSError, ValueError) as error:
         raise ValueError(f"{path} is not an image that Pillow reads: {error}") from error
+    if not deep:
+        return pixels
+    white = 1 if pixels.dtype.kind == "f" else np.iinfo(np.uint16).max
+    if not 0 <= pixels.min() <= pixels.max() <= white:
+        raise ValueError(
+            f"the pixels of {path} are from {pixels.min():g} to {pixels.max():g}, not from 0 to {white}; scale them"
+        )
+    return pixels if white == 1 else pixels.astype(np.uint16)
 
 
 def _format(path: Path) -> str:
