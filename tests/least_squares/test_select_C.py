@@ -313,7 +313,6 @@ def test_held_out_selection_gives_accurate_classifiers():
     assert model.score(iris[1::2], kinds[1::2]) > 0.9
 
 
-@pytest.mark.filterwarnings("ignore:predictions for .* leave the range:lopsided.exceptions.LopsidedWarning")
 @pytest.mark.parametrize("seed", range(3))
 def test_a_stack_of_noise_does_not_look_better_than_it_is(seed):
     rng = np.random.default_rng(seed)
@@ -323,7 +322,8 @@ def test_a_stack_of_noise_does_not_look_better_than_it_is(seed):
     numbers = AsymmetricLSSVR([0.1, 1.0, 10.0], kernel=SNE(1.0), merge="stack").fit(
         points, rng.standard_normal((60, 5))
     )
-    assert numbers.score(new, rng.standard_normal((500, 5))) > -1
+    assert numbers.score(new, rng.standard_normal((500, 5))) > -0.5
+    assert (numbers.merger_[-1].coef_ >= 0).all()
 
 
 def test_a_stack_is_not_judged_by_what_it_was_trained_on_where_folds_lack_a_class():

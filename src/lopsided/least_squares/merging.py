@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -101,8 +101,12 @@ class Merging:
         return model, merged
 
     def _stack(self, source: np.ndarray, target: np.ndarray, targets: Targets) -> Any:
-        """Fit a stacking model."""
-        model = LogisticRegression(max_iter=1000) if self.of_classes else Ridge()
+        """Fit a stacking model; that of real targets has coefficients >= 0, as Breiman's (1996).
+
+        Held-out values of noise lean against their targets, and a model that follows them multiplies all values by a
+        large negative number.
+        """
+        model = LogisticRegression(max_iter=1000) if self.of_classes else LinearRegression(positive=True)
         stack = make_pipeline(StandardScaler(), model).set_output(transform="default")
         ratios = None if targets.weights is None else targets.weights / targets.weights.mean()
         weights = {f"{name}__sample_weight": ratios for name in stack.named_steps}

@@ -28,8 +28,8 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
         squared error of held-out predictions is used, each of several targets in units of its standard deviation;
         "auto" as in :class:`AsymmetricLSSVC`.
     merge : {"auto", "mean", "source", "target", "stack"}, default="auto"
-        How f_s and f_t are combined: their mean ("auto" or "mean"), one of them alone, or a ridge regression on
-        standardised held-out values of both ("stack").
+        How f_s and f_t are combined: their mean ("auto" or "mean"), one of them alone, or a least-squares fit
+        with coefficients >= 0 on standardised held-out values of both ("stack").
     kernel, scale_C, cv, solver, damping, tol, random_state, n_jobs, memory_budget, verbose : various
         These parameters, and the default of each, are those of :class:`AsymmetricLSSVC`.
 
@@ -114,7 +114,7 @@ def _warn_if_far_beyond(values: np.ndarray, lowest: np.ndarray, highest: np.ndar
         warn(
             f"predictions for {far.any(axis=1).sum()} of {count_of(len(values), 'sample')} leave the range of the "
             f"targets of fit, {lowest[column]:.3g} to {highest[column]:.3g}, by more than its width, as "
-            f"{values[row, column]:.3g} for sample {row}; they are unlike those of fit: look for outliers among "
-            "their columns, or take ranks of the columns, as in kernel=Ranked(RBF())",
+            f"{values[row, column]:.3g} for sample {row}; if samples are unlike those of fit, look for outliers in "
+            "their columns, or take ranks of these, as in kernel=Ranked(RBF()); otherwise use a smaller C",
             LopsidedWarning,
         )
