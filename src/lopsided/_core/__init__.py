@@ -8,6 +8,7 @@ from .arrays import (
     Kind as Kind,
     by_rows as by_rows,
     canonical as canonical,
+    check_array as check_array,
     check_points as check_points,
     check_samples as check_samples,
     check_sides as check_sides,
@@ -35,7 +36,7 @@ from .mixing import mixed as mixed
 from .parsimony import simplest_of_the_best as simplest_of_the_best
 from .products import in_strips as in_strips, product as product
 from .progress import announce as announce, counted as counted
-from .ranking import best_columns as best_columns, best_first as best_first
+from .ranking import best_columns as best_columns, best_first as best_first, usual_length as usual_length
 from .right_points import (
     as_configured as as_configured,
     check_names as check_names,

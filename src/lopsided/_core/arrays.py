@@ -5,7 +5,8 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils import validation
+from sklearn.utils.validation import validate_data
 
 from .finite import gate
 from .row_blocks import RowBlocks
@@ -16,10 +17,11 @@ Array = np.ndarray | sparse.csr_array  # validated: float32 or float64, shape (n
 ArrayLike = Any  # what users pass: also lists, data frames, files that can be sliced, iterators of row blocks
 Kind = TypeVar("Kind", bound=Array)  # dense stays dense, and sparse sparse
 FLOATS = (np.float64, np.float32)
+# scikit-learn looks for infinities by a sum, in which both signs make NaN with a warning; they are refused all the same
+check_array = gate(validation.check_array)
 SLAB_ENTRIES = 1 << 20  # entries of two sets that are compared at once, so that files are read piecewise
 
 
-@gate  # scikit-learn looks for infinities by a sum, in which both signs make NaN with a warning
 def check_points(points: ArrayLike, name: str) -> Array:
     """Validate a set of points: finite, two-dimensional, float32 or float64; sparse input becomes canonical CSR.
 

@@ -11,8 +11,14 @@ from .threads import blocks_of, run
 
 BLOCK_BYTES = 1 << 25  # of scores that a thread holds at once, at most
 SCORE_BYTES = 8  # per score, in double precision
+USUAL_LENGTH = 10
 GROUP = 32  # columns whose maximum is compared at once: one pass over the block finds a bound that few entries exceed
 GROUPS_PER_RANK = 8  # with fewer groups per rank a partition of all scores is faster: from 2,000 to 200,000 columns
+
+
+def usual_length(left: np.ndarray | int) -> int:
+    """Length of rankings of which nobody asked for another: 10, or as many as all rows leave, and at least one."""
+    return max(1, min(USUAL_LENGTH, int(np.min(left, initial=USUAL_LENGTH))))
 
 
 class Ranked(NamedTuple):

@@ -7,9 +7,9 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
-from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from .._core import count_of, dense, in_unit, reject_masked, safe_unit, slices_of
+from .._core import check_array, count_of, dense, in_unit, reject_masked, safe_unit, slices_of
 
 BLOCK_ENTRIES = 1 << 22  # entries of C formed at once: 32 MB
 

@@ -9,6 +9,7 @@ from narwhals.dependencies import is_into_dataframe
 from sklearn.base import BiclusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from .._core import usual_length
 from ..kernel_svd import KernelSVD
 from .discriminant import class_means
 
@@ -61,7 +62,7 @@ class NamesBiclusters(BiclusterMixin):
         named = nw.from_dict({"column": frame.columns, "cluster": self.column_labels_.tolist()}, backend=library)
         return rows.to_native(), named.to_native()
 
-    def top_columns(self, k: int = 10) -> list[np.ndarray]:
+    def top_columns(self, k: int | None = None) -> list[np.ndarray]:
         """The k columns most characteristic of each row cluster, best first: the words of a cluster of documents.
 
         They are those whose approximated kernel values, averaged over the rows of the cluster, exceed the average over
@@ -69,8 +70,8 @@ class NamesBiclusters(BiclusterMixin):
 
         Parameters
         ----------
-        k : int, default=10
-            Number of columns per cluster.
+        k : int, default=None
+            Number of columns per cluster; None means 10, or all if they are fewer.
 
         Returns
         -------
@@ -88,6 +89,7 @@ class NamesBiclusters(BiclusterMixin):
         """
         check_is_fitted(self)
         m = len(self.column_labels_)
+        k = usual_length(m) if k is None else k
         if not (isinstance(k, Integral) and 1 <= k <= m):
             raise ValueError(f"k={k!r} must be a whole number from 1 to the number of columns, {m}")
         U, s, V = self.svd_.left_vectors_, self.svd_.singular_values_, self.svd_.right_vectors_

@@ -9,9 +9,8 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics import f1_score
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array
 
-from .._core import count_of, dense, encoded, reject_masked
+from .._core import check_array, count_of, dense, encoded, reject_masked
 from ..io import is_missing
 
 SETS = (set, frozenset, list, tuple, np.ndarray)

@@ -5,9 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_array
 
-from .._core import FLOATS, blocks_of, budget_bytes, canonical, gate, in_unit, row_numbers, safe_unit
+from .._core import FLOATS, blocks_of, budget_bytes, canonical, check_array, in_unit, row_numbers, safe_unit
 from ..io import read_graph
 from ..operators import Stored
 from ..svd import factorise
@@ -117,7 +116,6 @@ def precision_at_k(
     return np.cumsum(edges)[counts - 1] / counts
 
 
-@gate
 def _checked(source: Any, target: Any, adjacency: Any, decoder: str) -> tuple[np.ndarray, np.ndarray, sparse.csr_array]:
     """Validate the embeddings, and return them with the unweighted adjacency without self-loops."""
     if not (isinstance(decoder, str) and decoder in DECODERS):

@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._core import best_columns, checked, gate, jobs, unit_rows, with_entries
+from .._core import best_columns, checked, gate, jobs, unit_rows, usual_length, with_entries
 from .decoder import EdgeDecoder
 from .new_edges import NewEdges, edges_of_new
 from .node_index import NodeIndex
@@ -73,7 +73,7 @@ class ScoresEdges(ABC):
     def nearest_targets(
         self,
         u: Any = None,
-        k: int = 10,
+        k: int | None = None,
         *,
         new_only: bool = False,
         return_scores: bool = False,
@@ -90,8 +90,8 @@ class ScoresEdges(ABC):
         ----------
         u : id or sequence of ids, default=None
             Nodes of the graph, or None for the new nodes that ``out_edges`` and ``in_edges`` describe.
-        k : int, default=10
-            Number of targets per node.
+        k : int, default=None
+            Number of targets per node; None means 10, or all that every node leaves if they are fewer.
         new_only : bool, default=False
             Whether to leave out the nodes to which u has an edge already, as a recommendation does.
         return_scores : bool, default=False
@@ -108,7 +108,6 @@ class ScoresEdges(ABC):
         """
         check_is_fitted(self)
         n = len(self._nodes)
-        _check_k(k, n)
         if (u is None) == (out_edges is None and in_edges is None):
             raise ValueError("pass either nodes of the graph, u, or edges of new nodes, but not both")
         if u is None:
@@ -120,8 +119,7 @@ class ScoresEdges(ABC):
             chosen, linked, names = some_nodes(self._decoder.known, rows), self.adjacency_[rows], self.nodes_[rows]
             itself = _themselves(rows, n)
         leave_out = sparse.csr_array(abs(linked) + itself) if new_only else itself
-        if new_only:
-            _check_enough(leave_out, names, k)
+        k = _list_length(k, leave_out, names)
         with jobs(None, self.memory_budget):
             best, scores = self._decoder.best_targets(chosen, k, leave_out)
         found = self.nodes_[best]
@@ -131,15 +129,15 @@ class ScoresEdges(ABC):
 
     @gate
     @checked(as_=[StrOptions({"source", "target", "both"})], return_scores=["boolean"])
-    def most_similar(self, u: Any, k: int = 10, *, as_: str = "both", return_scores: bool = False) -> Any:
+    def most_similar(self, u: Any, k: int | None = None, *, as_: str = "both", return_scores: bool = False) -> Any:
         """Find the k nodes most like u in a role, by the cosine of their vectors, best first, excluding u itself.
 
         Parameters
         ----------
         u : id or sequence of ids
             Nodes of the graph.
-        k : int, default=10
-            Number of similar nodes per node.
+        k : int, default=None
+            Number of similar nodes per node; None means 10, or all others if they are fewer.
         as_ : {"source", "target", "both"}, default="both"
             Role in which nodes are compared: what they link to, what links to them, or both.
         return_scores : bool, default=False
@@ -151,11 +149,11 @@ class ScoresEdges(ABC):
             Node ids; with ``return_scores`` a pair of these and of the cosines.
         """
         check_is_fitted(self)
-        rows, n = self._nodes.numbers(u), len(self._nodes)
-        _check_k(k, n)
+        rows = self._nodes.numbers(u)
         sides = {"source": self.source_embedding_, "target": self.target_embedding_}
         vectors = unit_rows(np.hstack([vectors for role, vectors in sides.items() if as_ in (role, "both")]))
-        itself = _themselves(rows, n)
+        itself = _themselves(rows, len(self._nodes))
+        k = _list_length(k, itself, self.nodes_[rows])
         with jobs(None, self.memory_budget):
             best, cosines = best_columns(lambda block: vectors[rows[block]] @ vectors.T, itself, k)
         found = self.nodes_[best]
@@ -218,20 +216,20 @@ def _themselves(rows: np.ndarray, n: int) -> sparse.csr_array:
     return sparse.csr_array((np.ones(len(rows)), rows, np.arange(len(rows) + 1)), shape=(len(rows), n))
 
 
-def _check_k(k: Any, n: int) -> None:
+def _list_length(k: Any, leave_out: sparse.csr_array, names: np.ndarray) -> int:
+    """The given number of nodes, or the usual one; ValueError if some node leaves fewer. Cost: O(its edges)."""
+    n = leave_out.shape[1]
+    left = np.minimum(n - 1, n - leave_out.count_nonzero(axis=1))
+    k = usual_length(left) if k is None else k
     if not (isinstance(k, Integral) and 1 <= int(k) < n):
         raise ValueError(f"k={k} must be a whole number from 1 to the number of other nodes, {n - 1}")
-
-
-def _check_enough(leave_out: sparse.csr_array, names: np.ndarray, k: int) -> None:
-    """Refuse a k above the number of nodes to which some node has no edge. Cost: O(edges of these nodes)."""
-    left = leave_out.shape[1] - leave_out.count_nonzero(axis=1)
     if (left < k).any():
         least = int(left.argmin())
         raise ValueError(
             f"k={k} exceeds the {left[least]} nodes to which {names[least]!s} has no edge; lower k, or leave out "
             "new_only"
         )
+    return int(k)
 
 
 def reverse_scores(model: ScoresEdges) -> sparse.csr_array:

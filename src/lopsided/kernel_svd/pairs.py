@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from .._core import ArrayLike, best_columns, canonical, check_finite, count_of, gate, jobs
+from .._core import ArrayLike, best_columns, canonical, check_array, check_finite, count_of, gate, jobs, usual_length
 from ..exceptions import LopsidedWarning, warn
 
 
@@ -60,15 +60,15 @@ class ScoresPairs(ABC):
         return scores
 
     @gate
-    def nearest_right(self, X: ArrayLike, k: int = 10, *, exclude: ArrayLike = None) -> np.ndarray:
+    def nearest_right(self, X: ArrayLike, k: int | None = None, *, exclude: ArrayLike = None) -> np.ndarray:
         """Find the k right points of ``fit`` that score highest with each left point, best first.
 
         Parameters
         ----------
         X : integer, sequence of n integers, or array of n points
             Left points, known or new.
-        k : int, default=10
-            Number of right points per left point.
+        k : int, default=None
+            Number of right points per left point; None means 10, or all that every point leaves if they are fewer.
         exclude : array or sparse matrix of shape (n, m), default=None
             Right points with a nonzero entry in row i are left out for X[i], such as the items that a user has.
 
@@ -96,7 +96,7 @@ class ScoresPairs(ABC):
         return self._nearest(X, k, exclude, sides, of_right=False)
 
     @gate
-    def nearest_left(self, Z: ArrayLike, k: int = 10, *, exclude: ArrayLike = None) -> np.ndarray:
+    def nearest_left(self, Z: ArrayLike, k: int | None = None, *, exclude: ArrayLike = None) -> np.ndarray:
         """Find the k left points of ``fit`` that score highest with each right point, best first.
 
         ``nearest_right`` with the sides exchanged: ``exclude`` has a row for each right point and n columns.
@@ -106,12 +106,18 @@ class ScoresPairs(ABC):
         return self._nearest(Z, k, exclude, sides, of_right=True)
 
     def _nearest(
-        self, points: ArrayLike, k: int, exclude: ArrayLike, sides: tuple[np.ndarray, np.ndarray], *, of_right: bool
+        self,
+        points: ArrayLike,
+        k: int | None,
+        exclude: ArrayLike,
+        sides: tuple[np.ndarray, np.ndarray],
+        *,
+        of_right: bool,
     ) -> np.ndarray:
         """Rank the points of the other side, whose vectors are ``sides[1]``, for points of the side ``sides[0]``."""
         asking, targets = sides
         found = self._vectors(points, of_right=of_right) * self.singular_values_
-        left_out = pairs_left_out(exclude, (len(found), len(targets)), k)
+        left_out, k = pairs_left_out(exclude, (len(found), len(targets)), k)
         silent = np.abs(found).max(axis=1) <= (self._rounding() if _by_number(points) else 0)
         if silent.any():
             found[silent] = asking.mean(axis=0)
@@ -153,22 +159,23 @@ def _by_number(points: ArrayLike) -> bool:
     return not sparse.issparse(points) and np.ndim(points) <= 1
 
 
-def pairs_left_out(exclude: ArrayLike, shape: tuple[int, int], k: Any) -> sparse.csr_array:
-    """Pairs to be left out of a ranking, sparse with a row for each point; each row must leave k columns."""
+def pairs_left_out(exclude: ArrayLike, shape: tuple[int, int], k: Any) -> tuple[sparse.csr_array, int]:
+    """Pairs to be left out of a ranking, sparse with a row for each point, and its length, by default the usual one."""
     n, m = shape
+    found, left = sparse.csr_array(shape, dtype=bool), np.full(n, m)
+    if exclude is not None:
+        exclude = check_array(exclude, accept_sparse="csr", dtype=None, input_name="exclude")
+        if exclude.shape != shape:
+            raise ValueError(f"exclude has shape {exclude.shape}; it must be {shape}, a row for each of the {n} points")
+        found = canonical(sparse.csr_array(exclude))
+        left = m - np.asarray(found.count_nonzero(axis=1))
+    k = usual_length(left) if k is None else k
     if not isinstance(k, Integral) or not 1 <= int(k) <= m:
         raise ValueError(f"k={k} must be a whole number from 1 to {m}, the number of points to choose from")
-    if exclude is None:
-        return sparse.csr_array(shape, dtype=bool)
-    exclude = check_array(exclude, accept_sparse="csr", dtype=None, input_name="exclude")
-    if exclude.shape != shape:
-        raise ValueError(f"exclude has shape {exclude.shape}; it must be {shape}, a row for each of the {n} points")
-    found = canonical(sparse.csr_array(exclude))
-    left = m - np.asarray(found.count_nonzero(axis=1))
     if left.min(initial=m) < k:
         least = int(left.argmin())
         raise ValueError(
             f"k={k} exceeds the {left[least]} points that are left for row {least}; lower k, exclude fewer points or "
             "leave that row out"
         )
-    return found
+    return found, int(k)

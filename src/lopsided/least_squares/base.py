@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.utils import Tags, check_array
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
@@ -25,6 +25,7 @@ from .._core import (
     budget_bytes,
     by_blocks,
     canonical,
+    check_array,
     check_finite,
     check_points,
     check_samples,

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import BiclusterMixin
-from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from .._core import dense
+from .._core import check_array, dense
 from .axes import two_axes, with_halo
 from .colours import MAX_NAMED
 

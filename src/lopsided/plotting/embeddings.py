@@ -5,9 +5,9 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from .._core import count_of
+from .._core import check_array, count_of
 from ..graphs import DirectedGraphEmbedding
 from ..kernel_svd import KernelSVD
 from ..svd import powers

@@ -159,15 +159,15 @@ class KernelRecommender(Estimator):
 
     @checked(new_only=["boolean"])
     @gate
-    def recommend(self, X: ArrayLike, k: int = 10, *, new_only: bool = True) -> np.ndarray:
+    def recommend(self, X: ArrayLike, k: int | None = None, *, new_only: bool = True) -> np.ndarray:
         """Recommend k items to each user, best first.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n, n_items)
             Rows of users, of the table of ``fit`` or new.
-        k : int, default=10
-            Number of items per user.
+        k : int, default=None
+            Number of items per user; None means 10, or all that every user leaves if they are fewer.
         new_only : bool, default=True
             Whether to leave out items that the user has already, where X is not zero.
 
@@ -178,7 +178,7 @@ class KernelRecommender(Estimator):
         """
         check_is_fitted(self)
         X = self._validated(X)
-        left_out = pairs_left_out(X if new_only else None, X.shape, k)
+        left_out, k = pairs_left_out(X if new_only else None, X.shape, k)
         rows = self.svd_.kernel_.left(X)
         silent = ~np.asarray(abs(X).sum(axis=1) > 0).ravel()
         if silent.any():

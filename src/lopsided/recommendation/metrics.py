@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_array
 
-from .._core import canonical, checked
+from .._core import canonical, check_array, checked
 
 
 def recall_at_k(recommended: Any, held_out: Any) -> float:
@@ -106,8 +105,7 @@ def _hits(recommended: Any, held_out: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _numbers(recommended: Any, n_items: int) -> np.ndarray:
-    with np.errstate(all="ignore"):  # sums of floats, which are refused below, may overflow
-        found = check_array(recommended, dtype=None, input_name="recommended")
+    found = check_array(recommended, dtype=None, input_name="recommended")
     if found.dtype.kind not in "iu" or found.min() < 0 or found.max() >= n_items:
         raise ValueError(f"recommended must hold item numbers from 0 to {n_items - 1}; got {found.dtype} values")
     return found

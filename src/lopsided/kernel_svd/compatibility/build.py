@@ -6,9 +6,20 @@ from numbers import Integral, Real
 import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_array
 
-from ..._core import FLOATS, Array, RowBlocks, blocks_of, check_points, checked, dense, in_unit, row_lengths, safe_unit
+from ..._core import (
+    FLOATS,
+    Array,
+    RowBlocks,
+    blocks_of,
+    check_array,
+    check_points,
+    checked,
+    dense,
+    in_unit,
+    row_lengths,
+    safe_unit,
+)
 from ...exceptions import AccuracyWarning, warn
 from .axes import aligned_axes, are_columns, leading_svd, polar_rotation, thin_svd
 from .maps import Compatibility, Identity, PCAProjection, PseudoInverse, RandomProjection, TruncatedProjection
