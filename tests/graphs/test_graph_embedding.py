@@ -464,6 +464,15 @@ def test_any_hashable_is_an_id():
     assert model.score_edges([(1, 2), "a"], [3, 3]).shape == (2,)
 
 
+@pytest.mark.parametrize("layout", ["bsr", "coo", "csc", "csr", "dia", "dok", "lil"])
+@pytest.mark.parametrize("method", ["score_edges", "nearest_targets", "most_similar"])
+def test_a_sparse_matrix_is_no_list_of_ids(method, layout):
+    model = DirectedGraphEmbedding(2).fit([(0, 1), (1, 2), (2, 0), (0, 2)])
+    ids = sparse.csr_array([[0.0, 1.0]]).asformat(layout)
+    with pytest.raises(TypeError, match=r"not a sparse matrix of shape \(1, 2\)"):
+        getattr(model, method)(*[ids] * (1 + (method == "score_edges")))
+
+
 def test_a_mask_is_no_list_of_ids():
     model = DirectedGraphEmbedding(2).fit(np.eye(4, k=1))
     mask = np.array([False, True, True, False])

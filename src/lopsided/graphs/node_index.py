@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from .._core import count_of
 from ..io import equivalent_forms, is_whole
@@ -47,6 +48,8 @@ class NodeIndex:
     def numbers(self, ids: Any) -> np.ndarray:
         """Row numbers of one id or of a sequence of ids."""
         given = ids
+        if sparse.issparse(ids):
+            raise TypeError(f"ids of nodes are one id or a sequence of them, not a sparse matrix of shape {ids.shape}")
         if self.is_id(ids):
             ids = [ids]
         elif not (isinstance(ids, np.ndarray) and ids.dtype.kind in "mM"):  # tolist turns nanoseconds into integers
