@@ -1,6 +1,6 @@
 """Base class of the LS-SVMs with an asymmetric kernel: fitting, and the values of both functions at new samples."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from copy import copy
 from dataclasses import replace
 from numbers import Integral, Real
@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
+from sklearn.utils.validation import check_X_y, validate_data
 
 from .._core import (
     FLOATS,
@@ -23,11 +23,8 @@ from .._core import (
     at_hand,
     atomic_fit,
     budget_bytes,
-    by_blocks,
     canonical,
     check_array,
-    check_finite,
-    check_points,
     check_samples,
     count_of,
     gate,
@@ -37,9 +34,9 @@ from .._core import (
 )
 from ..kernels import Kernel, Precomputed, as_kernel, takes_values
 from ..nystrom import Nystrom, select_nystrom
-from ..operators import out_of_sample_operator
 from .build import KernelSaddle, Settings, are_many, many_landmarks, saddle_of_landmarks, saddle_of_samples
 from .diagnostics import PrimalDiagnostics, diagnose_primal
+from .functions import TwoFunctions
 from .merging import HeldOutResult, Merging
 from .refine_kernel import refine_path
 from .saddle import SADDLE_SOLVERS, Duals, check_solution, warn_if_near_singular
@@ -51,11 +48,10 @@ SAMPLED_ROWS = 2000  # of rows in blocks, from which a kernel is chosen
 SYMMETRIC_ULPS = 100  # tolerance on K - K', in units of eps times the largest entry, for a precomputed K
 
 
-class AsymmetricLeastSquares(Estimator, ABC):
+class AsymmetricLeastSquares(TwoFunctions, Estimator):
     """Base class of :class:`AsymmetricLSSVC` and :class:`AsymmetricLSSVR`, which document the parameters."""
 
     _target_checks: dict[str, bool] = {}  # arguments of ``validate_data`` about y
-    _flat: bool  # whether predictions have shape (n,) rather than (n, k)
 
     _parameter_constraints: dict[str, Any] = {
         "C": [Interval(Real, 0, None, closed="neither"), "array-like", StrOptions({"auto"})],
@@ -134,18 +130,6 @@ class AsymmetricLeastSquares(Estimator, ABC):
         if best is not None:
             self._store_held_out(best, given, used, targets)
         return self
-
-    @by_blocks
-    @gate
-    def source_decision_function(self, X: ArrayLike) -> np.ndarray:
-        """Source function f_s(x) = k(x, X) c + b1, (n,) or (n, k); if precomputed, rows of X hold k(x, x_i)."""
-        return self._squeeze(self._values(self._check_new(X), of_right=False))
-
-    @by_blocks
-    @gate
-    def target_decision_function(self, X: ArrayLike) -> np.ndarray:
-        """Target function f_t(x) = k(X, x)'a + b2, (n,) or (n, k); if precomputed, rows of X hold k(x_i, x)."""
-        return self._squeeze(self._values(self._check_new(X), of_right=True))
 
     @gate
     def diagnostics(self, X: ArrayLike, y: Any, sample_weight: ArrayLike = None) -> PrimalDiagnostics:
@@ -285,68 +269,6 @@ class AsymmetricLeastSquares(Estimator, ABC):
             values[used], values[unused] = best.predictions, self._merged(X[unused], right)
             best = best._replace(predictions=values)
         self.held_out_predictions_ = self._squeeze(best.predictions)
-
-    def _decide(self, X: Array, Z: Array) -> np.ndarray:
-        """Values of the merged functions at new samples, shape (n, k)."""
-        X, Z = self._check_new(X), self._check_new_right(Z)
-        if Z is not None and X.shape[0] != Z.shape[0]:
-            raise ValueError(f"X holds {X.shape[0]} new samples and Z {Z.shape[0]}; they must be the same samples")
-        return self._merged(X, X if Z is None else Z)
-
-    def _merged(self, X: Array, right: Array) -> np.ndarray:
-        """Merged values at samples X as sources and ``right`` as targets."""
-        source = self._values(X, of_right=False) if self.merge_ != "target" else None
-        target = self._values(right, of_right=True) if self.merge_ != "source" else None
-        return self._merging.merge(source, target, getattr(self, "merger_", None))
-
-    def _check_new(self, X: Array) -> Array:
-        check_is_fitted(self)
-        return canonical(validate_data(self, reject_masked(X, "X"), accept_sparse="csr", dtype=FLOATS, reset=False))
-
-    def _check_new_right(self, Z: Array) -> Array:
-        """Validate the second block of a precomputed kernel; None for other kernels, and if it is not needed."""
-        if not isinstance(self.kernel_, Precomputed):
-            if Z is not None:
-                raise ValueError("Z is for kernel='precomputed'; other kernels compute both blocks from X")
-            return None
-        wanted = f"k(training, new) transposed, shape (n_new, {self.n_features_in_})"
-        if Z is None:
-            if self.merge_ == "source" or self._of_symmetric:
-                return None
-            raise ValueError(
-                f"merge={self.merge_!r} needs {wanted}, as Z, beside X = k(new, training); or use merge='source'"
-            )
-        Z = check_points(Z, "Z")
-        if Z.shape[1] != self.n_features_in_:
-            raise ValueError(f"Z has shape {Z.shape}, but it must be {wanted}")
-        return Z
-
-    def _values(self, X: Array, *, of_right: bool) -> np.ndarray:
-        """Values of the source function, or of the target function if ``of_right``, without storing kernel blocks."""
-        if of_right:
-            left, right, weights, offset = self.X_fit_, X, self.left_duals_, self.target_intercept_
-        else:
-            left, right, weights, offset = X, self.Z_fit_, self.right_duals_, self.source_intercept_
-        with jobs(self.n_jobs, self.memory_budget):
-            values = out_of_sample_operator(self.kernel_, left, right, of_right=of_right) @ weights
-        check_finite(values)
-        return values + offset
-
-    @property
-    def _example(self) -> Array:
-        return self.X_fit_[:1]
-
-    def _portable(self) -> Self:
-        """The model as it travels to blocks of samples, without what it has learned of every sample of ``fit``."""
-        twin = copy(self)
-        for name in ("held_out_predictions_", "_held_out_errors", "_held_out_weights"):
-            twin.__dict__.pop(name, None)
-        twin.n_jobs, twin.random_state = 1, None
-        return twin
-
-    def _squeeze(self, values: np.ndarray) -> np.ndarray:
-        """Reshape values (n, k) to the shape of the targets."""
-        return values[:, 0] if self._flat else values
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
