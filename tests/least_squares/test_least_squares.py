@@ -402,6 +402,17 @@ def test_only_predictions_far_outside_the_range_of_the_targets_draw_a_warning(ta
             model.predict([[0, 0], [far, 0], [edge, 0]])
 
 
+def test_a_model_that_was_saved_without_the_range_of_its_targets_predicts_the_same(rng):
+    X = rng.standard_normal((20, 2))
+    model = AsymmetricLSSVR(kernel="linear").fit(X, X)
+    expected = model.predict(X)
+    del model._target_range
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(model.predict(X), expected)
+        model.predict(1e6 * X)
+
+
 def test_constant_targets_have_no_range_that_predictions_leave(rng):
     with warnings.catch_warnings():
         warnings.simplefilter("error", LopsidedWarning)

@@ -122,8 +122,8 @@ def are_many(X: Array) -> bool:
 def many_landmarks(kernel: Kernel, X: Array, budget: int, *, few: bool = False) -> tuple[Nystrom, Choice] | None:
     """Landmarks for samples too many to decompose, as many as the budget has room for; None if samples are few.
 
-    So it is if landmarks are no more than the usual number or, with ``few``, too few to be of use, and if their own
-    matrix exceeds the budget.
+    None also if there is room for no more than the usual number of them or, with ``few``, for too few to be of use, or
+    if their own matrix exceeds the budget.
     """
     n, copies = X.shape[0], FACTOR_COPIES // 2 if kernel.symmetric else FACTOR_COPIES
     wanted = max(MANY_LANDMARKS, min(n // SAMPLES_PER_LANDMARK, MOST_LANDMARKS))

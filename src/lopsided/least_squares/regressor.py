@@ -53,6 +53,7 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
     """
 
     _target_checks = {"multi_output": True, "y_numeric": True}
+    _target_range = np.array([[-np.inf], [np.inf]])  # of the least and the largest; unknown to models of version 0.2.0
 
     @by_blocks
     @gate
