@@ -6,6 +6,8 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import reduce
+from operator import add
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from lopsided import AsymmetricLSSVC, KernelSVD
 from lopsided._core import (
+    accumulate,
     block_bytes,
     blocks_of,
     fit_on_one_thread,
@@ -47,6 +50,26 @@ def test_threads_heed_what_openmp_may_take(given, number, monkeypatch):
     assert n_threads() == (number or n_threads(-1))
     with jobs(3):
         assert n_threads() == 3
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_results_are_combined_in_order_and_few_are_held(threads):
+    held, most = set(), [0]
+
+    def task(item):
+        held.add(item)
+        most[0] = max(most[0], len(held))
+        return [item]
+
+    def combine(one, other):
+        held.difference_update(one, other)
+        return one + other
+
+    with jobs(threads):
+        assert accumulate(combine, task, range(20)) == list(range(20))
+        total = accumulate(add, lambda i: 0.1 * i, range(1000))
+    assert most[0] <= threads + 1
+    assert total == reduce(add, (0.1 * i for i in range(1000)))
 
 
 def test_fits_at_the_same_time_leave_the_threads_of_blas_alone():

@@ -63,6 +63,7 @@ from .targets import (
     real_targets as real_targets,
 )
 from .threads import (
+    accumulate as accumulate,
     block_bytes as block_bytes,
     blocks_of as blocks_of,
     even_slices as even_slices,

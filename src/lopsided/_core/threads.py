@@ -3,10 +3,10 @@
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from functools import cache, wraps
+from functools import cache, reduce, wraps
 from itertools import pairwise
 from typing import Any, ParamSpec, TypeVar
 
@@ -105,6 +105,16 @@ def run(task: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
 
     _on_threads(work, threads, len(items))
     return results
+
+
+def accumulate(combine: Callable[[T, T], T], task: Callable[[Any], T], items: Sequence[Any]) -> T:
+    """Combine task(item) of all items, in order: sum them, for example; ``run`` does the tasks.
+
+    One result of every thread is held at once, and the number of threads does not change a bit of the answer.
+    """
+    threads = n_threads()
+    batches = (items[i : i + threads] for i in range(0, len(items), threads))
+    return reduce(combine, (result for batch in batches for result in run(task, batch)))
 
 
 def _drained(waiting: deque[T]) -> Iterator[T]:
