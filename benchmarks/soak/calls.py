@@ -91,8 +91,9 @@ def learned(draw: Draw) -> Call:
     X = draw.points(n=draw.of(SIZES[3:]), d=draw.of([2, 3, 5]))
     n = length(X)
     settings = draw.settings(
-        max_iter=[1, 2], optimizer=["auto", "lbfgs", "adam"], batch_size=[2, 32], alpha=[1e-4, 1e8], n_components=[1, 2]
-    )
+        max_iter=[1, 2], optimizer=["auto", "lbfgs", "adam"], batch_size=[2, 32], alpha=[1e-4, 1e8],
+        n_components=[1, 2], memory_budget=[1, 10**4, "1GB"], n_jobs=[1, 2],
+    )  # fmt: skip
     kernel = draw.of(["rbf", "linear", "polynomial", "exponential", "sne", k.RBF(1.0)])
     classes = draw.chance(0.5)
     y = draw.rng.integers(0, 2, n) if classes else draw.rng.standard_normal(n) * draw.of([1, 0, 1e200])

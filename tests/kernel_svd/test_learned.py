@@ -1,5 +1,7 @@
 """Learned compatibility: gradients, losses, and the estimators that minimise them."""
 
+from functools import reduce
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -14,6 +16,7 @@ from lopsided.exceptions import ConvergenceWarning
 from lopsided.kernel_svd.compatibility.alternate import Solved, refit
 from lopsided.kernel_svd.compatibility.descent import LBFGS, Adam, Parameters, Problem
 from lopsided.kernel_svd.compatibility.losses import CrossEntropy, Squared
+from lopsided.kernel_svd.compatibility.samples import Samples
 from lopsided.kernels import RBF, SNE, TL1, Attention, Exponential, Linear, LinearPolynomial, Polynomial, Tanh
 
 KERNELS = [
@@ -46,6 +49,10 @@ def slope_by_differences(function, at, step=1e-6):
         behind[index] -= step
         found[index] = (function(ahead) - function(behind)) / (2 * step)
     return found
+
+
+def samples(X, Y):
+    return Samples(X, Y, np.arange(len(Y)))
 
 
 def targets(loss, n, rng):
@@ -104,10 +111,10 @@ def test_the_slope_of_a_problem_is_its_derivative(kernel, loss, rng):
     Y = targets(loss, 12, rng)
     basis = np.eye(3)[:, :2]
     now = Parameters(rng.standard_normal((2, 3)), rng.standard_normal((2, Y.shape[1])), rng.standard_normal(Y.shape[1]))
-    problem = Problem(kernel.fit(X, basis @ now.Q), basis, loss, 2, 0.3)
-    projection = problem.projection(X, basis @ now.Q)
-    gradient = problem.slope(now, projection, X, Y)[1]
-    expected = slope_by_differences(lambda flat: problem.slope(now.like(flat), projection, X, Y)[0], now.flat())
+    problem, data = Problem(kernel.fit(X, basis @ now.Q), basis, loss, 2, 0.3), samples(X, Y)
+    projection = problem.projection(data, basis @ now.Q)
+    gradient = problem.slope(now, projection, data)[1]
+    expected = slope_by_differences(lambda flat: problem.slope(now.like(flat), projection, data)[0], now.flat())
     np.testing.assert_allclose(gradient.flat(), expected, atol=1e-6 * np.abs(expected).max())
 
 
@@ -115,7 +122,7 @@ def test_features_are_those_of_kernel_svd_at_the_learned_compatibility(rng):
     X = rng.standard_normal((60, 4))
     model = LearnedKernelSVDRegressor(3, kernel=RBF(2.0)).fit(X, np.sin(X[:, 0]))
     np.testing.assert_allclose(model.compatibility_.right(X.T), model.points_, atol=1e-8)
-    (C,) = model.compatibility_.right_factors
+    C = reduce(np.matmul, model.compatibility_.right_factors)
     svd = KernelSVD(3, kernel=RBF(2.0), compatibility=C).fit(X)
     np.testing.assert_allclose(svd.singular_values_, model.singular_values_, rtol=1e-7)
     np.testing.assert_allclose(np.abs(svd.transform(X)), np.abs(model.transform(X)), atol=1e-6)
@@ -293,9 +300,10 @@ def test_vectors_that_all_rows_would_reorder_are_kept_as_learned():
     wanted = np.eye(4)[:, [2]] * 10  # a direction that is never the leading one
     Y = X[:, [2]]
     found = Solved(Parameters(Z, np.ones((1, 1)), np.zeros(1)), wanted, 0.0)
-    np.testing.assert_array_equal(refit(problem, found, X, Y).projection, wanted)
-    leading = problem.projection(X, Z)
-    again = refit(problem, found._replace(projection=-leading), X, Y)
+    data = samples(X, Y)
+    np.testing.assert_array_equal(refit(problem, found, data).projection, wanted)
+    leading = problem.projection(data, Z)
+    again = refit(problem, found._replace(projection=-leading), data)
     np.testing.assert_allclose(again.projection, leading)
 
 

@@ -13,7 +13,7 @@ MEASURE = """
 import gc, json, sys, warnings
 import numpy as np
 from scipy import sparse
-from lopsided import AsymmetricLSSVC, DirectedGraphEmbedding, KernelSVD, Nystrom
+from lopsided import AsymmetricLSSVC, DirectedGraphEmbedding, KernelSVD, LearnedKernelSVDClassifier, Nystrom
 from lopsided._core import jobs
 from lopsided.kernels import RBF, SNE, Diffusion, NodeKernel
 warnings.simplefilter("ignore")
@@ -33,6 +33,8 @@ X, y = rng.standard_normal((n, 5)), np.arange(n) % 2
 small, labels = X[:40], y[:40]
 KernelSVD(2, kernel=RBF(1.0)).fit(small, Z=small)
 AsymmetricLSSVC(1.0, kernel=RBF(1.0)).fit(small, labels)
+LearnedKernelSVDClassifier(max_iter=1).fit(small, labels)
+learned = LearnedKernelSVDClassifier(max_iter=1, memory_budget=budget)
 cases = {
     "lapack": lambda: KernelSVD(n // 3, kernel=RBF(1.0), memory_budget=budget).fit(X, Z=X[::-1]),
     "lapack, small": lambda: KernelSVD(5, kernel=RBF(1.0), memory_budget=budget).fit(X, Z=X[:290]),
@@ -45,6 +47,15 @@ cases = {
     "machine, several": lambda: AsymmetricLSSVC([0.1, 1.0], kernel=SNE(1.0), memory_budget=budget).fit(X, y),
     "symmetric machine": lambda: AsymmetricLSSVC([0.1, 1.0], kernel=RBF(1.0), memory_budget=budget).fit(X, y),
 }
+if name == "learned":
+    X = rng.standard_normal((n, 60))
+    cases[name] = lambda: learned.fit(X, y)
+if name == "learned, wide":
+    X = rng.standard_normal((n, 500))
+    cases[name] = lambda: learned.fit(X, y)
+if name == "learned, sparse":
+    X = sparse.random_array((n, 200), density=0.01, rng=rng, format="csr")
+    cases[name] = lambda: learned.fit(X, y)
 def hubs():
     A = sparse.random_array((n, n), density=4 / n, rng=rng, format="lil")
     A[:6] = 1.0
@@ -67,6 +78,7 @@ with jobs(int(sys.argv[4])):
     model = cases[name]()
 peak = status("VmHWM") - before
 kept = sum(map(size, vars(model).values()))
+kept += sum(map(size, getattr(getattr(model, "compatibility_", None), "right_factors", ())))
 print(json.dumps({"peak": peak, "kept": kept, "solver": str(getattr(model, "solver_", ""))}))
 """
 SLACK = 12e6  # code that is loaded on first use, and pools of threads
@@ -82,6 +94,9 @@ CASES = {  # budget in bytes, number of points
     "machine, auto, blocks": (8e6, 1200),
     "machine, several": (60e6, 1000),
     "symmetric machine": (60e6, 1000),
+    "learned": (15e6, 40000),
+    "learned, wide": (70e6, 1000),
+    "learned, sparse": (15e6, 30000),
     "hub graph": (20e6, 1500),
     "sparse kernel": (24e6, 2500),
     "diffusion": (5e6, 60),

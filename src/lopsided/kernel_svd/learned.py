@@ -7,9 +7,8 @@ from scipy.special import softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
-from .._core import FLOATS, argmax_class, atomic_fit, encoded, gate, per_class_scores, real_targets, reject_masked
+from .._core import argmax_class, atomic_fit, encoded, gate, jobs, per_class_scores, real_targets
 from .compatibility.losses import CrossEntropy, Squared
 from .learned_base import LearnedKernelSVD
 
@@ -46,6 +45,12 @@ class LearnedKernelSVDClassifier(ClassifierMixin, LearnedKernelSVD):
         Number of rounds after which to stop if none lowered the loss by more than this share of it.
     random_state : int, RandomState instance or None, default=None
         Seed of the initial points, the held-out samples and the batches; None means a fixed seed.
+    n_jobs : int or None, default=None
+        Number of threads that share blocks of rows; None means one per core.
+    memory_budget : float, str or None, default=None
+        Memory for blocks of kernel values, points and slopes, in bytes or as "2GB"; None means a quarter of the free
+        memory. A table of a third of it or more, like a sparse one, is decomposed by way of X^T X. The p points of p
+        coordinates and what L-BFGS keeps of them must fit, beyond 100 columns; "auto" takes Adam if they do not.
     verbose : int, default=0
         1 reports the losses of every round on standard error.
 
@@ -81,13 +86,14 @@ class LearnedKernelSVDClassifier(ClassifierMixin, LearnedKernelSVD):
 
     @atomic_fit
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn C and the head from samples X (n, p) and labels y (n,)."""
+        """Learn C and the head from samples X (n, p), dense or sparse, and labels y (n,)."""
         self._validate_params()
-        X, y = validate_data(self, reject_masked(X, "X"), reject_masked(y, "y", text=True), dtype=FLOATS)
+        X, y = self._check_samples(X, y)
         check_classification_targets(y)
         self.classes_, codes = encoded(y)
         Y = np.eye(len(self.classes_), dtype=X.dtype)[codes]
-        weights, self.intercept_ = self._learn(X, Y, CrossEntropy(), stratify=codes)
+        with jobs(self.n_jobs, self.memory_budget):
+            weights, self.intercept_ = self._learn(X, Y, CrossEntropy(), stratify=codes)
         self.coef_ = weights.T
         if len(self.classes_) == 2:
             self.coef_, self.intercept_ = np.diff(self.coef_, axis=0), np.diff(self.intercept_)
@@ -121,7 +127,8 @@ class LearnedKernelSVDRegressor(RegressorMixin, LearnedKernelSVD):
     n_components : int or None, default=None
         Number of right singular vectors, at most p. None means four, or the number of targets if that is larger.
     kernel, alpha, optimizer, max_iter, batch_size, learning_rate : as in the classifier
-    validation_fraction, n_iter_no_change, min_improvement, random_state, verbose : as in the classifier
+    validation_fraction, n_iter_no_change, min_improvement, random_state : as in the classifier
+    n_jobs, memory_budget, verbose : as in the classifier
 
     Attributes
     ----------
@@ -141,14 +148,14 @@ class LearnedKernelSVDRegressor(RegressorMixin, LearnedKernelSVD):
 
     @atomic_fit
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn C and the head from samples X (n, p) and real targets y (n,) or (n, outputs)."""
+        """Learn C and the head from samples X (n, p), dense or sparse, and real targets y (n,) or (n, outputs)."""
         self._validate_params()
-        X, y = reject_masked(X, "X"), reject_masked(y, "y", text=True)
-        X, y = validate_data(self, X, y, dtype=FLOATS, multi_output=True, y_numeric=True)
+        X, y = self._check_samples(X, y, multi_output=True, y_numeric=True)
         Y = real_targets(y)
         middle, spread = Y.mean(axis=0), Y.std(axis=0)
         spread = np.where(spread > 0, spread, 1)
-        weights, intercept = self._learn(X, ((Y - middle) / spread).astype(X.dtype), Squared())
+        with jobs(self.n_jobs, self.memory_budget):
+            weights, intercept = self._learn(X, ((Y - middle) / spread).astype(X.dtype), Squared())
         self.coef_, self.intercept_ = (weights * spread).T, intercept * spread + middle
         if y.ndim == 1:
             self.coef_, self.intercept_ = self.coef_[0], float(self.intercept_[0])

@@ -19,11 +19,10 @@ import numpy as np
 from ..._core import counted
 from ...exceptions import ConvergenceWarning, NotFiniteError, warn
 from .descent import LBFGS, Adam, Parameters, Problem
+from .samples import Samples
 
 # A guard: `python benchmarks/general_table3.py ablation` shows no difference beyond noise between any of its values.
 MAX_LOSS_RATIO = 1.2  # loss with V from all rows over that with V from the learning rows, above which the latter stays
-
-Data = tuple[np.ndarray, np.ndarray]  # samples and targets
 
 
 class Round(NamedTuple):
@@ -57,7 +56,12 @@ class Stopping(NamedTuple):
 
 
 def alternate(
-    problem: Problem, optimizer: LBFGS | Adam, Q: np.ndarray, data: Data, held_out: Data | None, stopping: Stopping
+    problem: Problem,
+    optimizer: LBFGS | Adam,
+    Q: np.ndarray,
+    data: Samples,
+    held_out: Samples | None,
+    stopping: Stopping,
 ) -> tuple[Solved, tuple[Round, ...]]:
     """Alternate the two steps from Q, and keep the round with the lowest held-out loss, or training loss if none.
 
@@ -73,7 +77,7 @@ def alternate(
     for number in counted(range(1, rounds + 1), "rounds", rounds):
         try:
             with np.errstate(over="ignore", invalid="ignore"):
-                moved, optimizer = optimizer.move(state.parameters, state.projection, *data)
+                moved, optimizer = optimizer.move(state.parameters, state.projection, data)
                 state = _solve(problem, moved.Q, data)
         except (NotFiniteError, np.linalg.LinAlgError):
             optimizer, halvings, state = optimizer.slower(), halvings + 1, best
@@ -94,34 +98,33 @@ def alternate(
     return best, tuple(curve)
 
 
-def refit(problem: Problem, found: Solved, X: np.ndarray, Y: np.ndarray) -> Solved:
+def refit(problem: Problem, found: Solved, data: Samples) -> Solved:
     """Recompute V and the head from all rows, at points Z that were learned from some of them.
 
     If singular values are close, this may drop a vector that Z was learned for. The loss then rises, and V is kept.
     """
-    anew = _solve(problem, found.parameters.Q, (X, Y))
-    same = _solve_head(problem, found.parameters.Q, found.projection, (X, Y))
+    anew = _solve(problem, found.parameters.Q, data)
+    same = _solve_head(problem, found.parameters.Q, found.projection, data)
     return anew if anew.loss <= MAX_LOSS_RATIO * same.loss else same
 
 
-def _solve(problem: Problem, Q: np.ndarray, data: Data) -> Solved:
+def _solve(problem: Problem, Q: np.ndarray, data: Samples) -> Solved:
     """Compute V by step (i) and the optimal head, for given Q."""
-    return _solve_head(problem, Q, problem.projection(data[0], problem.basis @ Q), data)
+    return _solve_head(problem, Q, problem.projection(data, problem.basis @ Q), data)
 
 
-def _solve_head(problem: Problem, Q: np.ndarray, projection: np.ndarray, data: Data) -> Solved:
-    X, Y = data
-    F = problem.features(X, problem.basis @ Q, projection)
+def _solve_head(problem: Problem, Q: np.ndarray, projection: np.ndarray, data: Samples) -> Solved:
+    F, Y = problem.features(data, problem.basis @ Q, projection), data.targets
     weights, bias = problem.loss.head(F, Y, problem.alpha)
     return Solved(Parameters(Q, weights, bias), projection, problem.loss.value(F @ weights + bias, Y))
 
 
-def _evaluate(problem: Problem, state: Solved, held_out: Data | None, rate: float) -> Round:
+def _evaluate(problem: Problem, state: Solved, held_out: Samples | None, rate: float) -> Round:
     if held_out is None:
         return Round(state.loss, np.nan, rate)
-    (X, Y), (Q, weights, bias) = held_out, state.parameters
-    F = problem.features(X, problem.basis @ Q, state.projection)
-    return Round(state.loss, problem.loss.value(F @ weights + bias, Y), rate)
+    Q, weights, bias = state.parameters
+    F = problem.features(held_out, problem.basis @ Q, state.projection)
+    return Round(state.loss, problem.loss.value(F @ weights + bias, held_out.targets), rate)
 
 
 def _report(verbose: bool, number: int, found: Round) -> None:

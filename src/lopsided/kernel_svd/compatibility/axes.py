@@ -8,11 +8,25 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import qr
 
-from ..._core import Array, budget_bytes, by_rows, eigh, in_unit, safe_unit, same_points, svd
+from ..._core import (
+    Array,
+    accumulate,
+    blocks_of,
+    budget_bytes,
+    by_rows,
+    dense,
+    eigh,
+    in_unit,
+    safe_unit,
+    same_points,
+    svd,
+)
 from ...operators import Stored
 from ...svd import factorise
 
 Decomposed = tuple[np.ndarray, np.ndarray, tuple[Array, ...]]  # U, s, and factors whose product is V
+SVD_COPIES = 3  # of a dense matrix that its SVD holds beside it, with its workspace
+BLOCK_BYTES = 1 << 25  # of the rows of a dense matrix that a thread multiplies at once, at most
 LEADING_TOL = 1e-6  # eta of the leading axes of sparse points: kernels of their products need no more digits
 
 
@@ -29,11 +43,47 @@ def thin_svd(W: Array) -> Decomposed:
     unit = safe_unit(W)
     W = in_unit(W, unit)
     flat = W.shape[0] <= W.shape[1]
-    squares, Q = eigh((W @ W.T if flat else W.T @ W).toarray())
+    s, Q = (part.astype(W.dtype) for part in gram_axes(W.T if flat else W))
+    return (Q, unit * s, (sparse.csr_array(W.T), Q / s)) if flat else (W @ (Q / s), unit * s, (Q,))
+
+
+def gram_axes(W: Array) -> tuple[np.ndarray, np.ndarray]:
+    """Singular values s and right singular vectors of W, entries about one, from W^T W in double precision.
+
+    Those below about sqrt(eps) times the largest are dropped. Cost: O(n width^2 + width^3), and no copy of a dense W.
+    """
+
+    def gram(rows: slice) -> np.ndarray:
+        block = W[rows].astype(float, copy=False)
+        return dense(block.T @ block)
+
+    W = by_rows(W)
+    rows = [slice(None)] if sparse.issparse(W) else blocks_of(len(W), 8 * W.shape[1], BLOCK_BYTES)
+    squares, Q = eigh(accumulate(np.add, gram, rows))
     s, Q = np.sqrt(np.maximum(squares[::-1], 0)), Q[:, ::-1]
-    r = np.count_nonzero(s > np.sqrt(max(W.shape) * np.finfo(W.dtype).eps) * s[0])
-    s, Q = s[:r], Q[:, :r]
-    return (Q, s * unit, (sparse.csr_array(W.T), Q / s)) if flat else (W @ (Q / s), s * unit, (Q,))
+    r = np.count_nonzero(s > np.sqrt(max(W.shape) * np.finfo(float).eps) * s[0])
+    return s[:r], Q[:, :r]
+
+
+def row_space(X: Array, budget: int) -> tuple[np.ndarray, tuple[Array, ...]]:
+    """Orthonormal basis B (p, r) of the rows of X (n, p), and factors of the F of least norm with X^T F = B.
+
+    For the SVD X = U diag(s) B^T it is F = U diag(1 / s) = X B diag(1 / s^2). The second form serves where X is sparse
+    or its SVD exceeds the budget; singular values below about sqrt(eps) times the largest then count as zero.
+    """
+    n, p = X.shape
+    if sparse.issparse(X) or SVD_COPIES * X.nbytes > budget:
+        unit = safe_unit(X)
+        W = in_unit(X, unit)
+        s, B = gram_axes(W)
+        inverse = B / s / s / float(unit)
+        factors = (W.copy(), inverse) if sparse.issparse(W) else (W @ inverse.astype(W.dtype),)
+    else:
+        U, s, (V,) = thin_svd(X)
+        B, factors = dense(V), (U / s,)
+    if not len(s):
+        return np.eye(p, 1, dtype=X.dtype), (np.zeros((n, 1), dtype=X.dtype),)
+    return B.astype(X.dtype, copy=False), factors
 
 
 def leading_svd(W: Array, r: int, rng: np.random.Generator) -> Decomposed:

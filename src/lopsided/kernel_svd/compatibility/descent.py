@@ -3,21 +3,44 @@
 The notation is that of :mod:`lopsided.kernel_svd.compatibility.alternate`.
 """
 
+import math
 from dataclasses import dataclass, replace
+from operator import add
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy.optimize import minimize
 
-from ..._core import check_finite, eigh, in_unit, safe_unit, slices_of
+from ..._core import accumulate, check_finite, eigh, in_unit, run, safe_unit, slices_of
 from ...kernels import Kernel
 from ...svd import powers
 from .losses import Loss
+from .samples import Samples
 
-ROWS_AT_ONCE = 1 << 12  # rows whose kernel values are held in memory
 LBFGS_STEPS = 10  # L-BFGS iterations between two SVDs; `python benchmarks/general_table3.py ablation` changes them
+MAX_VALUES_PER_STEP = 1 << 22  # kernel values up to which every step uses all rows
+ARRAYS = {"lbfgs": 56, "adam": 30}  # arrays of p points of p coordinates that learning holds at once
+SMALL_WIDTH = 100  # columns up to which no budget forbids these arrays, at most 4.5 MB
 ADAM_DECAY = 0.9, 0.999  # of the first and second moments, as in the paper of Adam
 ADAM_FLOOR = 1e-8  # added to the root mean square, which is zero for an unused parameter; the paper's value
+
+
+def choose_optimizer(name: str, n: int, width: int, budget: int) -> str:
+    """Return the optimiser named, or the one that suits n rows and the budget; its arrays must fit that."""
+    allowed = budget if width > SMALL_WIDTH else math.inf
+    if name == "auto":
+        small = n * width <= MAX_VALUES_PER_STEP and _bytes_of_points("lbfgs", width) <= allowed
+        name = "lbfgs" if small else "adam"
+    if (needed := _bytes_of_points(name, width)) > allowed:
+        raise ValueError(
+            f"optimizer={name!r} needs {needed} bytes for {width} right points of {width} coordinates and their "
+            f"slopes, above the budget of {budget}; raise memory_budget to that, or select columns of X"
+        )
+    return name
+
+
+def _bytes_of_points(optimizer: str, width: int) -> int:
+    return 8 * ARRAYS[optimizer] * width**2
 
 
 class Parameters(NamedTuple):
@@ -47,34 +70,58 @@ class Problem:
     k: int  # number of right singular vectors
     alpha: float  # L2 penalty on the weights of the head
 
-    def projection(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+    def projection(self, data: Samples, Z: np.ndarray) -> np.ndarray:
         """Step (i): compute the map V sqrt(n) / s from kernel values to features, shape (p, k)."""
-        gram, unit = np.zeros((len(Z), len(Z))), None
-        for rows in slices_of(len(X), ROWS_AT_ONCE):
-            G = self.kernel.differentiate(X[rows], Z)[0].astype(float, copy=False)
-            unit = safe_unit(G) if unit is None else unit
+
+        def gram(part: slice) -> tuple[np.floating, np.ndarray]:
+            G = self.values(data, part, Z).astype(float, copy=False)
+            unit = safe_unit(G)
             G = in_unit(G, unit)
-            gram += G.T @ G
-        check_finite(gram)
-        squares, V = eigh(gram)
+            return unit, G.T @ G
+
+        unit, squares_of_G = accumulate(_add_in_units, gram, data.blocks)
+        check_finite(squares_of_G)
+        squares, V = eigh(squares_of_G)
         s = np.sqrt(np.maximum(squares[::-1][: self.k], 0))
-        return V[:, ::-1][:, : self.k] * (np.sqrt(len(X)) * powers(s, -1, len(X)) / (1.0 if unit is None else unit))
+        return V[:, ::-1][:, : self.k] * (np.sqrt(len(data)) * powers(s, -1, len(data)) / unit)
 
-    def features(self, X: np.ndarray, Z: np.ndarray, projection: np.ndarray) -> np.ndarray:
+    def features(self, data: Samples, Z: np.ndarray, projection: np.ndarray) -> np.ndarray:
         """Features G V sqrt(n) / s of shape (n, k), for the map ``projection`` of step (i)."""
-        blocks = slices_of(len(X), ROWS_AT_ONCE)
-        return np.concatenate([self.kernel.differentiate(X[rows], Z)[0] @ projection for rows in blocks])
+        return np.concatenate(run(lambda part: self.values(data, part, Z) @ projection, data.blocks))
 
-    def slope(self, now: Parameters, projection: np.ndarray, X: np.ndarray, Y: np.ndarray) -> tuple[float, Parameters]:
+    def values(self, data: Samples, part: slice, Z: np.ndarray) -> np.ndarray:
+        """Kernel values of a block of samples and the right points."""
+        return self.kernel.differentiate(data.points(part), Z)[0]
+
+    def slope(self, now: Parameters, projection: np.ndarray, data: Samples) -> tuple[float, Parameters]:
         """Step (ii): value and gradient of the penalised loss, with V fixed."""
-        G, pull_back = self.kernel.differentiate(X, self.basis @ now.Q)
-        F = G @ projection
-        S = F @ now.weights + now.bias
-        of_scores = self.loss.gradient(S, Y)
-        of_values = of_scores @ (projection @ now.weights).T
-        of_weights = F.T @ of_scores + self.alpha * now.weights
-        value = self.loss.value(S, Y) + self.alpha / 2 * float(np.sum(now.weights**2))
-        return value, Parameters(self.basis.T @ pull_back(of_values), of_weights, of_scores.sum(axis=0))
+        Z, Y = self.basis @ now.Q, data.targets
+
+        def of_block(part: slice) -> tuple[float, Parameters]:
+            G, pull_back = self.kernel.differentiate(data.points(part), Z)
+            F = G @ projection
+            S = F @ now.weights + now.bias
+            share = len(S) / len(data)
+            of_scores = share * self.loss.gradient(S, Y[part])
+            of_values = of_scores @ (projection @ now.weights).T
+            slopes = Parameters(pull_back(of_values), F.T @ of_scores, of_scores.sum(axis=0))
+            return share * self.loss.value(S, Y[part]), slopes
+
+        value, (of_points, of_weights, of_bias) = accumulate(_add_slopes, of_block, data.blocks)
+        value += self.alpha / 2 * float(np.sum(now.weights**2))
+        return value, Parameters(self.basis.T @ of_points, of_weights + self.alpha * now.weights, of_bias)
+
+
+def _add_slopes(one: tuple[float, Parameters], other: tuple[float, Parameters]) -> tuple[float, Parameters]:
+    return one[0] + other[0], Parameters(*map(add, one[1], other[1]))
+
+
+def _add_in_units(
+    one: tuple[np.floating, np.ndarray], other: tuple[np.floating, np.ndarray]
+) -> tuple[np.floating, np.ndarray]:
+    """Add Gram matrices of values in the given units, in the larger of the two."""
+    unit = max(one[0], other[0])
+    return unit, (one[0] / unit) ** 2 * one[1] + (other[0] / unit) ** 2 * other[1]
 
 
 @dataclass(frozen=True)
@@ -85,11 +132,11 @@ class LBFGS:
     unit: float = 1.0
     rate: ClassVar[float] = 0.0  # it has none
 
-    def move(self, now: Parameters, projection: np.ndarray, X: np.ndarray, Y: np.ndarray) -> tuple[Parameters, Self]:
+    def move(self, now: Parameters, projection: np.ndarray, data: Samples) -> tuple[Parameters, Self]:
         """Run one round with V fixed; return the parameters and the optimiser of the next round."""
 
         def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
-            value, gradient = self.problem.slope(now.like(flat, self.unit), projection, X, Y)
+            value, gradient = self.problem.slope(now.like(flat, self.unit), projection, data)
             return value, gradient.flat(1 / self.unit)
 
         start = now.flat(self.unit)
@@ -113,13 +160,12 @@ class Adam:
     moments: tuple[Any, Any] = (0.0, 0.0)  # moving averages of the gradient and of its square, from earlier passes
     count: int = 0  # steps that they average
 
-    def move(self, now: Parameters, projection: np.ndarray, X: np.ndarray, Y: np.ndarray) -> tuple[Parameters, Self]:
+    def move(self, now: Parameters, projection: np.ndarray, data: Samples) -> tuple[Parameters, Self]:
         """Run one round with V fixed; return the parameters and the optimiser of the next round."""
         flat, (mean, square), count = now.flat(self.unit), self.moments, self.count
-        order = self.rng.permutation(len(X))
-        for batch in slices_of(len(X), self.batch_size):
-            rows = order[batch]
-            gradient = self.problem.slope(now.like(flat, self.unit), projection, X[rows], Y[rows])[1]
+        order = self.rng.permutation(len(data))
+        for batch in slices_of(len(data), self.batch_size):
+            gradient = self.problem.slope(now.like(flat, self.unit), projection, data.take(order[batch]))[1]
             slope = gradient.flat(1 / self.unit)
             count += 1
             mean = mean + (1 - ADAM_DECAY[0]) * (slope - mean)
