@@ -1,11 +1,13 @@
 """What a fit costs on a machine that is busy with something else.
 
-    python benchmarks/busy_machine.py            the Pubmed graph (data beside the project, or in $LOPSIDED_DATA)
-    python benchmarks/busy_machine.py --smoke    seconds of it on a small generated graph
+    python benchmarks/busy_machine.py fits      128 components of the Pubmed graph (data beside the project, or in
+                                                $LOPSIDED_DATA)
+    python benchmarks/busy_machine.py blas      generated tables, with one thread of BLAS as we keep it, and with two
+    python benchmarks/busy_machine.py --smoke   seconds of it on small generated data
 
-Protocol: 128 components, every fit once alone and once beside two processes in a busy loop, taking turns; medians. On
-two cores a fair scheduler leaves half of the machine, a factor of 2; the bound that we keep is 3. The record holds the
-load of the machine before the run, since anything else that runs spoils both columns.
+Protocol: every fit once alone and once beside processes in a busy loop, taking turns; medians. "fits" has two such
+processes: on two cores a fair scheduler leaves half of the machine, a factor of 2; the bound that we keep is 3. "blas"
+has one. The record holds the load of the machine before the run, since anything else that runs spoils both columns.
 """
 
 from __future__ import annotations
@@ -15,16 +17,19 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
+from unittest import mock
+
+import numpy as np
+from sklearn.datasets import make_classification
 
 from common import clock, load_graph, main, print_table
-from lopsided import DirectedGraphEmbedding, KernelSVD
+from lopsided import AsymmetricLSSVC, AsymmetricLSSVR, DirectedGraphEmbedding, KernelSVD
 from lopsided.datasets import make_citation_graph
 
 SEED = 0
 COMPONENTS = 128
-NEIGHBOURS = 2  # processes in a busy loop
 
 
 def fits(smoke: bool) -> dict[str, Any]:
@@ -35,20 +40,43 @@ def fits(smoke: bool) -> dict[str, Any]:
         "KernelSVD": lambda: KernelSVD(k, kernel="sne").fit(A),
         "DirectedGraphEmbedding": lambda: DirectedGraphEmbedding(k).fit(A),
     }
-    found = {name: side_by_side(task, repeats) for name, task in tasks.items()}
+    return {"load": load, **shown(f"{A.shape[0]:,} nodes, {k} components, seconds", tasks, 2, repeats)}
+
+
+def blas(smoke: bool) -> dict[str, Any]:
+    """Seconds of fits that decompose matrices of one to two thousand rows, by the threads that BLAS has for it."""
+    n, repeats, load = (150, 1, None) if smoke else (1500, 3, os.getloadavg()[0])
+    X, y = make_classification(n, 20, n_informative=10, random_state=SEED)
+    square = np.random.default_rng(SEED).standard_normal((n, n))
+    tasks: dict[str, Callable[[], Any]] = {
+        "AsymmetricLSSVC": lambda: AsymmetricLSSVC().fit(X, y),
+        "AsymmetricLSSVR": lambda: AsymmetricLSSVR().fit(X, X[:, 0]),
+        "KernelSVD": lambda: KernelSVD(n // 2, kernel="sne").fit(square),
+    }
+    found: dict[str, Any] = {"load": load, "one": shown(f"{n:,} samples, one thread of BLAS", tasks, 1, repeats)}
+    modules = [sys.modules[f"lopsided._core.{name}"] for name in ("decompositions", "atomic_fit")]
+    with ExitStack() as stack:
+        for module in modules:
+            stack.enter_context(mock.patch.object(module, "ONE_THREAD", 0))
+        found["several"] = shown(f"{n:,} samples, as many threads of BLAS as it takes", tasks, 1, repeats)
+    return found
+
+
+def shown(title: str, tasks: dict[str, Callable[[], Any]], neighbours: int, repeats: int) -> dict[str, Any]:
+    """Print and return the times of tasks alone and beside so many busy processes."""
+    found = {name: side_by_side(task, neighbours, repeats) for name, task in tasks.items()}
     headings = ["alone", "busy", "ratio"]
-    rows = [[name, *(row[heading] for heading in headings)] for name, row in found.items()]
-    print_table(f"{A.shape[0]:,} nodes, {k} components, seconds", ["fit", *headings], rows)
-    return {"load": load, **found}
+    print_table(title, ["fit", *headings], [[name, *(row[each] for each in headings)] for name, row in found.items()])
+    return found
 
 
-def side_by_side(task: Callable[[], Any], repeats: int) -> dict[str, float]:
+def side_by_side(task: Callable[[], Any], neighbours: int, repeats: int) -> dict[str, float]:
     """Median seconds of a task alone and beside busy processes, after a first run that is not counted."""
     task()
     alone, busy = [], []
     for _ in range(repeats):
         alone.append(clock(task, 1)[0])
-        with busy_processes(NEIGHBOURS):
+        with busy_processes(neighbours):
             busy.append(clock(task, 1)[0])
     medians = {"alone": statistics.median(alone), "busy": statistics.median(busy)}
     return medians | {"ratio": medians["busy"] / medians["alone"]}
@@ -71,4 +99,4 @@ def busy_processes(count: int) -> Iterator[None]:
 
 
 if __name__ == "__main__":
-    main(__file__, __doc__, {"fits": fits}, seed=SEED)
+    main(__file__, __doc__, {"fits": fits, "blas": blas}, seed=SEED)

@@ -11,6 +11,7 @@ from operator import add
 
 import numpy as np
 import pytest
+import scipy.linalg
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -19,10 +20,13 @@ from lopsided._core import (
     accumulate,
     block_bytes,
     blocks_of,
+    eigh,
     fit_on_one_thread,
     jobs,
     n_threads,
     run,
+    solve,
+    svd,
     threads as threads_module,
 )
 from lopsided._core.threads import BLOCKS_SHARE, LEAST_BLOCK
@@ -128,19 +132,46 @@ done.set()
         lambda kernel, X: AsymmetricLSSVC(1.0, kernel=kernel, n_jobs=1).fit(X, np.arange(len(X)) % 2),
     ],
 )
-@pytest.mark.parametrize(("n", "width", "expected"), [(30, 4, {1}), (5, 300_000, {2})])
-def test_only_fits_on_few_samples_leave_blas_one_thread(fit, n, width, expected, rng):
+def test_fits_leave_blas_one_thread(fit, rng):
     seen = []
 
     def kernel(X, Z):
         seen.append(threads_of("blas"))
         return X @ Z.T
 
-    X = rng.standard_normal((n, width))
     with threadpool_limits(2, "blas"):
-        fit(kernel, X)
+        fit(kernel, rng.standard_normal((30, 4)))
+        assert threads_of("blas") == {2}
+    assert set.union(*seen) == {1}
+
+
+@pytest.mark.parametrize("decompose", [svd, eigh, lambda A: solve(A.copy(), A.copy())])
+@pytest.mark.parametrize(("bound", "expected"), [(900, {1}), (899, {2})])
+def test_only_large_matrices_are_decomposed_on_several_threads_of_blas(decompose, bound, expected, rng, monkeypatch):
+    seen = []
+
+    def watched(driver):
+        def noted(*args, **settings):
+            seen.append(threads_of("blas"))
+            return driver(*args, **settings)
+
+        return noted
+
+    monkeypatch.setattr("lopsided._core.decompositions.ONE_THREAD", bound)
+    for room, name in ((np.linalg, "svd"), (np.linalg, "eigh"), (scipy.linalg, "solve")):
+        monkeypatch.setattr(room, name, watched(getattr(room, name)))
+    with threadpool_limits(2, "blas"):
+        decompose(np.eye(30) + rng.random((30, 30)) / 100)
         assert threads_of("blas") == {2}
     assert set.union(*seen) == expected
+
+
+@pytest.mark.parametrize("tasks", [1, 2, 5])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_task_has_one_thread_of_blas_whether_alone_or_among_others(tasks, threads):
+    with threadpool_limits(2, "blas"), jobs(threads):
+        assert run(lambda _: threads_of("blas"), range(tasks)) == [{1}] * tasks
+        assert threads_of("blas") == {2}
 
 
 def test_clusters_are_found_on_one_thread_of_openmp_and_blas(rng):

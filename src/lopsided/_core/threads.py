@@ -20,7 +20,9 @@ P = ParamSpec("P")
 T = TypeVar("T")
 BLOCKS = "blocks"  # name of the stage of a pool of tasks, for those who follow progress
 BLOCKS_SHARE = 4  # of the memory budget: what the blocks of all threads together may take beside stored arrays
-ONE_THREAD = 1 << 20  # entries up to which BLAS has one thread: several gain little, and on a busy machine lose tenfold
+# Entries of a matrix up to which BLAS has one thread. Threads that wait for each other in a busy loop gain less than
+# they lose beside another process: `python benchmarks/busy_machine.py blas` compares.
+ONE_THREAD = 1 << 24
 LEAST_BLOCK = 1 << 18  # bytes; smaller blocks would spend their time on being begun, whatever the budget
 
 
@@ -75,6 +77,27 @@ def blocks_of(n: int, row_bytes: int, most: int) -> list[slice]:
     return slices_of(n, block_bytes(most) // max(1, row_bytes))
 
 
+def with_one_blas_thread(task: Callable[P, T]) -> Callable[P, T]:
+    """Limit BLAS to one thread during a task; of concurrent tasks, the first sets the limit and the last lifts it.
+
+    A decorator and not a context manager, whose limit would stay if an interrupt arrived while it is entered or left.
+    """
+
+    @wraps(task)
+    def limited(*args: P.args, **kwargs: P.kwargs) -> T:
+        caller = object()
+        try:
+            _limit.enter(caller)
+            return task(*args, **kwargs)
+        finally:
+            try:
+                _limit.leave(caller)
+            finally:
+                _limit.leave(caller)  # again, in case that an interrupt cut the first short
+
+    return limited
+
+
 def run(task: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
     """Apply a task to every item on threads, each with a single-threaded BLAS, and return the results in order.
 
@@ -84,7 +107,7 @@ def run(task: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
     items = list(items)
     threads = min(n_threads(), len(items))
     if threads < 2:
-        return [task(item) for item in counted(items, BLOCKS, len(items))]
+        return _alone(task, items)
     results: list[Any] = [None] * len(items)
     waiting = deque(enumerate(items))
     reactions = np.geterr()  # numpy keeps them per thread
@@ -107,6 +130,11 @@ def run(task: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
     return results
 
 
+@with_one_blas_thread
+def _alone(task: Callable[[Any], T], items: list[Any]) -> list[T]:
+    return [task(item) for item in counted(items, BLOCKS, len(items))]
+
+
 def accumulate(combine: Callable[[T, T], T], task: Callable[[Any], T], items: Sequence[Any]) -> T:
     """Combine task(item) of all items, in order: sum them, for example; ``run`` does the tasks.
 
@@ -125,27 +153,6 @@ def _drained(waiting: deque[T]) -> Iterator[T]:
         except IndexError:
             return
         yield item
-
-
-def with_one_blas_thread(task: Callable[P, T]) -> Callable[P, T]:
-    """Limit BLAS to one thread during a task; of concurrent tasks, the first sets the limit and the last lifts it.
-
-    A decorator and not a context manager, whose limit would stay if an interrupt arrived while it is entered or left.
-    """
-
-    @wraps(task)
-    def limited(*args: P.args, **kwargs: P.kwargs) -> T:
-        caller = object()
-        try:
-            _limit.enter(caller)
-            return task(*args, **kwargs)
-        finally:
-            try:
-                _limit.leave(caller)
-            finally:
-                _limit.leave(caller)  # again, in case that an interrupt cut the first short
-
-    return limited
 
 
 @with_one_blas_thread

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 import scipy.linalg
 
-from .._core import Array, check_finite, eigh, singular_values
+from .._core import Array, check_finite, eigh, singular_values, with_one_blas_thread
 from ..kernels import Kernel
 from ..operators import Stored, as_operator
 from ..svd import factorise
@@ -71,6 +71,7 @@ class LandmarkMatrix:
             vectors = [(root, _orthogonal_to(root, side)) for root, side in vectors]
         return [root[:, None] * side / values for root, side in vectors], values
 
+    @with_one_blas_thread
     def _triangular_map(self) -> np.ndarray | None:
         """A map M with M M' = W^+ between the roots, from a Cholesky factor; None if pivots are near rounding.
 
