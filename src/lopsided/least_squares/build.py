@@ -134,7 +134,7 @@ def many_landmarks(kernel: Kernel, X: Array, budget: int, *, few: bool = False) 
     method = Nystrom(count)
     if landmark_bytes(method.landmarks, (count, count), (n, n)) > budget:
         return None
-    return method, Choice("nystrom", f"decomposing {n} samples would take minutes")
+    return method, Choice("nystrom", f"{n} samples are more than the {EXACT_SIZE} that kernel='auto' decomposes")
 
 
 def saddle_of_landmarks(
