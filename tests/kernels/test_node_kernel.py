@@ -75,8 +75,8 @@ def test_self_loops_that_are_there_are_not_advised():
 @pytest.mark.parametrize(
     ("kernel", "nodes", "message"),
     [
-        (NodeKernel(A), [[4]], "4.0 is not a node.*from 0 to 3"),
-        (NodeKernel(A), [[-1]], "-1.0 is not a node"),
+        (NodeKernel(A), [[4]], "^4 is not a node.*from 0 to 3"),
+        (NodeKernel(A), [[-1]], "^-1 is not a node"),
         (NodeKernel(A), [[0.5]], "0.5 is not a node"),
         (NodeKernel(A), [[0, 1]], r"one column.*\(2, 2\)"),
         (NodeKernel(A[:3]), [[0]], r"shape \(3, 4\).*square"),

@@ -11,15 +11,16 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris, make_moons
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
-from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from cases import centred, solve_bordered
 from lopsided import AsymmetricLSSVC, AsymmetricLSSVR, Nystrom
 from lopsided._core import seed_of
+from lopsided.datasets import make_citation_graph
 from lopsided.exceptions import LopsidedWarning
-from lopsided.kernels import RBF, SNE
+from lopsided.kernels import RBF, SNE, Katz, LinearPolynomial, NodeKernel, Polynomial
 from lopsided.least_squares import merging
 from lopsided.least_squares.merging import _log_losses
 from lopsided.least_squares.saddle import SADDLE_SOLVERS, Spectral
@@ -149,14 +150,29 @@ def test_a_C_at_which_a_refit_is_singular_is_passed_over(rng):
 
 
 @either
-def test_candidates_clear_of_singular_values_are_compared_by_predictions_in_range(estimator):
-    y = targets_of(estimator)
-    model = estimator(kernel="sne").fit(X, y)
-    Y = signs(y) if estimator is AsymmetricLSSVC else y
+@pytest.mark.parametrize("kernel", ["sne", "rbf", Polynomial(2), LinearPolynomial(3.0)], ids=repr)
+def test_automatic_candidates_are_compared_by_predictions_in_range_unless_targets_get_enormous_ones(estimator, kernel):
+    y, of_classes = targets_of(estimator), estimator is AsymmetricLSSVC
+    model = estimator(kernel=kernel).fit(X, y)
+    Y = signs(y) if of_classes else y
+    K = centred(np.asarray(model.kernel_(X, X)))
+    definite = np.allclose(K, K.T) and np.linalg.eigvalsh((K + K.T) / 2)[0] > -1e-9 * np.linalg.norm(K)
     for C, error in zip(model.path_["C"], model.path_["error"], strict=True):
-        alone = estimator([C], kernel="sne").fit(X, y).held_out_predictions_
-        assert error == pytest.approx(np.square(np.clip(alone, Y.min(), Y.max()) - Y).mean(), rel=1e-6)
+        alone = estimator([C], kernel=kernel).fit(X, y).held_out_predictions_
+        judged = np.clip(alone, Y.min(), Y.max()) if of_classes or definite else alone
+        assert error == pytest.approx(np.square(judged - Y).mean(), rel=1e-6)
     assert model.path_["C"][model.path_["error"].argmin()] == model.C_
+
+
+@pytest.mark.parametrize("kernel", [Katz, NodeKernel])
+def test_an_automatic_C_predicts_targets_of_new_nodes_in_range(kernel):
+    """Clipped, the held-out predictions of a C at which new nodes get enormous values look better than all others."""
+    A, labels = make_citation_graph(300, random_state=3)
+    nodes, y = np.arange(300)[:, None], (labels == 1).astype(float)
+    model = AsymmetricLSSVR(kernel=kernel(A)).fit(nodes, y)
+    assert model.held_out_score_ == pytest.approx(np.nanmax(model.path_["score"]))
+    folds = KFold(5, shuffle=True, random_state=0)
+    assert cross_val_score(AsymmetricLSSVR(kernel=kernel(A)), nodes, y, cv=folds).mean() > 0.2  # -13 and -17 if clipped
 
 
 def test_a_C_with_held_out_values_that_are_not_finite_is_passed_over(monkeypatch):

@@ -12,7 +12,7 @@ from sklearn.metrics import log_loss
 from lopsided import AsymmetricLSSVC, AsymmetricLSSVR, Nystrom
 from lopsided._core import jobs
 from lopsided.datasets import make_citation_graph
-from lopsided.exceptions import LopsidedWarning, NearSingularWarning
+from lopsided.exceptions import FallbackWarning, LopsidedWarning, NearSingularWarning
 from lopsided.kernels import RBF, SNE, Diffusion, Laplacian, Linear, NodeKernel, Ranked, Standardised, StudentT
 from lopsided.least_squares import build, select_kernel
 from lopsided.least_squares.merging import HeldOutResult
@@ -168,7 +168,7 @@ def test_beyond_a_bound_samples_are_compared_with_landmarks_and_it_is_said(monke
     monkeypatch.setattr(build, "MANY_LANDMARKS", 80)
     monkeypatch.setattr(build, "N_LANDMARKS", 70)
     model = AsymmetricLSSVC().fit(X, y)
-    assert model.solver_.name == "nystrom" and "160 samples would take minutes" in model.solver_.reason
+    assert model.solver_.name == "nystrom" and "160 samples are more than the 100 that" in model.solver_.reason
     assert len(model.X_fit_) == 80 and model.score(X, y) >= exact.score(X, y) - 0.02
     assert AsymmetricLSSVC(kernel=RBF(0.5)).fit(X, y).solver_.name != "nystrom"
     monkeypatch.setattr(build, "N_LANDMARKS", 400)  # for more the budget has no room
@@ -249,12 +249,27 @@ def test_a_kernel_that_fails_is_left_out_and_all_that_fail_are_named(rings):
         raise ValueError("no such luck")
 
     X, y = rings
-    model = AsymmetricLSSVC(kernel=[fails, RBF(0.5)]).fit(X, y)
-    assert len(model.kernel_path_) == 1
+    with pytest.warns(FallbackWarning, match="1 of 2 kernels cannot be compared .* left out; .*no such luck") as told:
+        model = AsymmetricLSSVC(kernel=[fails, RBF(0.5)]).fit(X, y)
+    assert len(model.kernel_path_) == len(told) == 1
     with pytest.raises(ValueError, match="none of 1 kernels can be compared.*no such luck"):
         AsymmetricLSSVC(kernel=[fails]).fit(X, y)
     with pytest.raises(ValueError, match="lists no kernel"):
         AsymmetricLSSVC(kernel=[]).fit(X, y)
+
+
+def test_kernels_that_fail_only_on_more_samples_are_named_too(monkeypatch, rings):
+    def fails_on_many(X, Z):
+        if len(X) > 60:
+            raise ValueError("too many for me")
+        return X @ Z.T
+
+    monkeypatch.setattr(select_kernel, "FIRST_SAMPLES", 50)
+    with pytest.raises(ValueError, match="none of 1 kernels can be compared.*too many for me"):
+        AsymmetricLSSVC(kernel=[fails_on_many]).fit(*rings)
+    with pytest.warns(FallbackWarning, match="1 of 2 kernels .* left out; .*too many for me"):
+        model = AsymmetricLSSVC(kernel=[fails_on_many, RBF(0.5)]).fit(*rings)
+    assert isinstance(model.kernel_, RBF)
 
 
 @pytest.mark.parametrize("merge", ["mean", "source", "target", "stack"])

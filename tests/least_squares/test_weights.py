@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from machine_data import NEW, REAL, RNG, SAFE, THREE, TWO, X, either, targets_of
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.metrics import r2_score, recall_score
 
 from cases import assert_close
 from lopsided import AsymmetricLSSVC, AsymmetricLSSVR, Nystrom
-from lopsided.kernels import RBF, SNE, Linear
+from lopsided.kernels import RBF, SNE, Linear, Polynomial
 from lopsided.least_squares.merging import _r2
 from lopsided.least_squares.targets import Targets, quantile
 
@@ -63,6 +64,17 @@ def test_landmarks_and_all_samples_learn_the_same_if_the_approximation_is_exact(
     landmarked = AsymmetricLSSVR([0.01, 1.0], kernel=kernel, solver=Nystrom(15)).fit(X, REAL, WEIGHTS)
     assert_close(landmarked.predict(NEW), exact.predict(NEW), ulps=1e7)
     assert_close(landmarked.held_out_predictions_, exact.held_out_predictions_, ulps=1e7)
+
+
+@either
+@pytest.mark.parametrize("kernel", [RBF(2.0), Polynomial(2), SNE(2.0)], ids=repr)
+def test_weights_of_one_change_nothing_with_landmarks(kernel, estimator):
+    """Candidates for C of an asymmetric kernel are moved, and those of a symmetric one stay where they are."""
+    y, machine = targets_of(estimator), estimator(kernel=kernel, solver=Nystrom(12))
+    plain, weighted = (clone(machine).fit(X, y, sample_weight=w) for w in (None, np.ones(len(X))))
+    np.testing.assert_allclose(weighted.path_["C"], plain.path_["C"], rtol=1e-7)
+    np.testing.assert_allclose(weighted.path_["error"], plain.path_["error"], rtol=1e-5)
+    assert_close(weighted.held_out_predictions_, plain.held_out_predictions_, ulps=1e7)
 
 
 @either

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from .._core import Array, RowBlocks, check_finite, product, same_points, svd
+from .._core import Array, RowBlocks, check_finite, eigh, product, same_points, svd
 from ..exceptions import NotFiniteError
 from ..kernels import Kernel, Precomputed
 from ..nystrom import Nystrom, NystromFactors, approximate, landmark_bytes
@@ -134,7 +134,7 @@ def many_landmarks(kernel: Kernel, X: Array, budget: int, *, few: bool = False) 
     method = Nystrom(count)
     if landmark_bytes(method.landmarks, (count, count), (n, n)) > budget:
         return None
-    return method, Choice("nystrom", f"decomposing {n} samples would take minutes")
+    return method, Choice("nystrom", f"{n} samples are more than the {EXACT_SIZE} that kernel='auto' decomposes")
 
 
 def saddle_of_landmarks(
@@ -142,14 +142,14 @@ def saddle_of_landmarks(
 ) -> LandmarkedSaddle:
     """Build the systems of a centred Nystrom approximation of k(X, X), with as many components as landmarks.
 
-    Weights of the samples change what is orthonormal, and cost another O(n k^2).
+    Weights of the samples change what is orthonormal, and cost another O(n k^2), half of it for a symmetric kernel.
     """
     count = min(N_LANDMARKS, X.shape[0]) if method.n_landmarks is None else method.n_landmarks
     k = int(np.min(count))
     method = clone(method).set_params(n_landmarks=count)
     found, _ = approximate(kernel, X, X, k, method=method, budget=budget, seed=seed, center=True, quiet=True)
     found = replace(found, factors=_in_memory(found.factors, budget))
-    symmetric = weights is None and kernel.symmetric and same_points(*(side.points for side in found.landmarks))
+    symmetric = kernel.symmetric and same_points(*(side.points for side in found.landmarks))
     if symmetric:
         found = _with_signs(found)
     assert found.means is not None  # the approximation is centred
@@ -157,7 +157,7 @@ def saddle_of_landmarks(
     ones = np.ones_like(rows)
     means = LowRank(np.column_stack([ones, rows]), np.column_stack([columns - rows.mean(), ones]))
     A = Sum([LowRank(factors.U, factors.V, factors.s), means])
-    weighted, turns = _weighted(factors, Border(X.shape[0], weights))
+    weighted, turns = _weighted(factors, Border(X.shape[0], weights), symmetric=symmetric)
     family = Spectral(A, weighted, symmetric=symmetric, weights=weights)
     return LandmarkedSaddle(family, choice, found.kernel, left.points, right.points, found, turns)
 
@@ -223,10 +223,15 @@ def _in_memory(factors: Factors, budget: int) -> Factors:
     return Factors(U, factors.s, V)
 
 
-def _weighted(factors: Factors, border: Border) -> tuple[Factors, tuple[np.ndarray, np.ndarray]]:
-    """Factors of H r U s V'r H, and the maps from coordinates in their bases to U'a and V'c."""
+def _weighted(factors: Factors, border: Border, *, symmetric: bool) -> tuple[Factors, tuple[np.ndarray, np.ndarray]]:
+    """Factors of H r U s V'r H, with signs in s if U is V, and the maps from coordinates in them to U'a and V'c."""
     if border.weights is None:
         return factors, (np.eye(len(factors.s)),) * 2
+    if symmetric:
+        Q, S = np.linalg.qr(border.centred(border.roots * factors.U))
+        s, W = eigh((S * factors.s) @ S.T)
+        U = product(Q, W)
+        return Factors(U, s, U), (S.T @ W,) * 2
     (Q, S), (P, T) = (np.linalg.qr(border.centred(border.roots * side)) for side in (factors.U, factors.V))
     W, s, Zt = svd((S * factors.s) @ T.T)
     return Factors(Q @ W, s, P @ Zt.T), (S.T @ W, T.T @ Zt.T)

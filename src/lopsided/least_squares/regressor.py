@@ -26,7 +26,8 @@ class AsymmetricLSSVR(RegressorMixin, AsymmetricLeastSquares):
     C : float, array-like or "auto", default="auto"
         Inverse regularisation strength, the inverse of KernelRidge's alpha. Of several values, the one with the least
         squared error of held-out predictions is used, each of several targets in units of its standard deviation;
-        "auto" as in :class:`AsymmetricLSSVC`.
+        "auto" as in :class:`AsymmetricLSSVC`, but if systems may be indefinite, as those of asymmetric kernels are for
+        large C, predictions count as they are, since ``predict`` does not clip them.
     merge : {"auto", "mean", "source", "target", "stack"}, default="auto"
         How f_s and f_t are combined: their mean ("auto" or "mean"), one of them alone, or a least-squares fit
         with coefficients >= 0 on standardised held-out values of both ("stack").

@@ -66,7 +66,8 @@ def select_C(
 
     The squared error of candidates that were moved clear of the singular values is that of clipped predictions: a few
     refits may come close to singular all the same, and their enormous predictions would decide. Where the candidates
-    may be close themselves, enormous predictions are what tells.
+    may be close themselves, enormous predictions are what tells; and for real targets, unless all systems are positive
+    definite, since ``predict`` returns such values to new samples, where a class has but a sign.
 
     Returns C, the held-out results at this C, and the errors and scores of all candidates.
     """
@@ -249,6 +250,8 @@ def compare_C(
     held-out samples, since one for each fold would cost ten times as much; only at the selected C is it judged on folds
     held out again.
     """
+    if clipped and isinstance(family, Spectral) and not merging.of_classes:
+        clipped = family.definite_up_to(grid.max())
     errors, scores = np.full(len(grid), np.inf), np.full(len(grid), np.nan)
     best, chosen, values, costly = None, 0, None, merging.how == "stack" and merging.of_classes
     held_out = family.leave_folds_out(grid, targets.Y, folds) if folds else family.leave_one_out(grid, targets.Y)

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from .._core import Array, check_finite, counted, is_sparse, n_threads, run, simplest_of_the_best, slices_of
+from ..exceptions import FallbackWarning, warn
 from ..kernels import (
     RBF,
     SNE,
@@ -138,6 +139,8 @@ def rank_kernels(
 ) -> KernelPath:
     """Compare kernels by exact leave-one-out, the chosen one first: all on at most 200 samples, three on at most 500.
 
+    Kernels of a list that fail on the samples are left out with a warning, and if all do, there is an error.
+
     Of several units of the columns, the first are used in which the better of two pilots is within a standard error of
     the best. Then all kernels are compared, and with "auto" further bandwidths around the best two; there an asymmetric
     kernel, which costs three times as much, is chosen only if it is better by a standard error. One decomposition of
@@ -156,17 +159,20 @@ def rank_kernels(
     best = _simplest_of_the_best(pilots)
     others = [each for number, found in enumerate(pilots) if number != best for each in found]
     rest = [each for each in choices[best] if not any(each is done.kernel for done in pilots[best])]
-    found, reasons = on(FIRST_SAMPLES, rest)
+    found, failed = on(FIRST_SAMPLES, rest)
     ranked = sorted([*pilots[best], *found], key=_error)
-    if not ranked:
-        raise ValueError(f"none of {len(reasons)} kernels can be compared on these samples; " + _listed(reasons))
     if not isinstance(kernel, list):
         near = [other for each in ranked[:REFINED] for other in at_other_bandwidths(each.kernel, NEARBY)]
         ranked += on(FIRST_SAMPLES, near)[0]
         ranked.sort(key=_error)
-    if WORTH_ANOTHER * ranked[0].summary.n_samples < min(len(targets.y), affordable, MOST_SAMPLES):
-        finalists, _ = on(MOST_SAMPLES, [each.kernel for each in ranked[:FINALISTS]])
-        ranked = [*finalists, *ranked[FINALISTS:]]
+    if ranked and WORTH_ANOTHER * ranked[0].summary.n_samples < min(len(targets.y), affordable, MOST_SAMPLES):
+        finalists, fallen = on(MOST_SAMPLES, [each.kernel for each in ranked[:FINALISTS]])
+        ranked, failed = [*finalists, *ranked[FINALISTS:]], [*failed, *fallen]
+    if not ranked:
+        raise ValueError(f"none of {len(failed)} kernels can be compared on these samples; " + _listed(failed))
+    if isinstance(kernel, list) and failed:
+        what = f"{len(failed)} of {len(kernel)} kernels cannot be compared on these samples and are left out; "
+        warn(what + _listed(failed), FallbackWarning)
     if not isinstance(kernel, list):
         ranked = _symmetric_first(ranked)
     return KernelPath(each.summary for each in [*ranked, *others])

@@ -110,7 +110,7 @@ class GraphKernel(Kernel):
         wrong = (numbers != given) | (numbers < 0) | (numbers >= self.n_nodes_)
         if wrong.any():
             raise ValueError(
-                f"{given[wrong][0]} is not a node: {type(self).__name__} takes node numbers, integers from 0 to "
+                f"{given[wrong][0]:.15g} is not a node: {type(self).__name__} takes node numbers, integers from 0 to "
                 f"{self.n_nodes_ - 1}"
             )
         return numbers

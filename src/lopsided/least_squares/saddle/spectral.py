@@ -88,6 +88,11 @@ class Spectral(SaddleFamily):
         near = np.minimum(np.abs(ridges - low), np.abs(ridges - high)) < CLEARANCE * ridges
         return 1 / np.where(near & (low <= ridges) & (ridges <= high), (low + high) / 2, ridges)
 
+    def definite_up_to(self, C: float) -> bool:
+        """Whether the systems at all C up to this one are positive definite, and so are those without some samples."""
+        least = self.factors.s.min(initial=0.0) if self.symmetric else -self.largest
+        return bool(1 / C + least > 0)
+
     def leave_one_out(self, grid: np.ndarray, Y: np.ndarray) -> Iterator[HeldOut]:
         """Exact leave-one-out predictions for each C; batches of C share their matrix products."""
         R = self.border.right_hand_sides(Y)
