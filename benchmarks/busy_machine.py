@@ -7,7 +7,8 @@
 
 Protocol: every fit once alone and once beside processes in a busy loop, taking turns; medians. "fits" has two such
 processes: on two cores a fair scheduler leaves half of the machine, a factor of 2; the bound that we keep is 3. "blas"
-has one. The record holds the load of the machine before the run, since anything else that runs spoils both columns.
+has one. They have sessions of their own, as programs in other windows do: the scheduler of Linux shares cores among
+sessions. The record holds the load of the machine before the run, since anything else that runs spoils both columns.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ def side_by_side(task: Callable[[], Any], neighbours: int, repeats: int) -> dict
 def busy_processes(count: int) -> Iterator[None]:
     """Keep processes in a busy loop for as long as the context lasts."""
     command = [sys.executable, "-c", "print(flush=True)\nwhile True: pass"]
-    processes = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(count)]
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) for _ in range(count)]
     try:
         for process in processes:
             assert process.stdout is not None
