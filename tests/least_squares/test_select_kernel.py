@@ -1,6 +1,7 @@
 """The choice of a kernel: exact leave-one-out on samples or on a subset, and what is told about it."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from lopsided import AsymmetricLSSVC, AsymmetricLSSVR, Nystrom
 from lopsided._core import jobs
 from lopsided.datasets import make_citation_graph
 from lopsided.exceptions import FallbackWarning, LopsidedWarning, NearSingularWarning
-from lopsided.kernels import RBF, SNE, Diffusion, Laplacian, Linear, NodeKernel, Ranked, Standardised, StudentT
+from lopsided.kernels import RBF, SNE, TL1, Diffusion, Laplacian, Linear, NodeKernel, Ranked, Standardised, StudentT
 from lopsided.least_squares import build, select_kernel
 from lopsided.least_squares.merging import HeldOutResult
 from lopsided.least_squares.select_kernel import Trial, _simplest_of_the_best, _symmetric_first
@@ -364,6 +365,19 @@ def test_samples_that_a_kernel_cannot_tell_apart_are_named(kernel, rings):
         model = AsymmetricLSSVC(kernel=kernel).fit(X, y)
     assert len(np.unique(model.predict(X))) == 1
     np.testing.assert_allclose(model.predict_proba(X), model.predict_proba(X[:1]).repeat(len(X), axis=0), atol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", [RBF(1e-3), SNE(1e-3), Laplacian(1e-3), TL1(1e-3)], ids=repr)
+@pytest.mark.parametrize("solver", ["auto", "minres", Nystrom(20)], ids=str)
+def test_samples_that_a_kernel_finds_like_none_other_are_named(kernel, solver, rng):
+    X, y = rng.permutation(60)[:, None] * [1.0, 0.5], np.arange(60) % 2
+    with pytest.warns(LopsidedWarning, match="for two different samples are zero.*larger bandwidth"):
+        model = AsymmetricLSSVC([0.5], scale_C=True, kernel=kernel, solver=solver).fit(X, y)
+    if kernel.symmetric:
+        assert np.ptp(model.decision_function(X + 0.5)) == pytest.approx(0, abs=1e-12)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", LopsidedWarning)
+        AsymmetricLSSVC([0.5], scale_C=True, kernel=RBF(1.0), solver=solver).fit(X, y)
 
 
 def test_a_class_that_is_never_predicted_has_a_probability(rng):

@@ -40,7 +40,16 @@ from .functions import TwoFunctions
 from .merging import HeldOutResult, Merging
 from .refine_kernel import refine_path
 from .saddle import SADDLE_SOLVERS, Duals, check_solution, warn_if_near_singular
-from .select_C import C_grid, Grid, select_C, stack_if_better, stratified_subset, warn_if_constant, warn_if_useless
+from .select_C import (
+    C_grid,
+    Grid,
+    select_C,
+    stack_if_better,
+    stratified_subset,
+    warn_if_constant,
+    warn_if_diagonal,
+    warn_if_useless,
+)
 from .select_kernel import is_choice, rank_kernels
 from .targets import Targets, check_weights
 
@@ -120,6 +129,7 @@ class AsymmetricLeastSquares(TwoFunctions, Estimator):
             best = self._select(saddle, X, targets, grid, seed)
             system = saddle.family.at(self.C_)
             warn_if_constant(saddle.family, system)
+            warn_if_diagonal(saddle.compared)
             if grid is not None:
                 warn_if_useless(system, in_units=grid.in_units)
             duals = saddle.duals(system, targets.Y)

@@ -68,6 +68,11 @@ class KernelSaddle:
     X: Array
     Z: Array
 
+    @property
+    def compared(self) -> KernelOperator:
+        """Kernel values of the points X and Z."""
+        return self.family.A
+
     def duals(self, system: SaddleSystem, Y: np.ndarray) -> Duals:
         """Solve a system of the family for duals over the points X and Z."""
         return system.solve(Y)
@@ -80,6 +85,11 @@ class LandmarkedSaddle(KernelSaddle):
     family: Spectral
     found: NystromFactors
     turns: tuple[np.ndarray, np.ndarray]  # (k, k) each: U'a and V'c of the approximation from those of the family
+
+    @property
+    def compared(self) -> KernelOperator:
+        """Kernel values of the landmarks."""
+        return as_operator(self.kernel, self.X, self.Z)
 
     def duals(self, system: SaddleSystem, Y: np.ndarray) -> Duals:
         """Solve for duals over the landmarks, which define the same functions as the duals over all samples.

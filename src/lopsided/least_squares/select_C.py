@@ -11,9 +11,9 @@ from scipy import sparse
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.utils import resample
 
-from .._core import Array, slices_of
+from .._core import Array, dense, slices_of
 from ..exceptions import LopsidedWarning, warn
-from ..operators import Stored
+from ..operators import KernelOperator, Stored
 from .merging import HeldOutResult, Merging
 from .saddle import BlockLU, Fold, Minres, SaddleFamily, SaddleSystem, Spectral, affordable_size, largest_singular_value
 from .targets import Targets
@@ -28,6 +28,7 @@ DEFINITE_C = np.array([0.2, 0.6])
 USEFUL_C = WIDE_C[0] / 100, 100 * WIDE_C[-1]  # beyond which there is a warning
 NEIGHBOUR_FACTORS = np.array([0.7, 1.0, 1.4])  # around the C selected on a subset, which may be near-singular on all
 SUBSET_SIZE = 1500  # samples that select C if each value costs as much as a fit; their SVD takes seconds
+LOOKED_AT = 100  # samples that may be like others
 MOSTLY_ROUNDING = 1e4  # in units of eps: share of K left by centring below which no C resolves its singular values
 JUDGED_ENTRIES = 1 << 22  # of held-out values that are judged at once, 32 MB
 EXTREME_C = 1e150  # the square of C and of 1/C must not overflow
@@ -186,6 +187,20 @@ def warn_if_constant(family: SaddleFamily, system: SaddleSystem) -> None:
         warn(
             "centring leaves nothing but rounding of this kernel matrix, as if all samples were alike, so that "
             "predictions are constant; take a smaller bandwidth, another kernel, or samples that differ",
+            LopsidedWarning,
+        )
+
+
+def warn_if_diagonal(A: KernelOperator) -> None:
+    """Warn if samples are like none but themselves, of which a hundred are looked at. Cost O(100 n)."""
+    rows = np.unique(np.linspace(0, A.shape[0] - 1, LOOKED_AT).astype(int))
+    K = np.abs(dense(A.take(rows)))
+    own = K[np.arange(len(rows)), rows]
+    K[np.arange(len(rows)), rows] = 0
+    if (K.max(axis=1) <= np.finfo(A.dtype).eps * own).all() and own.any():
+        warn(
+            "the values of this kernel for two different samples are zero, as if each were like none but itself, so "
+            "that nothing is learned of new ones; take a larger bandwidth, another kernel, or more samples",
             LopsidedWarning,
         )
 
