@@ -54,6 +54,7 @@ from lopsided.exceptions import ConvergenceWarning
 from lopsided.kernel_svd import make_compatible
 from lopsided.kernel_svd.compatibility.descent import Adam, Parameters, Problem
 from lopsided.kernel_svd.compatibility.losses import CrossEntropy, Squared
+from lopsided.kernel_svd.compatibility.samples import Samples
 from lopsided.kernels import RBF, SNE, Polynomial
 
 Predict = Callable[[np.ndarray], np.ndarray]
@@ -380,10 +381,11 @@ def speed(smoke: bool) -> dict[str, Any]:
     rng = np.random.default_rng(SEED)
     X, Y, Q = rng.standard_normal((n, p)), rng.standard_normal((n, 1)), rng.standard_normal((p, p))
     problem = Problem(RBF(p**0.5).fit(X, Q), np.eye(p), Squared(), min(COMPONENTS, p), 1e-3)
-    projection = problem.projection(X, Q)
+    data = Samples.every(X, Y)
+    projection = problem.projection(data, Q)
     now = Parameters(Q, rng.standard_normal((projection.shape[1], 1)), np.zeros(1))
     steps = Adam(problem, 500, 1e-2, rng)
-    tasks: dict[str, Callable[[], Any]] = {"ours": lambda: steps.move(now, projection, X, Y)}
+    tasks: dict[str, Callable[[], Any]] = {"ours": lambda: steps.move(now, projection, data)}
     try:
         tasks["torch"] = torch_pass(X, Y, now, projection)
     except ImportError:

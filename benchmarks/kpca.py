@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from lopsided.kernel_svd.compatibility.alternate import Stopping, alternate
 from lopsided.kernel_svd.compatibility.descent import LBFGS, Adam, Parameters, Problem
 from lopsided.kernel_svd.compatibility.losses import Loss
+from lopsided.kernel_svd.compatibility.samples import Samples
 from lopsided.kernels import Kernel
 
 ANCHORS = 100  # rows that others are compared with
@@ -20,16 +21,17 @@ class KPCAProblem(Problem):
 
     anchors: np.ndarray
 
-    def projection(self, X: np.ndarray, C: np.ndarray) -> np.ndarray:
+    def projection(self, data: Samples, C: np.ndarray) -> np.ndarray:
         """Leading right vectors of k(X C, anchors C), scaled so that features have mean square one."""
-        return super().projection(X @ C, self.anchors @ C)
+        return super().projection(replace(data, X=data.X @ C), self.anchors @ C)
 
-    def features(self, X: np.ndarray, C: np.ndarray, projection: np.ndarray) -> np.ndarray:
+    def features(self, data: Samples, C: np.ndarray, projection: np.ndarray) -> np.ndarray:
         """Those of new rows."""
-        return super().features(X @ C, self.anchors @ C, projection)
+        return super().features(replace(data, X=data.X @ C), self.anchors @ C, projection)
 
-    def slope(self, now: Parameters, projection: np.ndarray, X: np.ndarray, Y: np.ndarray) -> tuple[float, Parameters]:
+    def slope(self, now: Parameters, projection: np.ndarray, data: Samples) -> tuple[float, Parameters]:
         """Through both arguments of the (symmetric) kernel."""
+        X, Y = data.X[data.rows], data.targets
         left, right = X @ now.Q, self.anchors @ now.Q
         G, to_right = self.kernel.differentiate(left, right)
         to_left = self.kernel.differentiate(right, left)[1]
@@ -55,9 +57,10 @@ def learned_kpca(
     problem = KPCAProblem(kernel.fit(X, anchors), np.eye(width), loss, k, alpha, anchors)
     small = len(rest) * len(anchors) <= 1 << 20
     steps = LBFGS(problem) if small else Adam(problem, 500, 0.01, rng)
-    learning, held_out = (X[rest], Y[rest]), (X[held], Y[held])
+    data = Samples.every(X, Y)
+    learning, held_out = data.take(rest), data.take(held)
     found, _ = alternate(problem, steps, np.eye(width), learning, held_out, Stopping(30, 5, 1e-4))
     C = found.parameters.Q
-    projection = problem.projection(X, C)
-    weights, bias = loss.head(problem.features(X, C, projection), Y, problem.alpha)
-    return problem.features(X_new, C, projection) @ weights + bias
+    projection = problem.projection(data, C)
+    weights, bias = loss.head(problem.features(data, C, projection), Y, problem.alpha)
+    return problem.features(Samples.every(X_new, Y), C, projection) @ weights + bias

@@ -51,10 +51,6 @@ def slope_by_differences(function, at, step=1e-6):
     return found
 
 
-def samples(X, Y):
-    return Samples(X, Y, np.arange(len(Y)))
-
-
 def targets(loss, n, rng):
     return rng.standard_normal((n, 2)) if isinstance(loss, Squared) else np.eye(3)[rng.integers(0, 3, n)]
 
@@ -111,7 +107,7 @@ def test_the_slope_of_a_problem_is_its_derivative(kernel, loss, rng):
     Y = targets(loss, 12, rng)
     basis = np.eye(3)[:, :2]
     now = Parameters(rng.standard_normal((2, 3)), rng.standard_normal((2, Y.shape[1])), rng.standard_normal(Y.shape[1]))
-    problem, data = Problem(kernel.fit(X, basis @ now.Q), basis, loss, 2, 0.3), samples(X, Y)
+    problem, data = Problem(kernel.fit(X, basis @ now.Q), basis, loss, 2, 0.3), Samples.every(X, Y)
     projection = problem.projection(data, basis @ now.Q)
     gradient = problem.slope(now, projection, data)[1]
     expected = slope_by_differences(lambda flat: problem.slope(now.like(flat), projection, data)[0], now.flat())
@@ -300,7 +296,7 @@ def test_vectors_that_all_rows_would_reorder_are_kept_as_learned():
     wanted = np.eye(4)[:, [2]] * 10  # a direction that is never the leading one
     Y = X[:, [2]]
     found = Solved(Parameters(Z, np.ones((1, 1)), np.zeros(1)), wanted, 0.0)
-    data = samples(X, Y)
+    data = Samples.every(X, Y)
     np.testing.assert_array_equal(refit(problem, found, data).projection, wanted)
     leading = problem.projection(data, Z)
     again = refit(problem, found._replace(projection=-leading), data)

@@ -43,10 +43,6 @@ def table(rng, n=90, p=12, density=0.3):
     return X, (np.asarray(X.sum(axis=1)).ravel() > density * p / 2).astype(int)
 
 
-def whole(X, Y):
-    return Samples(X, Y, np.arange(len(Y)))
-
-
 @every_kernel
 @every_estimator
 def test_sparse_tables_have_the_answers_of_dense_ones(model, kernel, rng):
@@ -134,7 +130,7 @@ def test_right_vectors_from_blocks_are_those_of_the_whole_kernel_matrix(kernel, 
     X, Q, k = rng.standard_normal((20_000, 8)), rng.standard_normal((8, 8)), 3
     if isinstance(kernel, Polynomial):
         X[:10_000] *= unit  # so that blocks of kernel values differ in size
-    problem, data = Problem(kernel.fit(X, Q), np.eye(8), Squared(), k, 0.1), whole(X, X[:, :1])
+    problem, data = Problem(kernel.fit(X, Q), np.eye(8), Squared(), k, 0.1), Samples.every(X, X[:, :1])
     assert len(data.blocks) > 1
     G = kernel(X, Q)
     scale = np.abs(G).max()
@@ -148,7 +144,7 @@ def test_right_vectors_from_blocks_are_those_of_the_whole_kernel_matrix(kernel, 
 def test_slopes_from_blocks_are_those_over_all_rows(kernel, loss, rng):
     X, Q, k = rng.standard_normal((20_000, 8)), rng.standard_normal((8, 8)), 3
     Y = rng.standard_normal((20_000, 2)) if isinstance(loss, Squared) else np.eye(2)[rng.integers(0, 2, 20_000)]
-    problem, data = Problem(kernel.fit(X, Q), np.eye(8), loss, k, 0.1), whole(X, Y)
+    problem, data = Problem(kernel.fit(X, Q), np.eye(8), loss, k, 0.1), Samples.every(X, Y)
     assert len(data.blocks) > 1
     projection = problem.projection(data, Q)
     now = Parameters(Q, rng.standard_normal((k, 2)), rng.standard_normal(2))

@@ -120,7 +120,7 @@ class LearnedKernelSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
         random = check_random_state(seed_of(self.random_state))
         start = dense(X[np.resize(kmeans_plusplus(X, min(n, width), random_state=random)[1], width)])
         rng = np.random.default_rng(random.randint(2**31) if self.optimizer_ == "adam" else 0)
-        data = Samples(X, Y, np.arange(n))
+        data = Samples.every(X, Y)
         learning, held_out = self._split(data, stratify, random)
 
         basis, factors = row_space(X, budget)

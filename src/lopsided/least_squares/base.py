@@ -129,7 +129,8 @@ class AsymmetricLeastSquares(TwoFunctions, Estimator):
             best = self._select(saddle, X, targets, grid, seed)
             system = saddle.family.at(self.C_)
             warn_if_constant(saddle.family, system)
-            warn_if_diagonal(saddle.compared)
+            if not is_choice(self.kernel):
+                warn_if_diagonal(saddle.compared)
             if grid is not None:
                 warn_if_useless(system, in_units=grid.in_units)
             duals = saddle.duals(system, targets.Y)

@@ -20,6 +20,11 @@ class Samples:
     Y: np.ndarray
     rows: np.ndarray  # their numbers
 
+    @classmethod
+    def every(cls, X: Array, Y: np.ndarray) -> Self:
+        """Return all rows of a table."""
+        return cls(X, Y, np.arange(X.shape[0]))
+
     def __len__(self) -> int:
         return len(self.rows)
 
