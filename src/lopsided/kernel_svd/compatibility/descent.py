@@ -24,6 +24,8 @@ SMALL_WIDTH = 100  # columns up to which no budget forbids these arrays, at most
 ADAM_DECAY = 0.9, 0.999  # of the first and second moments, as in the paper of Adam
 ADAM_FLOOR = 1e-8  # added to the root mean square, which is zero for an unused parameter; the paper's value
 
+InUnit = tuple[np.floating, np.ndarray]  # a unit, and the Gram matrix of values divided by it
+
 
 def choose_optimizer(name: str, n: int, width: int, budget: int) -> str:
     """Return the optimiser named, or the one that suits n rows and the budget; its arrays must fit that."""
@@ -73,15 +75,15 @@ class Problem:
     def projection(self, data: Samples, Z: np.ndarray) -> np.ndarray:
         """Step (i): compute the map V sqrt(n) / s from kernel values to features, shape (p, k)."""
 
-        def gram(part: slice) -> tuple[np.floating, np.ndarray]:
+        def gram(part: slice) -> InUnit:
             G = self.values(data, part, Z).astype(float, copy=False)
             unit = safe_unit(G)
             G = in_unit(G, unit)
             return unit, G.T @ G
 
-        unit, squares_of_G = accumulate(_add_in_units, gram, data.blocks)
-        check_finite(squares_of_G)
-        squares, V = eigh(squares_of_G)
+        unit, total = accumulate(_add_in_units, gram, data.blocks)
+        check_finite(total)
+        squares, V = eigh(total)
         s = np.sqrt(np.maximum(squares[::-1][: self.k], 0))
         return V[:, ::-1][:, : self.k] * (np.sqrt(len(data)) * powers(s, -1, len(data)) / unit)
 
@@ -116,10 +118,8 @@ def _add_slopes(one: tuple[float, Parameters], other: tuple[float, Parameters]) 
     return one[0] + other[0], Parameters(*map(add, one[1], other[1]))
 
 
-def _add_in_units(
-    one: tuple[np.floating, np.ndarray], other: tuple[np.floating, np.ndarray]
-) -> tuple[np.floating, np.ndarray]:
-    """Add Gram matrices of values in the given units, in the larger of the two."""
+def _add_in_units(one: InUnit, other: InUnit) -> InUnit:
+    """Add two Gram matrices, in the larger of their units."""
     unit = max(one[0], other[0])
     return unit, (one[0] / unit) ** 2 * one[1] + (other[0] / unit) ** 2 * other[1]
 
