@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.neighbors import kneighbors_graph
 from sklearn.pipeline import make_pipeline
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from lopsided import AsymmetricLSSVC, KernelSVD
 from lopsided._core import n_threads
@@ -82,8 +83,11 @@ def _put(queue: Any, task: Callable[..., Any], *args: Any) -> None:
 
 
 def after_fork(names: list[str]) -> tuple[int, float, list[str]]:
-    """Use the library's threads, fork, and fit in the child."""
-    KernelSVD(5, kernel="sne", n_jobs=2).fit(np.random.default_rng(0).standard_normal((900, 400)))
+    """Use the threads of the library and of OpenMP, fork, and fit in the child."""
+    X = np.random.default_rng(0).standard_normal((900, 400))
+    with threadpool_limits(2):
+        KernelSVD(5, kernel="sne", n_jobs=2).fit(X)
+        kneighbors_graph(X, 3)
     fork, found = multiprocessing.get_context("fork"), []
     for name in names:
         queue = fork.Queue()

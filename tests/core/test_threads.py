@@ -21,9 +21,9 @@ from lopsided._core import (
     block_bytes,
     blocks_of,
     eigh,
-    fit_on_one_thread,
     jobs,
     n_threads,
+    on_one_thread,
     run,
     solve,
     svd,
@@ -181,7 +181,7 @@ def test_clusters_are_found_on_one_thread_of_openmp_and_blas(rng):
             return super().fit(X)
 
     with threadpool_limits(2):
-        assert fit_on_one_thread(Watched(2, random_state=0), rng.standard_normal((20, 2))).seen == {1}
+        assert on_one_thread(Watched(2, random_state=0).fit, rng.standard_normal((20, 2))).seen == {1}
         assert threads_of("blas") | threads_of("openmp") == {2}
 
 

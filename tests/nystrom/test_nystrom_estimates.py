@@ -470,8 +470,8 @@ def test_turns_make_an_orthonormal_decomposition_of_what_moments_describe(unit, 
 
 @pytest.mark.parametrize("p", [3, 5])
 def test_clusters_are_sought_in_fifty_points_for_each(p, monkeypatch, rng):
-    fitted, fit = [], landmarks.fit_on_one_thread
-    monkeypatch.setattr(landmarks, "fit_on_one_thread", lambda model, X: fitted.append((model, X)) or fit(model, X))
+    fitted, alone = [], landmarks.on_one_thread
+    monkeypatch.setattr(landmarks, "on_one_thread", lambda fit, X: fitted.append((fit.__self__, X)) or alone(fit, X))
     monkeypatch.setattr(landmarks, "SEEDED_CLUSTERS", 4)
     kmeans(rng.standard_normal((1000, 2)), p, rng)
     ((model, sample),) = fitted
@@ -481,10 +481,8 @@ def test_clusters_are_sought_in_fifty_points_for_each(p, monkeypatch, rng):
 
 @pytest.mark.parametrize("entries", [699, 700])
 def test_clusters_of_a_small_sparse_sample_are_sought_densely(entries, monkeypatch, rng):
-    kinds, fit = [], landmarks.fit_on_one_thread
-    monkeypatch.setattr(
-        landmarks, "fit_on_one_thread", lambda model, X: kinds.append(sparse.issparse(X)) or fit(model, X)
-    )
+    kinds, alone = [], landmarks.on_one_thread
+    monkeypatch.setattr(landmarks, "on_one_thread", lambda fit, X: kinds.append(sparse.issparse(X)) or alone(fit, X))
     monkeypatch.setattr(landmarks, "DENSE_ENTRIES", entries)
     kmeans(sparse.csr_array(rng.random((100, 7)) * (rng.random((100, 7)) < 0.5)), 4, rng)
     assert kinds == [entries < 700]

@@ -156,14 +156,14 @@ def _drained(waiting: deque[T]) -> Iterator[T]:
 
 
 @with_one_blas_thread
-def fit_on_one_thread(model: Any, X: Any) -> Any:
-    """Fit a model of scikit-learn without the threads of BLAS and OpenMP.
+def on_one_thread(task: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Return what a task of scikit-learn returns without the threads of BLAS and OpenMP.
 
-    They wait for each other in a busy loop, which is slow beside other work, and their number changes the order of
-    summation, and so the clusters.
+    They wait for each other in a busy loop, which is slow beside other work, their number changes the order of
+    summation, and so clusters, and those of OpenMP do not survive a fork: the next task would wait for them forever.
     """
     with _openmp().limit(limits=1):
-        return model.fit(X)
+        return task(*args, **kwargs)
 
 
 @with_one_blas_thread

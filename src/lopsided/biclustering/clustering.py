@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.cluster import KMeans
 
-from .._core import Array, fit_on_one_thread, unit_rows
+from .._core import Array, on_one_thread, unit_rows
 from ..exceptions import LopsidedWarning, warn
 from .discriminant import Discriminant, nearest_mean, refine_partition
 
@@ -45,7 +45,8 @@ class Clustering(NamedTuple):
         distinct = min(count, len(np.unique(np.rint(start[live] / unit), axis=0)))
         if distinct < 2:
             return nearest_mean(start, np.zeros(len(F), dtype=np.intp), 1)._replace(spherical=self.spherical)
-        labels = fit_on_one_thread(KMeans(distinct, n_init=self.n_init, random_state=self.seed), start[live]).labels_
+        model = KMeans(distinct, n_init=self.n_init, random_state=self.seed)
+        labels = on_one_thread(model.fit, start[live]).labels_
         rule = nearest_mean(start[live], labels, distinct)._replace(spherical=self.spherical)
         widest = F.shape[1] if self.n_components else min(F.shape[1], default_width(count))
         for width in _widths(count, widest) if self.refine else ():

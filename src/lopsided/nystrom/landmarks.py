@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import optimize, sparse
 
-from .._core import Array, check_finite, check_points, fit_on_one_thread, in_slabs, is_sparse, same_points
+from .._core import Array, check_finite, check_points, in_slabs, is_sparse, on_one_thread, same_points
 from ..kernels import Kernel, Precomputed
 from ..operators import as_operator, is_indexed
 
@@ -98,7 +98,7 @@ def kmeans(points: Array, p: int, rng: np.random.Generator) -> Landmarks:
     if sparse.issparse(sample) and np.prod(sample.shape, dtype=float) <= DENSE_ENTRIES:
         sample = sample.toarray()
     init, seed = "k-means++" if p <= SEEDED_CLUSTERS else "random", int(rng.integers(2**31))
-    clusters = fit_on_one_thread(MiniBatchKMeans(p, init=init, n_init=1, random_state=seed), sample)
+    clusters = on_one_thread(MiniBatchKMeans(p, init=init, n_init=1, random_state=seed).fit, sample)
     sizes = np.bincount(clusters.labels_, minlength=p)
     centres, sizes = clusters.cluster_centers_[sizes > 0].astype(points.dtype), sizes[sizes > 0]
     if is_sparse(points):

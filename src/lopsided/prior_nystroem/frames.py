@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.neighbors import kneighbors_graph
 
-from .._core import Array, eigh, in_unit, safe_unit, svd
+from .._core import Array, eigh, in_unit, on_one_thread, safe_unit, svd
 
 # Few, so that edges seldom connect classes. Chosen on the data of benchmarks/prior_table1.py table; see its ablation.
 N_NEIGHBOURS = 7
@@ -135,7 +135,8 @@ def neighbour_laplacian(X: Array) -> sparse.csr_array:
     n = X.shape[0]
     if n < 2:
         return sparse.csr_array((1, 1))
-    nearest = kneighbors_graph(in_unit(X, safe_unit(X)), min(N_NEIGHBOURS, n - 1))
+    points = in_unit(X, safe_unit(X))
+    nearest = on_one_thread(kneighbors_graph, points, min(N_NEIGHBOURS, n - 1))
     return sparse.csgraph.laplacian(sparse.csr_array((nearest + nearest.T) / 2), normed=True).tocsr()
 
 
