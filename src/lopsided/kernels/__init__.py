@@ -2,9 +2,8 @@
 
 from .association import Association
 from .bandwidth import root_mean_squared_distance as root_mean_squared_distance, summed_deviations as summed_deviations
-from .base import Kernel
+from .base import Kernel, Product, Scaled, Sum, Swapped
 from .columns import OfColumns as OfColumns, Ranked, Standardised
-from .composite import Product, Scaled, Sum, Swapped
 from .distance import TL1, Laplacian
 from .distributions import log_densities as log_densities, monomials as monomials
 from .divergence import KullbackLeibler

@@ -12,8 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from .._core import Array, dense, same_points, slices_of
 from .bandwidth import SAMPLED_ROWS, sample_if_in_blocks
-from .base import Kernel, PullBack, WeightedPoints
-from .composite import Composite
+from .base import Composite, Kernel, PullBack, WeightedPoints
 
 BATCH_ENTRIES = 1 << 22  # of points that are read at once, 32 MB in float64
 MOST_QUANTILES = 200  # of a column, between which ranks are interpolated
